@@ -37,12 +37,21 @@ def write_part(name: str, title: str, order: Sequence[str], part: str, lines: Se
         part: Heading of the part.
         lines: Its figures, in Markdown.
     """
-    path = FIGURES / f"{name}.md"
-    text = path.read_text(encoding="utf-8") if path.exists() else ""
-    parts = dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
+    parts = _parts(name)
     parts[part] = "\n".join(["", conditions(), "", *lines])
     body = "\n\n".join(f"## {each}\n{parts[each].rstrip()}" for each in order if each in parts)
-    path.write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
+    (FIGURES / f"{name}.md").write_text(f"# {title}\n\n{body}\n", encoding="utf-8")
+
+
+def read_part(name: str, part: str) -> list[str]:
+    """Return the lines of one part of a page, as they were written last; none where it never was."""
+    return _parts(name).get(part, "").splitlines()
+
+
+def _parts(name: str) -> dict[str, str]:
+    path = FIGURES / f"{name}.md"
+    text = path.read_text(encoding="utf-8") if path.exists() else ""
+    return dict(each.split("\n", 1) for each in text.split("\n## ")[1:])
 
 
 def conditions() -> str:

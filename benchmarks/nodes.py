@@ -5,7 +5,8 @@
 Each fault of `tests/nodes/trials.py` begins in the middle of an ingest through RabbitMQ and two workers, and ends after
 every timeout has passed. Then the index is compared with a history of what was acknowledged in the meantime: documents,
 deletions (whose documents are submitted once more and must not come back), decisions, stored groups (their laws, and
-one plain pass) and counts. Searches by the plugin run at each node: every answer must be whole, or an error.
+one plain pass) and counts. Searches by the plugin run at each node: every answer must be whole, or an error, and each
+node answers again once all is well. A page keeps the last trial of each trouble, with the commit at which it was.
 """
 
 import re
@@ -20,6 +21,13 @@ from faults.environment import Own
 from nodes.cluster import FrailNodes
 from nodes.trials import TROUBLES, Outcome, Place, try_trouble
 from servers.nodes import NODE, EngineName
+
+HEADINGS = (
+    "trouble", "documents", "command given", "acknowledged meanwhile", "searches whole", "failed", "laws broken", "s",
+    "seed", "commit",
+)  # fmt: skip
+BROKEN = HEADINGS.index("laws broken") + 1
+"""Column of a row that is split at its bars."""
 
 NAMES = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
 
@@ -36,16 +44,35 @@ def trials(engine: EngineName, troubles: Sequence[str], rounds: int, seed: int) 
                 yield outcome
 
 
-def lines(engine: EngineName, outcomes: Sequence[Outcome], seed: int) -> Iterator[str]:
-    """Write the results."""
-    broken = sum(len(each.wrong) for each in outcomes)
-    yield f"{len(outcomes)} trials of {NAMES[engine]} with seed {seed}: {broken} laws broken."
-    yield "Searches that failed did so while nodes were away; no answer was a part of one."
+def lines(before: Sequence[str], outcomes: Sequence[Outcome], mark: str) -> Iterator[str]:
+    """Write the results, and those of other troubles as they were.
+
+    Args:
+        before: The part of the page as it is.
+        outcomes: Of the troubles that were tried.
+        mark: Seed and commit.
+    """
+    rows: list[str] = []
+    faults: list[str] = []
+    for trouble in TROUBLES:
+        tried = [each for each in outcomes if each.trouble == trouble]
+        rows += [f"{each.row()} {mark} |" for each in tried] or begin_with(before, f"| {trouble} |")
+        told = [f"- {trouble}: {fault}" for each in tried for fault in each.wrong[:20]]
+        faults += told if tried else begin_with(before, f"- {trouble}: ")
+    broken = sum(int(row.split("|")[BROKEN]) for row in rows)
+    yield f"{len(rows)} trials, {broken} laws broken; seed and commit are those of each trial."
     yield ""
-    yield "| trouble | documents | command given | acknowledged meanwhile | searches whole | failed | laws broken | s |"
-    yield "|---|---|---|---|---|---|---|---|"
-    yield from (each.row() for each in outcomes)
-    yield from (f"- {each.trouble}: {fault}" for each in outcomes for fault in each.wrong[:20])
+    yield f"| {' | '.join(HEADINGS)} |"
+    yield f"|{'---|' * len(HEADINGS)}"
+    yield from rows
+    if faults:
+        yield ""
+    yield from faults
+
+
+def begin_with(lines: Sequence[str], start: str) -> list[str]:
+    """Return the lines that begin so."""
+    return [each for each in lines if each.startswith(start)]
 
 
 def main() -> None:
@@ -61,8 +88,9 @@ def main() -> None:
     for outcome in trials(arguments.engine, chosen, arguments.rounds, arguments.seed):
         outcomes.append(outcome)
         if arguments.write:  # after each, so that a run that is ended leaves what it has tried
-            page = list(lines(arguments.engine, outcomes, arguments.seed))
-            measured.write_part("nodes", "Three nodes in trouble", order, NAMES[arguments.engine], page)
+            part = NAMES[arguments.engine]
+            page = list(lines(measured.read_part("nodes", part), outcomes, f"{arguments.seed} | {measured.commit()}"))
+            measured.write_part("nodes", "Three nodes in trouble", order, part, page)
     if any(each.wrong for each in outcomes):
         sys.exit(1)
 

@@ -1,19 +1,20 @@
 """Upgrades with everything running: nodes of two versions, a backfill that is killed at each step, an earlier ibidem.
 
-    python benchmarks/upgrades.py [--only rolling|swap|release] [--write]
+    python benchmarks/upgrades.py [--only EXPRESSION] [--write]
 
 A cluster of two nodes with the plugin is upgraded node by node, and documents are ingested, deleted, decided on,
 settled and searched at each stage. `ibidem backfill --into` is killed at each of its requests that change something,
 once before and once after the engine has carried it out; others write and delete; the same command is given again, and
 every document compared. An earlier release, built from the history of the project, leaves an index and messages in the
-queue; this version takes them.
+queue; this version takes them. A page keeps the last run of each part.
 """
 
 import re
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import measured
@@ -34,39 +35,34 @@ ROLLING: tuple[tuple[EngineName, str, str], ...] = (
 """Versions that have a zip of the plugin and can be started here."""
 
 ENGINES: tuple[EngineName, ...] = ("opensearch", "elasticsearch")
-PARTS = {"rolling": "Nodes of two versions", "swap": "Backfill into a new index, killed", "release": "Earlier release"}
 
 
-def rolling() -> Iterator[str]:
-    """Upgrade clusters node by node."""
-    yield "| engine | versions side by side | laws broken |"
-    yield "|---|---|---|"
-    for engine, old, new in ROLLING:
-        rng = draw_lots(f"{engine} {old}")
-        with tempfile.TemporaryDirectory() as folder:
-            for stage, faults in roll(engine, old, new, Path(folder), rng):
-                yield f"| {engine} | {stage} | {len(faults)}{': ' if faults else ''}{'; '.join(faults[:5])} |"
+def rolling(engine: EngineName, old: str, new: str) -> Iterator[str]:
+    """Upgrade a cluster node by node."""
+    yield "| versions side by side | laws broken |"
+    yield "|---|---|"
+    with tempfile.TemporaryDirectory() as folder:
+        for stage, faults in roll(engine, old, new, Path(folder), draw_lots(f"{engine} {old}")):
+            yield f"| {stage} | {len(faults)}{': ' if faults else ''}{'; '.join(faults[:5])} |"
 
 
-def swap() -> Iterator[str]:
+def swap(engine: EngineName) -> Iterator[str]:
     """Kill a backfill at each change."""
-    for engine in ENGINES:
-        with Own() as own, tempfile.TemporaryDirectory() as name:
-            index, folder = Theirs(own.server(engine).launch.url), Path(name)
-            tables = small_table(folder)
-            steps = trial(index, folder, tables, None)
-            broken = []
-            for at, carried_out in steps_to_try(steps):
-                try:
-                    trial(index, folder, tables, at, carried_out=carried_out)
-                except (AssertionError, RuntimeError) as error:
-                    broken.append(f"- {steps[at]} ({'after' if carried_out else 'before'}): {str(error)[:300]}")
-                    print(broken[-1], flush=True)
-        yield f"{engine}: killed {2 * len(steps)} times, before and after each of {len(steps)} changes."
-        yield f"{len(broken)} laws broken."
-        yield ""
-        yield "Changes: " + ", ".join(f"{count} of `{step}`" for step, count in Counter(steps).items()) + "."
-        yield from ("", *broken, "")
+    with Own() as own, tempfile.TemporaryDirectory() as name:
+        index, folder = Theirs(own.server(engine).launch.url), Path(name)
+        tables = small_table(folder)
+        steps = trial(index, folder, tables, None)
+        broken = []
+        for at, carried_out in steps_to_try(steps):
+            try:
+                trial(index, folder, tables, at, carried_out=carried_out)
+            except (AssertionError, RuntimeError) as error:
+                broken.append(f"- {steps[at]} ({'after' if carried_out else 'before'}): {str(error)[:300]}")
+                print(broken[-1], flush=True)
+    yield f"Killed {2 * len(steps)} times, before and after each of {len(steps)} changes: {len(broken)} laws broken."
+    yield ""
+    yield "Changes: " + ", ".join(f"{count} of `{step}`" for step, count in Counter(steps).items()) + "."
+    yield from ("", *broken)
 
 
 def release() -> Iterator[str]:
@@ -77,22 +73,41 @@ def release() -> Iterator[str]:
 
 def is_broken(line: str) -> bool:
     """Return whether a line tells of broken laws."""
-    counts = re.findall(r"\b(\d+) laws broken", line) + re.findall(r"^\| [^|]+ \| [^|]+ \| (\d+)", line)
+    counts = re.findall(r"\b(\d+) laws broken", line) + re.findall(r"^\| [^|]+ \| (\d+)", line)
     return any(map(int, counts))
+
+
+PARTS: dict[str, Callable[[], Iterator[str]]] = {
+    **{f"rolling {engine} {old} to {new}": partial(rolling, engine, old, new) for engine, old, new in ROLLING},
+    **{f"swap {engine}": partial(swap, engine) for engine in ENGINES},
+    "release": release,
+}
+"""What can be tried, each by itself."""
+
+HEADINGS = {
+    "rolling": "Nodes of two versions",
+    "swap": "Backfill into a new index, killed",
+    "release": "An earlier release",
+}
+
+
+def heading(part: str) -> str:
+    """Write the name of a part as a heading."""
+    kind, _, rest = part.partition(" ")
+    return HEADINGS[kind] + (f": {rest}" if rest else "")
 
 
 def main() -> int:
     """Try, and write; returns 1 where a law was broken."""
     parser = options(__doc__, write=False)
-    parser.add_argument("--only", choices=tuple(PARTS), help="one part alone")
+    parser.add_argument("--only", default="", help="parts that match this expression alone: " + ", ".join(PARTS))
     arguments = parser.parse_args()
-    parts = {"rolling": rolling, "swap": swap, "release": release}
     has_broken = False
-    for name in [arguments.only] if arguments.only else PARTS:
-        lines = list(show(parts[name]()))
+    for name in (each for each in PARTS if re.search(arguments.only, each)):
+        lines = list(show(PARTS[name]()))
         has_broken |= any(map(is_broken, lines))
         if arguments.write:
-            measured.write_part("upgrades", "Upgrades", list(PARTS.values()), PARTS[name], lines)
+            measured.write_part("upgrades", "Upgrades", list(map(heading, PARTS)), heading(name), lines)
     return 1 if has_broken else 0
 
 

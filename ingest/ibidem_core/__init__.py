@@ -1,1 +1,1 @@
-"""Settings, logs, retries, addresses, errors: what every package above stands on; no engine is asked."""
+"""Settings, logs, retries, addresses and errors, shared by all packages above; without access to an engine."""

@@ -44,17 +44,17 @@ class Fields:
 
     @property
     def are_own(self) -> bool:
-        """Whether these are our own names, so that the index is one that we made."""
+        """Whether the field names are our own, so that ibidem created the index."""
         return replace(self, stemmed=()) == Fields()
 
     @property
     def are_cut_as_ours(self) -> bool:
-        """Whether the words of a text are known without the server: they are ours, and not stems."""
+        """Whether words can be tokenized without the server: the analyzer is ours, and not a stemming one."""
         return self.are_own and not self.stemmed
 
 
 def parse_fields(text: str) -> Fields:
-    """Read `title=headline,text=body`; what is not named keeps our name.
+    """Parse `title=headline,text=body`; fields that are not listed keep our names.
 
     Raises:
         UsageError: A name that a document does not have, or that comes twice, or none after the sign.
@@ -79,7 +79,7 @@ def parse_fields(text: str) -> Fields:
 
 
 def read_path(source: Mapping[str, object], path: str) -> object:
-    """Read what is at a path: under the name as it is written, or through objects at the dots.
+    """Read the value at a path: under its literal name, or through nested objects at the dots.
 
     Of a list of objects it is the list of what is in each.
 
@@ -100,7 +100,7 @@ def read_path(source: Mapping[str, object], path: str) -> object:
 
 
 def _flatten(values: list[object]) -> list[object] | None:
-    """Put values and lists of values into one list; None when there is nothing."""
+    """Flatten values and lists of values into one list; None if it would be empty."""
     parts = [item for each in values for item in (each if isinstance(each, list) else [each]) if item is not None]
     return parts or None
 
@@ -123,7 +123,7 @@ def set_path(source: dict[str, object], path: str, value: object) -> None:
 
 
 def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
-    """Leave out what is at a path, and the objects that are empty without it.
+    """Remove the value at a path, and objects that become empty.
 
     >>> remove_path({"article": {"body": "Text"}, "place": "Chicago"}, "article.body")
     {'place': 'Chicago'}
@@ -193,17 +193,17 @@ class Address:
 
     @property
     def secrets(self) -> set[str]:
-        """Secrets that no message may contain, as they are sent and as programs print them."""
+        """Secrets that no message may contain, as sent and as programs print them."""
         values = forms([self.password or self.user, self.api_key, *(value for _, value in self.headers)])
         return values | ({basic(self.user, self.password)} if self.user else set())
 
     @property
     def urls(self) -> list[str]:
-        """The nodes' addresses, as the clients want them."""
+        """The nodes' addresses, in the format of the clients."""
         return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
 
     def for_caller(self, headers: Sequence[tuple[str, str]], timeout: float) -> "Address":
-        """Return the address with a caller's headers in place of its own credentials.
+        """Return the address with a caller's headers instead of its own credentials.
 
         Args:
             headers: Names and values.
@@ -213,7 +213,7 @@ class Address:
 
 
 def parse_address(url: str) -> Address:
-    """Read `opensearch+https://user:password@host:9200,other/?ca=FILE&api_key=KEY&layout=lean&fields=title=headline`.
+    """Parse `opensearch+https://user:password@host:9200,other/?ca=FILE&api_key=KEY&layout=lean&fields=title=headline`.
 
     A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
@@ -249,7 +249,7 @@ def parse_address(url: str) -> Address:
 
 
 def with_fields(url: str, fields: str) -> str:
-    """Put into an engine's address what the index calls the fields of a document, where that is set apart from it.
+    """Add the field names to an engine's address, if they are set separately.
 
     Args:
         url: The address.
@@ -286,7 +286,7 @@ def _options(text: str) -> dict[str, str]:
 
 
 def _host(number: int, text: str, port: int) -> tuple[str, int]:
-    """Read one host; it is named by its number, since an account without its host would take its place."""
+    """Parse one host; errors name it by its number, since a password may be in its place."""
     match = _HOST.fullmatch(text.strip())
     if match is None or not 0 < int(match["port"] or port) < 1 << 16:
         raise UsageError(f"host number {number} in the engine address is not understood", RIGHT)

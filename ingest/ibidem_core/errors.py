@@ -8,15 +8,15 @@ class EngineError(IbidemError):
 
 
 class Unavailable(EngineError):
-    """It may answer later: busy, starting, locked, unreachable. Retried with backoff."""
+    """A temporary failure: busy, starting, locked, unreachable. Retried with backoff."""
 
 
 class Permanent(EngineError):
-    """It will answer the same again: wrong address, wrong schema, full disk, refused query. Never retried."""
+    """A permanent failure: wrong address, wrong schema, full disk, refused query. Never retried."""
 
 
 class NoIndex(Permanent):
-    """The index is not there."""
+    """The index does not exist."""
 
 
 class DamagedRecord(Permanent):

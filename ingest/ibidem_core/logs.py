@@ -56,7 +56,7 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
 
 
 class StandardError(logging.StreamHandler[TextIO]):
-    """Handler that writes to the current standard error, as the standard library's last resort does."""
+    """Handler that writes to the current standard error, like the standard library's last resort."""
 
     def __init__(self) -> None:
         logging.Handler.__init__(self)
@@ -68,7 +68,7 @@ class StandardError(logging.StreamHandler[TextIO]):
 
 
 class _OnDemand(logging.Formatter):
-    """Formatter that is made for the first record: structlog takes a sixth of a worker's start, and most log nothing.
+    """Formatter created for the first record: structlog takes a sixth of a worker's start, and most log nothing.
 
     Args:
         make: Makes it.
@@ -110,7 +110,7 @@ def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
 
 
 def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Formatter:
-    """Make the formatter that writes a record as a line.
+    """Return the formatter that writes a record as a line.
 
     Args:
         secret_values: Secrets to hide.
@@ -141,7 +141,7 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
 
 
 def redaction_processor(secret_values: Iterable[str]) -> "Processor":
-    """Make the processor that hides secrets in every value, also in nested ones, and cuts long values.
+    """Return the processor that redacts secrets in every value, also in nested ones, and shortens long values.
 
     Args:
         secret_values: The secrets.
@@ -156,7 +156,7 @@ def redaction_processor(secret_values: Iterable[str]) -> "Processor":
 
 
 def shorten(name: str, value: object) -> object:
-    """Cut a text that is too long; the stack of an error is kept whole."""
+    """Shorten a long text; an error's stack is kept whole."""
     if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
         return value
     return f"{value[:LONGEST]}… ({len(value):,} characters)"
@@ -174,7 +174,7 @@ def _escape(name: str, value: Any) -> Any:
 
 
 class Stages:
-    """Sums of the time of each stage, also when several threads are in one at the same time.
+    """Total time of each stage, also with concurrent threads.
 
     >>> stages = Stages()
     >>> with stages("read"):

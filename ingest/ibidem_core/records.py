@@ -1,4 +1,4 @@
-"""Records kept next to an index, parsed with checks: what others may have written is never believed."""
+"""Records next to an index, validated when parsed, since other programs may have written them."""
 
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -47,7 +47,7 @@ def _describe(error: ValidationError | TypeError) -> str:
 
 
 def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return what reads a kind; made once, since that takes longer than to read."""
+    """Return the cached validator of a kind, since creating it takes longer than parsing."""
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = TypeAdapter(kind)
     return _ADAPTERS[kind]

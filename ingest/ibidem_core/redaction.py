@@ -1,4 +1,4 @@
-"""Redaction: of an address only what was parsed and is known to be harmless is shown.
+"""Redaction: only the parts of an address that are known to be harmless are shown.
 
 The one masker of secrets: settings, error messages, `ibidem doctor`, the gateway and the logs show addresses by it. An
 account is hidden as a whole, since a token may take the place of a user; so is every option but those in `HARMLESS`; an
@@ -72,7 +72,7 @@ _END = ".,;:!)]}"
 
 
 def redact(url: str) -> str:
-    """Show an address without its secrets; one that cannot be parsed is `***`.
+    """Return an address without its secrets; `***` if it cannot be parsed.
 
     >>> redact("amqp://reader:secret@mq.example:5672/")
     'amqp://***@mq.example:5672/'
@@ -90,7 +90,7 @@ def redact(url: str) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Return whether an address can be parsed, as far as its form goes.
+    """Return whether an address can be parsed.
 
     >>> is_address("redis://host:6379/0"), is_address("redis://:pass/word@host")
     (True, False)
@@ -99,7 +99,7 @@ def is_address(url: str) -> bool:
 
 
 def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
-    """Hide secrets in a text, wherever they are in it, and redact every address.
+    """Redact secrets anywhere in a text, and every address.
 
     Args:
         text: Any text, such as a library's error.
@@ -116,7 +116,7 @@ def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
 
 
 def redact_value(value: object, secret_values: Collection[str] = ()) -> object:
-    """Hide secrets in a value, however deep they are in it; what is no text, number, object or list becomes a text.
+    """Redact secrets at any depth of a value; values other than text, numbers, objects and lists become text.
 
     >>> redact_value({"headers": ["Bearer secret"], "size": 3}, {"secret"})
     {'headers': ['Bearer ***'], 'size': 3}
@@ -133,7 +133,7 @@ def redact_value(value: object, secret_values: Collection[str] = ()) -> object:
 
 
 def secrets(urls: Iterable[str]) -> set[str]:
-    """Return every secret in some addresses, as it is written there, as it is sent and as programs print it."""
+    """Return every secret of some addresses, as written, as sent and as programs print it."""
     values: set[str] = set()
     for url in urls:
         match = _parse(url)
@@ -149,12 +149,12 @@ def secrets(urls: Iterable[str]) -> set[str]:
 
 
 def basic(user: str, password: str) -> str:
-    """Return an account as HTTP's basic authentication sends it."""
+    """Return credentials as HTTP basic authentication sends them."""
     return b64encode(f"{user}:{password}".encode()).decode()
 
 
 def forms(parts: Iterable[str]) -> set[str]:
-    """Return secrets as they are written, as they are sent and as programs print them."""
+    """Return secrets as written, as sent and as programs print them."""
     texts = {form for each in parts if each for form in (each, unquote(each), unquote_plus(each))}
     return texts | {form for each in texts for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
 
@@ -165,7 +165,7 @@ def _account(text: str) -> tuple[str, str]:
 
 
 def _secret_values(options: str | None) -> list[str]:
-    """Return the values of options that are not shown, and of those without a name that is known the names too."""
+    """Return the values of secret options, and of unknown options also the names."""
     pairs = [each.partition("=") for each in (options or "").split("&")]
     triples = [(name, value, unquote_plus(name)) for name, _, value in pairs]
     values = [value for _, value, name in triples if name not in HARMLESS]

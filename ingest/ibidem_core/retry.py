@@ -27,7 +27,7 @@ def retry_unavailable(
     has_ended: Callable[[], bool] = lambda: False,
     pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
-    """Call until it answers, with a random pause between two calls that grows to 5 s at most.
+    """Call until the engine or broker responds, with random pauses that grow to 5 s at most.
 
     Args:
         call: The call, which may raise `Unavailable`.

@@ -253,13 +253,13 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take values from the caller alone; `load` reads the sources, since it must know the source of each value."""
+        """Use only the caller's values; `load` reads the sources itself, since it must know each value's source."""
         return (init_settings,)
 
     @field_validator(*OTHERS, mode="before")
     @classmethod
     def _refuse_account(cls, value: object) -> object:
-        """Refuse an account in a setting that is shown as it is."""
+        """Refuse credentials in a setting that is shown unredacted."""
         text = as_text(value)
         if redact_text(text) != text:
             raise ValueError("an address with an account belongs into IBIDEM_ENGINE or IBIDEM_BROKER alone")
@@ -303,7 +303,7 @@ class Settings(BaseSettings):
 
     @property
     def most_tries(self) -> int:
-        """How often any message is handed out before it is set aside."""
+        """Maximum number of deliveries of a message before it is set aside."""
         return 2 * self.tries + 2
 
     @property
@@ -327,7 +327,7 @@ class Settings(BaseSettings):
         return self._origins
 
     def origin(self, name: str) -> str:
-        """Return where a value comes from: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
+        """Return the source of a value: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
         return self._origins.get(name, "default")
 
     def changed(self, **values: object) -> "Settings":
@@ -337,7 +337,7 @@ class Settings(BaseSettings):
         return _validate(self.model_dump() | changes, origins)
 
     def as_environment(self) -> dict[str, str]:
-        """Return the variables that give another process the same settings."""
+        """Return the environment variables that give another process the same settings."""
         return {variable(name): as_text(value) for name, value in self.model_dump().items()}
 
 
@@ -380,7 +380,7 @@ def _validate(values: Mapping[str, object], origins: Mapping[str, str]) -> Setti
 def _usage_error(
     error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str] | None = None
 ) -> UsageError:
-    """Name the first setting that is wrong, its value as far as it may be seen, and what would be right."""
+    """Return the error of the first invalid setting, with its redacted value and the valid ones."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     if name not in Settings.model_fields:

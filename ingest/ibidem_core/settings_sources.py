@@ -113,7 +113,7 @@ def file_path(url: str) -> Path:
 
 
 def check_scheme(url: str, schemes: Iterable[str]) -> str:
-    """Return an address of one of these schemes.
+    """Return an address, if it has one of the allowed schemes.
 
     Raises:
         ValueError: It is of another, or no address.
@@ -128,7 +128,7 @@ def check_scheme(url: str, schemes: Iterable[str]) -> str:
 
 
 def check_options(url: str, choices: Collection[str]) -> str:
-    """Return an address whose options are all known.
+    """Return an address, if all its options are known.
 
     Raises:
         ValueError: An option is not known; its name, which may be a part of a password, is not shown.

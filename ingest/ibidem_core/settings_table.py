@@ -22,7 +22,7 @@ A name that is not known is an error. This page is written by `python -m ibidem_
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting as `ibidem doctor` and the documentation show it, with passwords masked.
+    """One setting as shown by `ibidem doctor` and the documentation, with passwords masked.
 
     Args:
         name: Its name in `ibidem.toml`.

@@ -1,1 +1,1 @@
-"""Grouping of a window: candidates, pair rules and leader clustering on packed columns; no engine is asked."""
+"""Grouping of a window: candidates, pair rules and leader clustering on packed columns, without access to an engine."""

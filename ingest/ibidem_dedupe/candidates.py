@@ -106,7 +106,7 @@ def min_hash_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iter
 
 
 def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares single slots of the min-hash, of which several are needed."""
+    """Return pairs of rows that share several single slots of the min-hash."""
     yield from slot_index(columns.slots, words & (columns.slot_count > 0))
 
 
@@ -116,7 +116,7 @@ def related_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[K
 
 
 def fold_hash(content: Hashes) -> Hashes:
-    """Fold the two halves of a content hash into one; a collision costs a comparison and nothing else."""
+    """Fold the two halves of a content hash into one; a collision only costs a comparison."""
     keys: Hashes = content[:, :1] ^ content[:, 1:]
     return keys
 
@@ -142,7 +142,7 @@ def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: 
 
 
 def run_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares a band of the runs of characters, one of them a text with many unknown words; some at a time."""
+    """Return the rows that share a band of character runs, if one of the texts has many unknown words; in portions."""
     noisy = is_noisy(columns.noise)
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & words & noisy.any())
     at_once = max(1, ENTRIES // max(1, len(rows)))
@@ -175,7 +175,7 @@ def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> H
 
 
 def marked_keys(keys: Hashes, rows: Rows, row_marks: NDArray[np.bool_]) -> KeyIndex:
-    """Find the keys that several rows hold, a marked one among them.
+    """Return the keys that several rows have, at least one of them marked.
 
     Args:
         keys: (e,) a key for each entry.
@@ -193,7 +193,7 @@ def marked_keys(keys: Hashes, rows: Rows, row_marks: NDArray[np.bool_]) -> KeyIn
 
 
 def keep_marked(index: KeyIndex, row_marks: NDArray[np.bool_]) -> KeyIndex:
-    """Keep the keys that a marked row holds."""
+    """Return the keys of marked rows."""
     marked_numbers = np.zeros(index.keys, bool)
     marked_numbers[index.key[row_marks[index.row]]] = True
     counts = marked_numbers[index.key]
@@ -202,7 +202,7 @@ def keep_marked(index: KeyIndex, row_marks: NDArray[np.bool_]) -> KeyIndex:
 
 
 def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Iterator[KeyIndex]:
-    """Find who shares a single slot, some slots at a time: a chapter shares few with its book, unrelated texts none.
+    """Return the rows that share a single slot, in portions: a chapter shares few with its book.
 
     Args:
         slots: (n, 100) min-hash slots.
@@ -246,13 +246,13 @@ def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
 
 
 def hash_buckets(keys: NDArray[np.integer[Any]]) -> Rows:
-    """Hash keys to some four times as many buckets as there are keys: equal keys share one, and few others do."""
+    """Hash keys into about four times as many buckets, so that few different keys share one."""
     bits = min(MOST_BUCKETS, keys.size.bit_length() + 2)
     return (keys.astype(np.uint64) * SPREAD >> np.uint64(64 - bits)).astype(np.int64)
 
 
 def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> KeyIndex:
-    """Group entries by key and drop those whose key no other row has.
+    """Group entries by key and drop keys with a single row.
 
     Most keys are such singletons: those alone in a bucket are dropped first, and only the others are sorted.
 
@@ -281,7 +281,7 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
 
 
 def rarest_term_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Find who shares terms that are rare among these rows, at similar lengths; each idf table separately.
+    """Return the rows that share terms that are rare among these rows, at similar lengths; each idf table separately.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
@@ -301,7 +301,7 @@ def rarest_term_index(columns: PackedColumns, policy: Policy, words: Bools) -> I
 
 
 def rarest_terms(columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[Rows, Rows]:
-    """Return the rarest terms of some rows' sets, as far as another set has them too.
+    """Return the rarest terms of some rows, among those that another set also has.
 
     Args:
         columns: The packed values.
@@ -320,7 +320,7 @@ def rarest_terms(columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[R
 
 
 def length_buckets(lengths: Rows, ratio: float) -> Rows:
-    """Put lengths into buckets: two within the ratio of each other are in the same one or in neighbours.
+    """Assign lengths to buckets: two within the ratio of each other are in the same or in adjacent buckets.
 
     >>> length_buckets(np.array([95, 100, 106]), 0.95).tolist()
     [88, 89, 90]
@@ -343,7 +343,7 @@ class TermCounts:
 
     @classmethod
     def count(cls, terms: NDArray[np.int32]) -> "TermCounts":
-        """Count the terms of sets; filling is held by more than can be, so that it comes last in any order."""
+        """Count the terms of sets; padding gets the highest count, so that it is sorted last."""
         highest = int(terms[terms != NO_TERM].max(initial=0))
         if highest < TABLE:
             counts = np.bincount(np.minimum(terms, highest + 1).ravel(), minlength=highest + 2)
@@ -353,7 +353,7 @@ class TermCounts:
         return cls(codes, np.where(codes == NO_TERM, len(terms) + 1, counts))
 
     def numbers(self, terms: NDArray[np.int32]) -> Rows:
-        """Return the place of each term; in order, since a search that goes upwards stays in the processor's cache."""
+        """Return the index of each term; looked up in ascending order, for the processor's cache."""
         if not len(self.codes):
             return np.minimum(terms, len(self.counts) - 1).astype(np.int64)
         order = np.argsort(terms, axis=None)
@@ -362,7 +362,7 @@ class TermCounts:
         return number.reshape(terms.shape)
 
     def prefixes(self, columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[Rows, Rows]:
-        """Return the rarest terms of some rows' sets, as far as another set holds them too.
+        """Return the rarest terms of some rows, among those that another set also has.
 
         Args:
             columns: The packed values.
@@ -380,7 +380,7 @@ class TermCounts:
 
 
 def join_indexes(parts: Iterable[KeyIndex]) -> KeyIndex:
-    """Join entries of several kinds into one set; their keys are numbered on."""
+    """Join the entries of several kinds into one index, with distinct key numbers."""
     keys, rows, offset = [], [], 0
     for part in parts:
         keys.append(part.key + np.int32(offset))

@@ -1,4 +1,4 @@
-"""Rules over columns: each kind of evidence for many pairs at once, as `pair_evidence` decides on one pair."""
+"""Rules over columns: each kind of evidence for many pairs at once, equal to `pair_evidence` for one pair."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -53,7 +53,7 @@ class Pairs:
         return Pairs(self.columns, self.a[selection], self.b[selection])
 
     def has_equal(self, column: NDArray[np.generic]) -> Bools:
-        """Return where a column has the same value on both sides."""
+        """Return whether a column has the same value on both sides."""
         mask: Bools = column[self.a] == column[self.b]
         return mask
 
@@ -105,7 +105,7 @@ def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows,
 
 
 def may_match(pairs: Pairs) -> Bools:
-    """Return which pairs have words on both sides and do not differ where they must not."""
+    """Return which pairs have words on both sides and no conflicting required fields."""
     columns = pairs.columns
     words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
     a, b = columns.guard[pairs.a], columns.guard[pairs.b]
@@ -121,7 +121,7 @@ def titles_agree(pairs: Pairs) -> Bools:
 
 
 def is_in_window(pairs: Pairs, days: int | None) -> Bools:
-    """Return which pairs lie within the date window; a missing date passes."""
+    """Return which pairs are within the date window; a missing date passes."""
     if days is None:
         return np.ones(len(pairs.a), bool)
     start, end = pairs.columns.date_from, pairs.columns.date_to
@@ -199,7 +199,7 @@ def needed_by_size(share: float) -> NDArray[np.int64]:
 
 
 def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
-    """Count the terms that pairs of rows share; a row holds each term once, and filling does not count."""
+    """Count the terms that pairs of rows share; padding does not count."""
     if loops.IN_USE:
         return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
     all_terms = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)

@@ -1,4 +1,4 @@
-"""Copies: rows that no rule can tell from an earlier row, so that what is decided on one holds for the other.
+"""Copies: rows that no rule can distinguish from an earlier row, so that both get the same decision.
 
 A story that is there five times is compared with others once. All columns that a rule reads have to be equal, not the
 content alone: equal words under another title, or with other dates, are no copies here.
@@ -26,7 +26,7 @@ WEIGHED = (*DATES, "source")
 
 
 def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints: PairConstraints) -> Rows:
-    """Return for each row the first row that it is a copy of; its own number where there is none.
+    """Return for each row the first row that it is a copy of; its own number if there is none.
 
     Args:
         columns: (n) packed values.
@@ -56,7 +56,7 @@ def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints
 
 
 def _may_be_copies(columns: PackedColumns, policy: Policy, constraints: PairConstraints) -> Bools:
-    """Return which rows have words and may be decided on as one."""
+    """Return which rows have words and may share a decision."""
     may: Bools = columns.length > 0
     if policy.level == "partial":
         may &= (columns.flags & LONG) == 0

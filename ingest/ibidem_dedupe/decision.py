@@ -58,7 +58,7 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
 
 
 def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Go through the levels up to the one asked for; the first evidence counts."""
+    """Check the levels up to the requested one; the first evidence counts."""
     excluded = titles_differ(a, b)
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical" and not guards.are_within(policy.window_days):

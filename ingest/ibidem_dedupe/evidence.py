@@ -1,4 +1,4 @@
-"""Table of evidence: each kind of evidence is one row, the strongest first; whoever decides or explains reads it.
+"""Table of evidence: each kind of evidence is one row, the strongest first, used by decisions and explanations.
 
 A new kind is a module with its rules, and a row here: a name, the level, the rule for a pair and over columns, the keys
 that make a pair a candidate, the look-up keys of an engine, and what it says to people.
@@ -23,7 +23,7 @@ Keys = Callable[[PackedColumns, Policy, Bools], Iterator[KeyIndex]]
 
 @dataclass(frozen=True, slots=True)
 class SharedCount:
-    """Number of look-up keys that two documents share at least, where one says too little.
+    """Minimum number of shared look-up keys, for kinds where one key is too weak.
 
     Args:
         min_shared: How many.
@@ -75,7 +75,7 @@ def say(words: str) -> Reason:
 
 
 def min_rare_terms(rule: Terms) -> int:
-    """Return how many of their 25 rarest terms two full sets share at least, when they share enough of their 60 terms.
+    """Return how many of their 25 rarest terms two full sets must share if they share enough of their 60 terms.
 
     >>> min_rare_terms(Terms())
     5
@@ -202,13 +202,20 @@ KINDS = (
         counts=partial(_is_set, "related"),
     ),
     Kind("words", "rare words that match in order", level="partial", counts=partial(_is_set, "related")),
+    Kind(
+        "overlap",
+        "passages of one document that overlap",
+        reasons.overlap,
+        level="partial",
+        counts=lambda _: False,
+    ),
 )
 """Every kind of evidence, the strongest first."""
 
 
 @dataclass(slots=True)
 class Table:
-    """The kinds of evidence, with what is derived from them.
+    """The kinds of evidence, with derived properties.
 
     Args:
         kinds: The kinds, the strongest first.
@@ -219,7 +226,7 @@ class Table:
     codes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Number the kinds: the code of evidence is its place in the table, from 1 on; 0 is no evidence."""
+        """Number the kinds: the code of evidence is its position in the table, from 1 on; 0 is no evidence."""
         self.by_name = {kind.name: kind for kind in self.kinds}
         self.codes = {kind.name: code for code, kind in enumerate(self.kinds, 1)}
 

@@ -1,4 +1,4 @@
-"""Leader clustering: down the ranking, a hit joins the first leader that it duplicates, or becomes a leader.
+"""Leader clustering: in rank order, a hit joins the first leader that it duplicates, or becomes a leader.
 
 Only leads are ever compared with what follows. Some rows are settled among themselves; their leads take duplicates
 from all that follows, and what they took is never looked at again; so ten thousand copies of one text cost ten thousand
@@ -131,7 +131,7 @@ class LeaderClustering:
         self.crowded = np.zeros(self.classifier.size, bool)
 
     def settle_in_blocks(self, entries: KeyIndex, settled: int, report: Callable[[int], None]) -> None:
-        """Settle very many rows: each block is first compared with the leads of all blocks before it.
+        """Settle very many rows: each block is first compared with the leads of all earlier blocks.
 
         Args:
             entries: The keys that rows share.
@@ -152,12 +152,12 @@ class LeaderClustering:
             leads.add(undecided.keep(self._are_leads(undecided)))
 
     def _are_leads(self, entries: KeyIndex) -> Bools:
-        """Return which entries are of leads; asks for these rows alone, of which a block has few."""
+        """Return which entries belong to leads; only these rows are looked up, of which a block has few."""
         leads: Bools = self.lead[entries.row] == entries.row
         return leads
 
     def settle(self, entries: KeyIndex) -> None:
-        """Settle rows, some at a time: they are settled among themselves, then take their duplicates from the rest."""
+        """Settle rows in portions: first among themselves, then against the later rows."""
         entries = drop_unshared(self.drop_crowded(entries))
         while len(entries.row):
             last = next_block_end(entries, self.classifier.size)
@@ -180,7 +180,7 @@ class LeaderClustering:
             entries = drop_unshared(self.drop_crowded(later))
 
     def join_copies(self, copies: Rows, original: Rows) -> None:
-        """Let copies join what the row before them joined that they cannot be told from, or else that row."""
+        """Let copies join the lead of the row that they are copies of, or else that row."""
         first = original[copies]
         self.lead[copies] = self.lead[first]
         self.evidence[copies] = np.where(
@@ -188,13 +188,13 @@ class LeaderClustering:
         )
 
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
-        """Drop the keys that so many leads hold that no further ones are looked for under them."""
+        """Drop the keys that too many leads have."""
         is_full = self.lead_counts[entries.key] >= MOST_LEADS
         self.crowded[entries.row[is_full]] = True
         return entries.keep(~is_full)
 
     def join_within(self, pairs: DuplicatePairs) -> None:
-        """Go down a block: a row joins the first lead that it duplicates."""
+        """Settle a block in order: each row joins the first lead that it duplicates."""
         lead, evidence = self.lead, self.evidence
         for row, earlier, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True):
             if (
@@ -230,7 +230,7 @@ class LeaderIndex:
 
     @classmethod
     def build(cls, entries: KeyIndex) -> "LeaderIndex":
-        """Make room for the rows of each key, before any of them is a lead."""
+        """Allocate space for the rows of each key, before any of them is a lead."""
         start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
         return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
 
@@ -240,14 +240,14 @@ class LeaderIndex:
         return CandidateRanges(self.rows, self.start[entries.key], times)
 
     def add(self, entries: KeyIndex) -> None:
-        """Add leads; they come after all that were added before."""
+        """Add leads, after all earlier ones."""
         self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
         keys, counts = np.unique(entries.key, return_counts=True)  # of these keys alone, not of all that there are
         self.lead_counts[keys] += counts
 
 
 def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
-    """Cut entries into those of some rows after the other, each in the order of keys.
+    """Split entries into consecutive blocks of rows, each in key order.
 
     Args:
         entries: Index of the keys that rows hold.
@@ -261,14 +261,14 @@ def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
 
 
 def next_block_end(entries: KeyIndex, size: int) -> int:
-    """Return the row up to which the pairs among the entries fit the budget; beyond the first entry's at least."""
+    """Return the row up to which the pairs of the entries fit the budget; at least one past the first entry's."""
     pairs = np.cumsum(np.bincount(entries.row, weights=count_earlier(entries), minlength=size))
     fits = int(np.searchsorted(pairs, BUDGET, side="right"))
     return max(fits, int(entries.row.min()) + 1)
 
 
 def leads_before(entries: KeyIndex, end: int) -> Rows:
-    """Return for each entry of a row from `end` on how many rows before `end` hold its key; 0 for those before."""
+    """Return for each entry of a row from `end` on the number of rows before `end` with its key; else 0."""
     is_before = entries.row < end
     number = np.cumsum(is_before)
     first = first_entries(entries)
@@ -276,7 +276,7 @@ def leads_before(entries: KeyIndex, end: int) -> Rows:
 
 
 def drop_unshared(entries: KeyIndex) -> KeyIndex:
-    """Drop the keys that only one row still holds."""
+    """Drop the keys that only one row still has."""
     starts = np.ones(len(entries.key) + 1, bool)
     starts[1:-1] = entries.key[1:] != entries.key[:-1]
     return entries.keep(~(starts[1:] & starts[:-1]))

@@ -82,7 +82,7 @@ class Learned:
     checksum: int = 0
 
     def __post_init__(self) -> None:
-        """Check what was read.
+        """Validate the values that were read.
 
         Raises:
             ValueError: It was learned on other figures, lacks some, or was changed by hand.
@@ -109,7 +109,7 @@ class Learned:
         return zlib.crc32(self.scheme.encode() + struct.pack(f"<{len(numbers)}d", *numbers)) or 1
 
     def contributions(self, figures: Sequence[float]) -> list[float]:
-        """Return what each figure adds to the sum.
+        """Return the contribution of each figure to the sum.
 
         Args:
             figures: In the order of `FIGURES`.
@@ -117,14 +117,14 @@ class Learned:
         return [each.weight * (figure - each.centre) for each, figure in zip(self.weights, figures, strict=True)]
 
     def total(self, figures: Sequence[float]) -> float:
-        """Return the sum; added up in the order of the figures, as the columns and the plugin do."""
+        """Return the sum, added in the order of the figures, as in the columns and the plugin."""
         total = self.intercept
         for each in self.contributions(figures):
             total += each
         return total
 
     def parts(self, figures: Sequence[float]) -> dict[str, float]:
-        """Return what each part of the figures adds, in the order of `PARTS`."""
+        """Return the contribution of each part of the figures, in the order of `PARTS`."""
         parts = dict.fromkeys(PARTS, 0.0)
         for part, each in zip(FIGURES.values(), self.contributions(figures), strict=True):
             parts[part] += each

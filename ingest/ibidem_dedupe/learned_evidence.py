@@ -52,7 +52,7 @@ def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def is_candidate(pairs: Pairs, loose: Policy) -> Bools:
-    """Return which pairs share enough to be weighed.
+    """Return which pairs share enough to be scored.
 
     Args:
         pairs: Pairs of rows.

@@ -27,7 +27,7 @@ MOST_HOLDERS = 100
 
 @dataclass(slots=True)
 class PageKeys:
-    """The clues of long texts, gathered one text after the other.
+    """Look-up keys of long texts, collected text by text.
 
     Args:
         names: Index and id of each text.
@@ -74,7 +74,7 @@ class PageKeys:
 
 
 def drop_frequent(entries: KeyIndex) -> KeyIndex:
-    """Leave out the keys that more rows hold than may."""
+    """Drop the keys that more than `MOST_HOLDERS` rows have."""
     counts = np.bincount(entries.key, minlength=1)
     rest = entries.keep(counts[entries.key] <= MOST_HOLDERS)
     return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))

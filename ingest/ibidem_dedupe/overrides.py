@@ -79,7 +79,7 @@ class Override:
     content_b: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a verdict that does not exist and a pair of one document."""
+        """Refuse an unknown verdict and a pair of one document."""
         if self.verdict not in VERDICTS:
             raise UsageError(f"verdict {self.verdict!r} is not known", f"allowed: {', '.join(VERDICTS)}")
         if self.a == self.b:
@@ -87,7 +87,7 @@ class Override:
 
     @property
     def key(self) -> str:
-        """Its key in the ledger: the pair in either order, so that a later word replaces an earlier one."""
+        """Its key in the ledger: the pair in either order, so that a later override replaces an earlier one."""
         return pair_key((self.a, self.b))
 
     def as_record(self) -> dict[str, object]:
@@ -96,7 +96,7 @@ class Override:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Override":
-        """Read what `as_record` wrote; what others added is passed over.
+        """Parse a record of `as_record`; unknown fields are ignored.
 
         Raises:
             DamagedRecord: It is no such record.
@@ -104,7 +104,7 @@ class Override:
         return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def evidence(self, level: Level) -> Evidence:
-        """Return "same" as evidence at the level that was asked for."""
+        """Return "same" as evidence at the requested level."""
         reasons = {"signature": "override", "author": self.author, "reason": self.reason, "date": self.date}
         return Evidence(level, "override", 1.0, reasons)
 
@@ -135,7 +135,7 @@ class AppliedOverrides:
         return AppliedOverrides(valid, stale)
 
     def for_row(self, row: int) -> Iterator[tuple[int, Override, bool]]:
-        """Yield the words about a row: the other row, the word, and whether it holds."""
+        """Yield the overrides on a row: the other row, the override, and whether it is valid."""
         for words, holds in ((self.valid, True), (self.stale, False)):
             for (first, second), word in words.items():
                 if row in (first, second):
@@ -145,7 +145,7 @@ class AppliedOverrides:
 def apply_overrides(
     overrides: Iterable[Override], names: Sequence[DocumentRef], columns: PackedColumns
 ) -> AppliedOverrides:
-    """Find the manual decisions on pairs of a window, and which of them hold.
+    """Find the manual decisions on pairs of a window, and which of them are valid.
 
     Args:
         overrides: All words.

@@ -16,7 +16,7 @@ from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK, P
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence that puts a pair at its level.
+    """The evidence for the level of a pair.
 
     Args:
         level: The strongest level that the pair reaches.
@@ -34,7 +34,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The values that may speak against a pair: dates, numbers, lengths.
+    """The values that may contradict a pair: dates, numbers, lengths.
 
     Args:
         days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
@@ -59,7 +59,7 @@ class Guards:
         )
 
     def are_within(self, days: int | None) -> bool:
-        """Return whether the dates lie within a window of days; a missing date passes."""
+        """Return whether the dates are within a window of days; a missing date passes."""
         return days is None or self.days_apart is None or self.days_apart <= days
 
     def as_why(self) -> dict[str, object]:
@@ -72,7 +72,7 @@ class Guards:
 
 
 def days_apart(a: Packed, b: Packed) -> int | None:
-    """Return the days between two date intervals, 0 where they overlap; None when one is missing."""
+    """Return the days between two date intervals, 0 if they overlap; None if one is missing."""
     if NO_DATE in (a.date_from, a.date_to, b.date_from, b.date_to):
         return None
     return max(0, a.date_from - b.date_to, b.date_from - a.date_to)
@@ -84,7 +84,7 @@ def unpack_numbers(packed: Packed) -> Numbers:
 
 
 def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
-    """Return whether the fields that must not differ do; a missing value passes."""
+    """Return whether required fields differ; a missing value passes."""
     return any(a.guard) and any(b.guard) and a.guard != b.guard
 
 
@@ -94,7 +94,7 @@ def titles_differ(a: Packed, b: Packed) -> bool:
 
 
 def same_table(a: Packed, b: Packed) -> bool:
-    """Return whether two documents were signed with the same idf table, so that these signatures may be compared."""
+    """Return whether two documents were signed with the same idf table, so that these signatures are comparable."""
     return any(a.idf) and a.idf == b.idf
 
 
@@ -110,7 +110,7 @@ def equal_content(a: Packed, b: Packed) -> bool:
 
 
 def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by min-hash: a shared band and enough equal slots; shingles hold the figures, so numbers do not guard."""
+    """Near by min-hash: a shared band and enough equal slots; numbers are not a guard, since shingles contain them."""
     if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
     equal = minhash.equal_slots(a.slots, b.slots)
@@ -122,7 +122,7 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
 
 
 def shared_terms(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Near by feature sets: enough of the smaller set's rarest terms are shared, and no guard speaks against it."""
+    """Near by feature sets: enough of the smaller set's rarest terms are shared, and no guard contradicts."""
     rule = policy.terms
     if rule is None or not same_table(a, b) or not (eligible(a, rule) and eligible(b, rule)):
         return None
@@ -142,7 +142,7 @@ def are_different_forms(a: Packed, b: Packed) -> bool:
 
 
 def eligible(packed: Packed, rule: Terms) -> bool:
-    """Return whether a document's feature set may be compared at all."""
+    """Return whether a document's feature set can be compared at all."""
     return len(packed.terms) >= max(1, rule.smallest) and (bool(packed.flags & FULL) or not rule.full)
 
 
@@ -195,7 +195,7 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
 
 
 def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Partial by containment: the larger text holds most shingles of the smaller; never where both are long."""
+    """Partial by containment: the larger text has most shingles of the smaller; not if both are long."""
     rule = policy.contained
     if rule is None or a.flags & b.flags & LONG or min(a.length, b.length) < rule.shortest:
         return None
@@ -250,5 +250,5 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
 
 
 def are_long(a: Packed, b: Packed) -> bool:
-    """Return whether both texts are long enough for a relation to be decided."""
+    """Return whether both texts are long enough to decide their relation."""
     return bool(a.flags & b.flags & LONG)

@@ -1,4 +1,4 @@
-"""Figures of a pair, out of two packed values: what a learned rule weighs (signatures.md, "Figures").
+"""Figures of a pair, from two packed values: the input of a learned rule (signatures.md, "Figures").
 
 Each is computed for one pair and over columns, bit for bit alike, and once more in the plugin's `PairFigures`. So only
 arithmetic that rounds alike everywhere is used: roots are square roots, and logarithms are straight lines between
@@ -48,7 +48,7 @@ def logarithm(value: float) -> float:
 
 
 def changed(share: float) -> float:
-    """Return the share of words or characters that are changed, where so many of the runs of them are shared.
+    """Return the share of words or characters that changed, given the share of common runs.
 
     >>> changed(1.0), changed(0.0)
     (0.0, 1.0)

@@ -87,7 +87,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
 
 
 def strongest(pairs: Pairs, policy: Policy) -> Codes:
-    """Go through the levels up to the one asked for; a pair keeps the first evidence that it passes."""
+    """Check the levels up to the requested one; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
     agree = titles_agree(pairs)
     candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))

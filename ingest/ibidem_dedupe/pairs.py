@@ -49,7 +49,7 @@ class LongSignatureCache:
         self._bytes = 0
 
     def want(self, names: Iterable[DocumentRef]) -> None:
-        """Read those of documents that will be asked for, in few requests."""
+        """Prefetch the long signatures of documents, in few requests."""
         unknown = [name for name in dict.fromkeys(names) if name not in self._cache]
         if self._read is None:
             self.missing.update(unknown)
@@ -70,7 +70,7 @@ class LongSignatureCache:
         self.missing.clear()
 
     def get(self, name: DocumentRef) -> LongSignatures | None:
-        """Return the signatures of one document; None when it has none, or when they are damaged or not read."""
+        """Return the signatures of one document; None if it has none, or they are damaged or not loaded."""
         self.want([name])
         if name not in self._cache:
             return None
@@ -90,7 +90,7 @@ class LongSignatureCache:
 
 
 def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
-    """Read nothing: where relations of long texts are not asked for."""
+    """Return nothing: used if relations of long texts are not requested."""
     return {}
 
 
@@ -113,7 +113,7 @@ class LongTextMatcher:
     verdicts: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
 
     def want(self, rows: Iterable[int]) -> None:
-        """Read the long signatures of rows that will be decided on."""
+        """Prefetch the long signatures of rows to decide on."""
         self.long_signatures.want(self.names[row] for row in rows)
 
     def evidence(self, row: int, other_row: int) -> Evidence | None:
@@ -124,7 +124,7 @@ class LongTextMatcher:
         return self.verdicts[pair]
 
     def code(self, row: int, other: int) -> int:
-        """Return the code of their evidence; 0 when there is none, or as long as signatures that decide are missing."""
+        """Return the code of their evidence; 0 if there is none, or long signatures are missing for the decision."""
         if self.long_signatures.missing:  # they are read first, and then all is grouped again
             return 0
         found = self.evidence(row, other)
@@ -218,7 +218,7 @@ class PairClassifier:
         return DuplicatePairs(row, earlier, code)
 
     def decide(self, pairs: Rows) -> tuple[Rows, Codes]:
-        """Keep the duplicates among candidates, written as `row * size + earlier`."""
+        """Return the duplicates among candidates, encoded as `row * size + earlier`."""
         code = verify(self.columns, pairs // self.size, pairs % self.size, self.policy)
         if self.matcher is None:
             code[code == UNDECIDED] = 0
@@ -229,7 +229,7 @@ class PairClassifier:
         return pairs[positions], code[positions]
 
     def resolve(self, row: int, earlier: int, code: int) -> int:
-        """Return the code of a pair's evidence once its long signatures decide, where only they can; 0 for none."""
+        """Return the code of a pair's evidence, with its long signatures if these are needed; 0 for none."""
         if code != UNDECIDED or self.matcher is None:
             return code
         return self.matcher.code(row, earlier)
@@ -261,7 +261,7 @@ def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
 
 
 def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
-    """Put keys of which one is enough before those of others."""
+    """Concatenate keys, those of which one is enough first."""
     return replace(
         join_indexes([row_keys, entries]),
         first_weak=min(MOST, entries.first_weak + row_keys.keys),
@@ -270,7 +270,7 @@ def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
 
 
 def pair_keys(pairs: Rows, size: int) -> KeyIndex:
-    """Make a key for each pair, so that it becomes a candidate.
+    """Create a key for each pair, so that it becomes a candidate.
 
     Args:
         pairs: Pairs as `later * size + earlier`.
@@ -281,14 +281,14 @@ def pair_keys(pairs: Rows, size: int) -> KeyIndex:
 
 
 def first_entries(entries: KeyIndex) -> Rows:
-    """Return for each entry the place of its key's first entry."""
+    """Return for each entry the position of its key's first entry."""
     place = np.arange(len(entries.key))
     place[1:][entries.key[1:] == entries.key[:-1]] = 0
     return np.maximum.accumulate(place)
 
 
 def count_earlier(entries: KeyIndex) -> Rows:
-    """Return for each entry how many rows before its own hold its key."""
+    """Return for each entry the number of earlier rows with its key."""
     return np.arange(len(entries.key)) - first_entries(entries)
 
 
@@ -308,13 +308,13 @@ class CandidateRanges:
 
     @classmethod
     def build(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
-        """Pair each entry with the first rows that hold its key: all before its own when no number is given."""
+        """Pair each entry with the first rows that have its key: all earlier ones if no number is given."""
         first = first_entries(entries)
         return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
 
 
 def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
-    """Spread out the pairs of rows that share enough keys.
+    """Expand the pairs of rows that share enough keys.
 
     Args:
         entries: Index of the keys that rows hold.
@@ -345,7 +345,7 @@ def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Row
 
 
 def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
-    """Write each pair for each key that it shares, doubled, and one more where the key is weak.
+    """Repeat each pair for each shared key, doubled, plus one if the key is weak.
 
     Args:
         entries: Row, whether the key is weak, where the partners begin and how many they are.
@@ -360,7 +360,7 @@ def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers,
 
 
 def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
-    """Keep the pairs that share enough keys, each once.
+    """Return the pairs that share enough keys, each once.
 
     Args:
         encoded: Pairs as `repeat_pairs` writes them; put in order here.
@@ -375,7 +375,7 @@ def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
-    """Cut entries between two rows so that the pairs of a slice are within five budgets, or it holds one row.
+    """Split entries between two rows so that the pairs of a slice fit five budgets, or it has one row.
 
     Args:
         rows: (e,) rows, ascending.

@@ -81,6 +81,7 @@ LEAST_SIMILARITY = 20
 
 NO_DAYS = "none"
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
+_FIELD = re.compile(r"[^\s,:*]{1,500}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +97,7 @@ class Keep:
     sources: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        """Write it as it is asked for.
+        """Format the value as in a request.
 
         >>> str(Keep("source", ("Reuters", "AP")))
         'source:Reuters,AP'
@@ -104,15 +105,36 @@ class Keep:
         return f"source:{','.join(self.sources)}" if self.by == "source" else self.by
 
 
+@dataclass(frozen=True, slots=True)
+class PassageFields:
+    """The fields of a passage by which overlapping ones are found, with dots.
+
+    Args:
+        document: Names the document from which a passage was cut.
+        text: Its text.
+    """
+
+    document: str
+    text: str = "text"
+
+    def __str__(self) -> str:
+        """Write them as they are asked for.
+
+        >>> str(PassageFields("meta.document", "body")), str(PassageFields("meta.document"))
+        ('meta.document:body', 'meta.document')
+        """
+        return self.document if self.text == "text" else f"{self.document}:{self.text}"
+
+
 class InvalidValue(ValueError):
-    """A value that a parameter does not take; its text says which value would be right."""
+    """An invalid parameter value, with a message that lists the valid ones."""
 
 
 def parse_choice(*choices: str) -> Callable[[str], str]:
-    """Return a reader that takes one of some words."""
+    """Return a parser that accepts one of some words."""
 
     def read(value: str) -> str:
-        """Read one of the values, in any case of letters."""
+        """Parse one of the words, ignoring case."""
         if value.lower() not in choices:
             raise InvalidValue(", ".join(choices))
         return value.lower()
@@ -136,6 +158,18 @@ def keep(value: str) -> Keep:
     raise InvalidValue("rank, earliest, latest, longest, current, source:NAME,NAME,…")
 
 
+def passage_fields(value: str) -> PassageFields | None:
+    """Read the fields of passages; empty: passages are grouped as any other text.
+
+    >>> passage_fields("meta.document"), passage_fields("file:body")
+    (PassageFields(document='meta.document', text='text'), PassageFields(document='file', text='body'))
+    """
+    names = value.split(":")
+    if value and not (len(names) <= 2 and all(_FIELD.fullmatch(name) for name in names)):
+        raise InvalidValue("FIELD, or FIELD:TEXT_FIELD, with dots and without wildcards, such as meta.document")
+    return PassageFields(*names) if value else None
+
+
 def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]:
     """Return a reader of whole numbers within bounds."""
 
@@ -149,7 +183,7 @@ def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]
 
 
 def days(value: str) -> int | None:
-    """Read a date window; `none` means that dates do not matter."""
+    """Parse a date window; `none` disables it."""
     if value.lower() == NO_DAYS:
         return None
     try:
@@ -159,12 +193,12 @@ def days(value: str) -> int | None:
 
 
 def parse_preset(value: str) -> str:
-    """Read the name of a preset; `none` is no preset."""
+    """Parse the name of a preset; `none` is no preset."""
     return "" if value.lower() == "none" else value
 
 
 def parse_bool(value: str) -> bool:
-    """Read yes or no as it is written in JSON."""
+    """Parse a JSON boolean."""
     return parse_choice("true", "false")(value) == "true"
 
 
@@ -233,6 +267,12 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "dedupe_preset": Parameter(
         f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset
+    ),
+    "dedupe_document": Parameter(
+        "FIELD, or FIELD:TEXT_FIELD",
+        "none; TEXT_FIELD is text",
+        "a field that names the document of a passage: passages of one document that overlap are parts of one text",
+        passage_fields,
     ),
     "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
     "dedupe_explain": Parameter("true, false", "false", "explain why each duplicate is one", parse_bool),

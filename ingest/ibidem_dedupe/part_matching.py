@@ -114,7 +114,7 @@ def count_pairs(pairs: Places) -> tuple[Places, Places]:
 
 
 def look_up_values(keys: Places, entries: Places, values: Places) -> Places:
-    """Return the value of each key, 0 for one that is not known."""
+    """Return the value of each key, 0 for an unknown key."""
     if not entries.size:
         return np.zeros(keys.size, np.int64)
     at = np.minimum(np.searchsorted(entries, keys), entries.size - 1)

@@ -108,7 +108,7 @@ class ContainmentRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Every figure of the decision on a pair (presentation.md); None takes a kind of evidence away.
+    """Every figure of the decision on a pair (presentation.md); None disables a kind of evidence.
 
     Args:
         level: The weakest level that still joins two documents.
@@ -149,7 +149,7 @@ class Policy:
 
     @property
     def candidates(self) -> "Policy":
-        """The policy whose evidence makes a pair a candidate: this one, or a looser one where a learned rule judges."""
+        """The policy for candidates: this one, or a looser one for a learned rule."""
         if self.learned is None:
             return self
         return replace(
@@ -170,7 +170,7 @@ class Policy:
         return replace(self, window_days=days)
 
     def similar(self, percent: int) -> "Policy":
-        """Return the same figures with another least share of common text (signatures.md, "Similarity").
+        """Return the same figures with another minimum share of common text (signatures.md, "Similarity").
 
         Of two texts of n runs that share c · n of them, Jaccard's index is c / (2 - c); of two sets of 60 terms that
         share c · 60 the score is c. So one share sets both measures; kinds of evidence that do not count stay so.

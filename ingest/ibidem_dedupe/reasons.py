@@ -1,4 +1,4 @@
-"""Reasons: what each kind of evidence says to people."""
+"""Reasons: the text shown for each kind of evidence."""
 
 from collections.abc import Callable, Mapping
 
@@ -33,7 +33,7 @@ def shared_terms(why: Why) -> str:
 
 
 def shared_characters(why: Why) -> str:
-    """Say how many characters are shared, and which words are misread, where a text was looked into.
+    """Return the number of shared characters, and the misread words if the texts were compared.
 
     >>> shared_characters({"estimate": 0.9, "misread": [["tbe", "the"], ["conrt", "court"]]})
     'about 90 % of the characters shared; the differences look misread (tbe → the, conrt → court)'
@@ -50,7 +50,7 @@ def contained_text(why: Why) -> str:
 
 
 def learned_sum(why: Why) -> str:
-    """Say what speaks for and against a pair by a learned rule, the strongest first.
+    """Return the strongest figures for and against a pair by a learned rule.
 
     >>> learned_sum({"parts": {"five-word runs": 3.1, "title": 1.2, "dates": 0.01, "numbers": -0.8}})
     'alike: five-word runs +3.1, title +1.2; against: numbers -0.8'
@@ -67,5 +67,22 @@ def learned_sum(why: Why) -> str:
 
 
 def declared(why: Why) -> str:
-    """Say who declared two documents the same."""
+    """Return who declared two documents the same."""
     return f"declared the same by {why.get('author') or 'a reader'}"
+
+
+OVERLAPS: Mapping[str, str] = {
+    "before": "precedes it in the same document, {} words overlap",
+    "after": "follows it in the same document, {} words overlap",
+    "within": "part of it in the same document, {} words",
+}
+"""What is said of a passage, by the side of the other on which it stands."""
+
+
+def overlap(why: Why) -> str:
+    """Say where a passage stands beside another one of its document.
+
+    >>> overlap({"side": "after", "words": 7})
+    'follows it in the same document, 7 words overlap'
+    """
+    return OVERLAPS[str(why["side"])].format(why["words"])

@@ -125,7 +125,7 @@ class Relation:
         return "part_of" if self.name == "contains" and self.contains == "b" else self.name
 
     def swap(self) -> "Relation":
-        """Return the same, seen from the other side."""
+        """Return the relation as seen from the other text."""
         other: Mapping[Side | None, Side | None] = {"a": "b", "b": "a", None: None}
         signals = {_swap_side(name): value for name, value in self.signals.items()}
         return replace(self, contains=other[self.contains], a=self.b, b=self.a, signals=signals)
@@ -234,7 +234,7 @@ def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> flo
 
 
 def fit_line(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str, float]:
-    """Fit a line through matching parts, and see how they run into the next ones."""
+    """Fit a line through matching parts, and measure how they continue into the next ones."""
     first, second = matches.a.astype(float), matches.b.astype(float)
     if np.ptp(first) == 0:
         return {}
@@ -244,7 +244,7 @@ def fit_line(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str
 
 
 def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Matches) -> float:
-    """Return the relative consecutive page correlation: how much pages of the denser text run over two of the other."""
+    """Return the relative consecutive page correlation: how often pages of the denser text overlap two of the other."""
     dense, rows, columns = (a, matches.a, matches.b) if len(a) <= len(b) else (b, matches.b, matches.a)
     width = max(len(a), len(b)) + 1
     order = np.argsort(rows * width + columns)
@@ -281,7 +281,7 @@ def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], ma
 
 
 def common_part(parts: Places) -> tuple[int, int]:
-    """Return the first and last of matching parts, from 1, without a few that are far from all others.
+    """Return the first and last of matching parts, from 1, ignoring outliers.
 
     A half-title or a page of notes matches by chance; it is far off when more parts lie between than match at all.
 

@@ -19,6 +19,7 @@ from ibidem_dedupe.parameters import (
     InvalidValue,
     Keep,
     Mode,
+    PassageFields,
     Preset,
     Scope,
 )
@@ -46,6 +47,7 @@ class DedupeRequest:
         cursor: `dedupe.cursor` of an earlier answer, or an empty string.
         explain: Whether each duplicate says why it is one.
         by: Whether a window is grouped, or all matches by the groups that are stored.
+        passages: Fields of passages, of which those that overlap in their document are grouped; None: no passages.
         figures: Parameters that were named and that say when two documents are duplicates, with their values.
     """
 
@@ -59,6 +61,7 @@ class DedupeRequest:
     cursor: str = ""
     explain: bool = False
     by: By = "window"
+    passages: PassageFields | None = None
     figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
@@ -67,20 +70,27 @@ class DedupeRequest:
         return self.policy.level
 
     def for_people(self) -> "DedupeRequest":
-        """Return the request with few duplicates of each group, where it does not say how many."""
+        """Return the request with few duplicates per group, if it does not set their number."""
         if self.mode != "indent" or self.max_per_group is not None:
             return self
         return replace(self, max_per_group=min(SHOWN_TO_PEOPLE, self.window))
 
     def digest(self) -> str:
-        """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
-        return request_digest(self.mode == "off", self.policy, self.window, self.by)
+        """Return a hash of the parameters that determine groups and order, so that a cursor is valid for these only."""
+        return request_digest(self.mode == "off", self.policy, self.window, self.by, self.passages)
 
 
 @lru_cache(maxsize=256)
-def request_digest(is_off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
-    """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
-    matters = repr((is_off, policy, window) + ((by,) if by != "window" else ()))
+def request_digest(
+    is_off: bool,  # noqa: FBT001 - as a request has it
+    policy: Policy,
+    window: int,
+    by: By,
+    passages: PassageFields | None,
+) -> str:
+    """Hash the parameters that determine groups and order; cached, since a page needs it often."""
+    further = ((by,) if by != "window" else ()) + ((passages,) if passages else ())
+    matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
 
@@ -91,7 +101,7 @@ def parse_request(
     presets: Mapping[str, Preset] | None = None,
     later: bool = False,
 ) -> DedupeRequest:
-    """Make a request out of named values, as a query string, a body or a command line holds them.
+    """Parse a request from named values of a query string, a body or a command line.
 
     Args:
         given: Values by the names of `PARAMETERS`; None counts as missing.
@@ -124,6 +134,7 @@ def parse_request(
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
         by=values.get("dedupe_by", "window"),
+        passages=values.get("dedupe_document"),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
 
@@ -134,7 +145,7 @@ def is_dedupe_name(name: str) -> bool:
 
 
 def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
-    """Make a request out of the dedupe parameters of a search in the query DSL; None where there are none.
+    """Parse the dedupe parameters of a search in the query DSL; None if there are none.
 
     Args:
         parameters: As for `parse_request`; a preset may be one of the index.
@@ -155,7 +166,7 @@ NOTHING: Mapping[str, object] = {}
 def dedupe_request(
     parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = NOTHING
 ) -> DedupeRequest | None:
-    """Return the dedupe request of a search in the query DSL; None where it has none.
+    """Return the dedupe request of a search in the query DSL; None if it has none.
 
     Args:
         parameters: Of the query string, or of the client's method; other parameters are passed over.
@@ -190,7 +201,7 @@ def asks_for_stored_preset(request: DedupeRequest) -> bool:
 
 
 def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> DedupeRequest:
-    """Put the figures of a preset of the index into a request that was read before these were known.
+    """Apply a preset of the index to a request that was parsed before the preset was loaded.
 
     Raises:
         UsageError: An unknown preset; the message lists the others.
@@ -202,12 +213,12 @@ def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse parameters that stored groups do not have.
 
     Raises:
-        UsageError: A window, or a scope beyond it: they hold for all matches.
+        UsageError: A window, or a scope beyond it: they hold for all matches; or passages, whose texts are not read.
     """
     if values.get("dedupe_by") != "stored":
         return
-    for name in ("dedupe_window", "dedupe_scope"):
-        if name in values and values[name] != "window":
+    for name in ("dedupe_window", "dedupe_scope", "dedupe_document"):
+        if values.get(name, "window") not in ("window", None):
             raise UsageError(
                 f"{name} cannot be combined with dedupe_by=stored, which groups all matches", "leave one of them out"
             )
@@ -232,7 +243,7 @@ def pair_policy(
 
 
 def read(name: str, value: object) -> Any:
-    """Read one value, or say which names and values are right."""
+    """Parse one value; an error lists the valid names and values."""
     if name not in PARAMETERS:
         matches = get_close_matches(name, PARAMETERS, 1)
         raise UsageError(
@@ -246,7 +257,7 @@ def read(name: str, value: object) -> Any:
 
 
 def as_text(value: object) -> str:
-    """Write a value as a query string would hold it.
+    """Format a value as in a query string.
 
     >>> as_text(True), as_text(500)
     ('true', '500')
@@ -255,7 +266,7 @@ def as_text(value: object) -> str:
 
 
 def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
-    """Return the preset's figures, or the default ones, with the level, similarity and date window asked for."""
+    """Return the policy: the preset's or default figures, with the requested level, similarity and date window."""
     name = values.get("dedupe_preset", "")
     if name and name not in presets:
         raise UsageError(f"dedupe_preset={name!r} is not known", f"allowed: {', '.join(presets)}")
@@ -271,7 +282,7 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
 
 
 def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
-    """Return how many duplicates of a group are shown at most; None: all of them."""
+    """Return the maximum number of shown duplicates of a group; None: all of them."""
     if "dedupe_max_per_group" not in values:
         return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None
     maximum: int = values["dedupe_max_per_group"]

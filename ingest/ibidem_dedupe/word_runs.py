@@ -32,7 +32,7 @@ NO_WORDS: Hashes = np.zeros(0, np.uint64)
 
 
 def runs(words: Hashes) -> Hashes:
-    """Hash each run of words; none where there are fewer words than in a run.
+    """Hash each run of words; empty if there are fewer words than in a run.
 
     >>> runs(np.arange(7, dtype=np.uint64)).size
     3
@@ -48,7 +48,7 @@ def runs(words: Hashes) -> Hashes:
 
 
 def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
-    """Hash the words of texts; returns the hashes, and where those of each text begin, with the end."""
+    """Hash the words of texts; returns the hashes, and the start of each text in them, with the end."""
     if loops.IN_USE is not None:
         batch = TokenBatch.tokenize(texts)
         return batch.hashes, batch.offsets.tolist()
@@ -57,7 +57,7 @@ def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
 
 
 def batches(items: Iterable[T], most: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield items by so much at once; a heavier one comes alone.
+    """Yield batches of items up to a total weight; a heavier item is a batch of its own.
 
     Args:
         items: The items; read no further than one ahead.
@@ -81,5 +81,5 @@ def batches(items: Iterable[T], most: int, weigh: Callable[[T], int]) -> Iterato
 
 
 def text_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield documents by so many characters of their texts at once."""
+    """Yield batches of documents up to a total number of characters."""
     return batches(documents, BATCH_CHARACTERS, lambda each: len(each.text) + BESIDE_TEXT)

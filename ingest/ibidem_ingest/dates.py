@@ -54,7 +54,7 @@ def interval(date: str) -> tuple[int | None, int | None]:
 
 
 def _days(shape: re.Match[str]) -> tuple[int, int]:
-    """Count the days of a date of the right shape; one outside the calendar raises ValueError or OverflowError."""
+    """Return the day number of a well-formed date; one outside the calendar raises ValueError or OverflowError."""
     year, month, day, time = shape.groups()
     if time:
         at = _utc(datetime.fromisoformat(shape.string)).toordinal()
@@ -70,7 +70,7 @@ def _days(shape: re.Match[str]) -> tuple[int, int]:
 
 @lru_cache(maxsize=8_192)
 def time_of_day(date: str) -> float:
-    """Return how many seconds of its day in UTC have passed at a time; 0 for a date without one, and for no date.
+    """Return the seconds since midnight UTC of a time; 0 for a date without a time, and for an empty one.
 
     >>> time_of_day("1980-01-02T00:30:00+02:00"), time_of_day("1980-01-02"), time_of_day("")
     (81000.0, 0.0, 0.0)
@@ -86,7 +86,7 @@ def time_of_day(date: str) -> float:
 
 
 def utc(date: str) -> str:
-    """Write a time in UTC, without its zone, so that dates are in order as strings; other dates stay as they are.
+    """Convert a time to UTC, without its zone, so that dates sort as strings; other dates are unchanged.
 
     >>> utc("2024-03-01T00:30:00+02:00"), utc("2024-02-29T23:00Z"), utc("2024-03"), utc("")
     ('2024-02-29T22:30:00', '2024-02-29T23:00:00', '2024-03', '')
@@ -101,7 +101,7 @@ def utc(date: str) -> str:
 
 
 def _utc(time: datetime) -> datetime:
-    """Move a time to UTC; one without a zone is there already."""
+    """Convert a time to UTC; one without a zone is UTC already."""
     return time if time.tzinfo is None else time.astimezone(UTC)
 
 
@@ -120,7 +120,7 @@ _SHAPES = tuple(
 
 
 def iso_date(value: object) -> str:
-    """Write a date in ISO 8601; empty when it is ambiguous or unknown.
+    """Convert a date to ISO 8601; empty if it is ambiguous or unknown.
 
     Read are: ISO 8601 as it is, `1987/10/19` and `1987/10/19 09:30:00`, `19871019`, `19.10.1987`, the dates of mail
     and HTTP (`Mon, 19 Oct 1987 09:30:00 GMT`), and numbers: a year, or seconds or milliseconds since 1970. A

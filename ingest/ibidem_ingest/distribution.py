@@ -16,7 +16,7 @@ FOREIGN_REMEDY = f"pip uninstall --yes {FOREIGN} {NAME}, then: pip install {NAME
 
 
 def installed_version() -> str:
-    """Return the version of the distribution that is installed; `unknown` for modules on a path of their own."""
+    """Return the version of the installed distribution; `unknown` for modules outside one."""
     try:
         return version(NAME)
     except PackageNotFoundError:
@@ -24,7 +24,7 @@ def installed_version() -> str:
 
 
 def foreign_version() -> str | None:
-    """Return the version of a foreign `ibidem` in the same environment; None where there is none."""
+    """Return the version of a foreign `ibidem` in the same environment; None if there is none."""
     try:
         return version(FOREIGN)
     except PackageNotFoundError:

@@ -1,4 +1,4 @@
-"""Documents: their fields, and the checks that a record passes to become one."""
+"""Documents: their fields, and the validation of records."""
 
 import re
 from collections.abc import Mapping
@@ -66,7 +66,7 @@ class Document:
         return tuple(self.text.split(PAGE_BREAK))
 
     def as_record(self) -> dict[str, object]:
-        r"""Return the record that `read_record` turns into this document again, without empty fields.
+        r"""Return the record, without empty fields, that `read_record` parses to an equal document.
 
         >>> Document("a", "One page.\fAnother.", date="1787").as_record()
         {'id': 'a', 'text': 'One page.\x0cAnother.', 'date': '1787', 'language': 'en'}
@@ -85,7 +85,7 @@ class Document:
 
 
 class _FieldError(ValueError):
-    """A field that cannot be taken, before it is known which document it belongs to."""
+    """An invalid field, before its document is known."""
 
     def __init__(self, field: str, why: str) -> None:
         super().__init__(field, why)
@@ -96,7 +96,7 @@ class _FieldError(ValueError):
 def read_record(
     record: Mapping[str, object], where: str, max_text: int = MAX_TEXT, language: str = DEFAULT_LANGUAGE
 ) -> Document:
-    r"""Check a record and make a document of it.
+    r"""Validate a record and return its document.
 
     A whole number is taken as its decimal string wherever a short string is wanted, null counts as missing, and every
     top-level field that no document has goes into `meta`, where a field of the same name wins (`moved` names them).
@@ -123,7 +123,7 @@ def read_record(
 
 
 def place(record: Mapping[str, object], otherwise: str) -> str:
-    """Return the place where a record of a message was read.
+    """Return the origin of a record in a message.
 
     Args:
         record: The record.
@@ -137,7 +137,7 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
 
 
 def check(document: Document) -> None:
-    """Check a document that was made by hand as `read_record` checks a record.
+    """Validate a document that was built in Python, as `read_record` validates a record.
 
     Raises:
         Refused: Some field is missing or wrong.
@@ -223,7 +223,7 @@ def _join_pages(pages: object, max_text: int) -> str:
 
 
 def _check_pages(page_text: str, text: str | None) -> str:
-    """Return the paged text once it is known to agree with the text given next to it."""
+    """Return the paged text, after checking that it agrees with the given text."""
     if text is None or text == page_text:
         return page_text
     letters, page_letters = "".join(text.split()), "".join(page_text.split())
@@ -241,7 +241,7 @@ def _check_pages(page_text: str, text: str | None) -> str:
 
 
 def _string(record: Mapping[str, object], name: str) -> str:
-    """Read a short string; a whole number is taken as its decimal string, and null as missing."""
+    """Parse a short string; a whole number becomes its decimal string, and null counts as missing."""
     value = record.get(name)
     if value is None:
         return ""

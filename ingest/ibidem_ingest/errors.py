@@ -1,4 +1,4 @@
-"""Errors of all packages, in one tree; a caller that catches `IbidemError` catches all of them.
+"""Errors of all packages, in one tree; catching `IbidemError` catches all of them.
 
 IbidemError
 ├── UsageError          an option, setting or request that is not understood   (exit code 2)
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 
 class IbidemError(Exception):
-    """Base of all errors of ibidem: what happened and what to do about it.
+    """Base of all errors of ibidem: the problem and its remedy.
 
     Args:
         what: One sentence that names the thing and its place.
@@ -47,7 +47,7 @@ class UsageError(IbidemError):
 
 
 class MissingDocument(UsageError):
-    """A document that is named and is not there."""
+    """The requested document does not exist."""
 
 
 class TableError(IbidemError):
@@ -76,7 +76,7 @@ class Refusal:
 
 
 class Refused(IbidemError):
-    """A document that cannot be taken; the others go on.
+    """A document that cannot be ingested; the others are not affected.
 
     Args:
         refusal: Which document, which field, and why.
@@ -164,7 +164,7 @@ def _pdf(error: BaseException) -> str:
 
 
 def decoding_error(error: BaseException) -> str:
-    """Say where bytes are not in their encoding, and the remedy.
+    """Return the error of bytes that are invalid in their encoding, with position and remedy.
 
     Args:
         error: The `UnicodeDecodeError` that decoding raised.
@@ -195,14 +195,14 @@ _NO_MEMORY = 2
 
 
 def _check_memory(error: BaseException) -> None:
-    """Raise `MemoryError` for an error of lxml that stands for it."""
+    """Raise `MemoryError` for an lxml error that reports a lack of memory."""
     if type(error).__module__.startswith("lxml.") and getattr(error, "code", 0) == _NO_MEMORY:
         raise MemoryError from error
 
 
 @contextmanager
 def translate_errors() -> Iterator[None]:
-    """Turn the errors of libraries inside the block into `Unreadable`; errors that the table does not name pass."""
+    """Translate the errors of libraries inside the block into `Unreadable`; errors not in the table are not caught."""
     try:
         yield
     except Exception as error:
@@ -214,14 +214,14 @@ def translate_errors() -> Iterator[None]:
 
 
 def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | None:
-    """Look an error up in the table: its own class first, then its base classes."""
+    """Return the table entry of an error: of its own class, else of its base classes."""
     names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
     return next((SENTENCES[name] for name in names if name in SENTENCES), None)
 
 
 @contextmanager
 def translate_damage(kind: str) -> Iterator[None]:
-    """Turn any error of a library over a damaged file into `Unreadable`.
+    """Translate any error of a library over a damaged file into `Unreadable`.
 
     Args:
         kind: Expected kind of the file.

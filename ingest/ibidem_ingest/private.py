@@ -1,4 +1,4 @@
-"""Folders and files that only their owner may read, with any umask of the process."""
+"""Private folders and files, readable only by their owner with any umask of the process."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ FOLDER, FILE = 0o700, 0o600
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder and its parents where they are missing; existing ones keep their rights.
+    """Create a folder and its parents if missing; existing ones keep their permissions.
 
     Raises:
         OSError: It cannot be made.
@@ -27,7 +27,7 @@ def make_folder(path: Path) -> None:
 
 
 def make_file(path: Path) -> None:
-    """Make an empty file where there is none; an existing one keeps its rights, and is not opened.
+    """Create an empty file if missing; an existing one keeps its permissions, and is not opened.
 
     To close a file ends every lock that this process holds on it (POSIX), those of SQLite's connections too: another
     process could then write at the same time, and the index would be damaged.

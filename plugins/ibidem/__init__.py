@@ -97,5 +97,5 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    """Name what is public."""
+    """List the public names."""
     return __all__

@@ -1,4 +1,4 @@
-"""The demonstration: the licence texts of this machine, through the queue, into an index of its own, and a search."""
+"""Demonstration: licence texts of this machine go through the queue into their own index, and are searched."""
 
 import re
 import shlex
@@ -62,7 +62,7 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
 
 
 def debian_licences(folder: Path) -> Iterator[Document]:
-    """Yield the copyright files of Debian packages; several packages may point at one file, which is taken once."""
+    """Yield the copyright files of Debian packages; a file that several packages share is read once."""
     paths: set[Path] = set()
     for path in sorted(folder.glob("*/copyright")):
         file = path.resolve()
@@ -74,7 +74,7 @@ def debian_licences(folder: Path) -> Iterator[Document]:
 
 
 def read_text_file(path: Path) -> str | None:
-    """Read a file of text; None when it cannot be read, is empty or is too large for a demonstration."""
+    """Read a text file; None if it cannot be read, is empty or is too large for a demonstration."""
     try:
         if path.stat().st_size > LARGEST:
             return None
@@ -109,7 +109,7 @@ class Demonstration:
 
 
 def own_settings(settings: Settings) -> Settings:
-    """Return settings whose engine and queue lie in a folder of their own, so that no other index is touched."""
+    """Return settings with an engine and a queue in their own folder, so that no other index is touched."""
     engine, broker = f"sqlite:///{FOLDER / 'index.sqlite'}", f"filesystem:///{FOLDER / 'queue'}"
     return settings.changed(engine=engine, broker=broker, fields="")
 
@@ -141,7 +141,7 @@ def demonstrate(
 
 
 def next_commands(demonstration: Demonstration, program: str) -> list[str]:
-    """Return three commands to try on the demonstration's index, as they can be typed.
+    """Return three commands to try on the demonstration's index, ready to be typed.
 
     Args:
         demonstration: The demonstration that was shown.
@@ -158,7 +158,7 @@ def next_commands(demonstration: Demonstration, program: str) -> list[str]:
 
 
 def example(hits: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """Return the ids of a lead and a duplicate of it, one whose words differ where there is one."""
+    """Return the ids of a lead and one of its duplicates, preferably with different words."""
     pairs: list[tuple[str, str, str]] = []
     lead = ""
     for hit in hits:

@@ -1,4 +1,4 @@
-"""Bloom filter of look-up values: whether any settled lead may carry one (Bloom 1970).
+"""Bloom filter of look-up values: whether any settled lead may have a value (Bloom 1970).
 
 A count-min sketch also says whether more than one document does, and takes eight times the memory.
 """
@@ -53,7 +53,7 @@ class BloomFilter:
             np.bitwise_or.at(self._octets, octet, bit)
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Return for each value whether it was seen: 0 or 1; perhaps of one that was not, never the other way round.
+        """Return 1 for each value that may have been added, else 0; there are false positives, but no false negatives.
 
         >>> seen = BloomFilter(100)
         >>> seen.learn(marks(["a", "b", "b"]))

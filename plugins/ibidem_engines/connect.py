@@ -18,7 +18,7 @@ _RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or
 
 
 def open_engine(url: str, index: str) -> Engine:
-    """Open the engine at an address; nothing is read, made or connected yet.
+    """Open the engine at an address, without connecting or reading.
 
     Args:
         url: `sqlite:///folder/file.sqlite`, relative to the current folder, or `sqlite:////absolute/file.sqlite`; or
@@ -35,7 +35,7 @@ def open_engine(url: str, index: str) -> Engine:
 
 
 def open_reindex_source(url: str, index: str) -> ReindexSource:
-    """Open an existing index for a backfill; nothing is read yet.
+    """Open an existing index for a backfill, without reading.
 
     Args:
         url: As `open_engine` takes it.
@@ -87,7 +87,7 @@ def _scheme(url: str) -> str:
 
 
 def _sqlite(url: str, index: str, longest: float = LONGEST) -> ReindexableEngine:
-    """Open the embedded engine; a database in memory is refused, since workers are other processes."""
+    """Open SQLite; a database in memory is refused, since workers are other processes."""
     location = url.removeprefix("sqlite://")
     path = unquote(location.removeprefix("/"))
     if not location.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
@@ -100,7 +100,7 @@ def _cluster(url: str, index: str) -> ReindexableEngine:
 
 
 def _open_cluster(address: Address, index: str) -> ReindexableEngine:
-    """Open a cluster; its client is loaded only here, since that takes longer than most commands."""
+    """Open a cluster; its client is imported only here, since that takes longer than most commands."""
     if address.kind == "opensearch":
         from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
 

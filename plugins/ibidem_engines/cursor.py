@@ -31,7 +31,7 @@ _START_OVER = "leave it out to start a new list"
 
 @dataclass(frozen=True, slots=True)
 class ReadView:
-    """What a ranking reads of an index: all writes up to a number, or a point in time; by default what is there now.
+    """Read view of a ranking: all writes up to a sequence number, or a point in time; by default the current state.
 
     Args:
         newest: Highest number of a write that is read; None for no such limit.
@@ -48,7 +48,7 @@ NOW = ReadView()
 
 @dataclass(frozen=True, slots=True)
 class NextPage:
-    """Where the next page of a collapsed ranking begins.
+    """Start position of the next page of a collapsed ranking.
 
     Args:
         start: How many groups come before it.
@@ -61,7 +61,7 @@ class NextPage:
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """What one page hands to the next.
+    """State that one page passes to the next.
 
     Args:
         view: What the ranking reads.
@@ -74,7 +74,7 @@ class Cursor:
 
 @dataclass(frozen=True, slots=True)
 class CursorCodec:
-    """Writes and reads the cursors of one list: an index, a query and parameters.
+    """Encodes and decodes the cursors of one list: an index, a query and parameters.
 
     Args:
         key: The key of the index; empty where none is kept, and then there are no cursors.
@@ -93,7 +93,7 @@ class CursorCodec:
     parameters: str
 
     def encode(self, cursor: Cursor) -> str:
-        """Write a cursor as text for a URL; empty without a key."""
+        """Encode a cursor as text for a URL; empty without a key."""
         if not self.key:
             return ""
         page = cursor.next_page
@@ -102,7 +102,7 @@ class CursorCodec:
         return urlsafe_b64encode(self._code(body) + body).decode().rstrip("=")
 
     def decode(self, text: str) -> Cursor:
-        """Read a cursor; an empty text is that of a first page.
+        """Decode a cursor; an empty text is the first page.
 
         Raises:
             UsageError: No search of this index has issued it, or one for another query or with other parameters.
@@ -123,7 +123,7 @@ class CursorCodec:
         return Cursor(ReadView(newest, point), None if following is None else NextPage(*following))
 
     def _authentic_parts(self, text: str) -> list[Any]:
-        """Decode a cursor, after its code was found to be ours."""
+        """Decode a cursor after its signature was verified."""
         try:
             content = b64decode(text + "=" * (-len(text) % 4), altchars=b"-_", validate=True)
         except ValueError as error:
@@ -138,7 +138,7 @@ class CursorCodec:
         return hmac.digest(self.key, body, "sha256")
 
     def _digests(self) -> list[str]:
-        """Return short forms of what the cursors belong to: names of indexes may be thousands."""
+        """Return digests of the index names, the query and the parameters, since there may be thousands of names."""
         return [_digest(part) for part in (self.index, self.query, self.parameters)]
 
 
@@ -159,7 +159,7 @@ def new_key() -> dict[str, object]:
 
 
 def read_key(record: object) -> bytes:
-    """Read the key out of its record; empty where there is none, or a damaged one.
+    """Read the key from its record; empty if it is missing or damaged.
 
     >>> read_key(None), len(read_key(new_key())), read_key({"key": "short"})
     (b'', 32, b'')

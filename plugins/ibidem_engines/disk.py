@@ -1,4 +1,4 @@
-"""Disks of an index: a folder that cannot be written, and a disk that is nearly full."""
+"""Disks of an index: checks for folders that are not writable, and disks that are nearly full."""
 
 import os
 import shutil

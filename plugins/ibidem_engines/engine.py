@@ -1,4 +1,4 @@
-"""Protocol of an engine: what every search engine does for ibidem, and the values that pass through it.
+"""Protocol of an engine: the operations that ibidem needs from every search engine.
 
 One file for each engine; `tests/engines/test_contract.py` runs over all of them.
 """
@@ -81,7 +81,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One place in a ranking: identity, place and packed signatures, and nothing else.
+    """One hit of a ranking: identity, score and packed signatures, and no other fields.
 
     Args:
         index: The index that holds it (several, under an alias).
@@ -117,7 +117,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A document as it is stored, for showing.
+    """A stored document, for display.
 
     Args:
         index: The index that holds it.
@@ -209,7 +209,7 @@ class Info:
 
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
-    """One thing that is wrong.
+    """One problem of an index.
 
     Args:
         name: The check.
@@ -228,7 +228,7 @@ LARGEST_VERSION = (1 << 63) - 1
 
 
 def next_version(version: int, stored_version: int | None) -> int:
-    """Return the version of a tombstone that keeps out what is there, too.
+    """Return the version of a tombstone that also blocks the stored document.
 
     >>> next_version(5, 3), next_version(5, 7), next_version(5, LARGEST_VERSION) == LARGEST_VERSION
     (5, 8, True)
@@ -249,14 +249,14 @@ class Engine(Protocol):
 
     @property
     def rejections(self) -> int:
-        """Number of writes that a busy server rejected and that were sent again."""
+        """Number of writes that a busy server rejected and that were retried."""
         return 0
 
     def create(self) -> None:
-        """Make the index, its mapping and its ledgers; does nothing where they are."""
+        """Create the index, its mapping and its ledgers, if missing."""
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
-        """Store records, an outcome for each in the same order; one that cannot be stored never harms another.
+        """Store records; returns an outcome for each in order. One that cannot be stored does not affect the others.
 
         A record is `STALE` when a newer version is stored, or a tombstone of a newer or equal version;
         `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
@@ -264,13 +264,13 @@ class Engine(Protocol):
         """
 
     def searching(self, query: Query | None = None) -> "EngineSearch":
-        """Return what a query reads, as flows of requests; without one everything matches."""
+        """Return the search of a query, as request flows; without a query everything matches."""
 
     def run(self, flow: RequestFlow[T]) -> T:
-        """Send the requests of a flow, wait for their answers, and return what comes of it."""
+        """Send the requests of a flow, wait for the responses, and return its result."""
 
     def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
-        """Return the first `size` hits of the ranking, each with its packed signatures and nothing else.
+        """Return the first `size` hits of the ranking, each with only its packed signatures.
 
         The view of an earlier ranking leaves out what was written since.
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.
@@ -280,7 +280,7 @@ class Engine(Protocol):
         return self.run(self.searching(query).window(size, view, exclude))
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
-        """Read documents by (index, id), in this order; deleted documents are left out.
+        """Read documents by (index, id), in this order; deleted documents are omitted.
 
         Where the index's name is an alias, it means every index behind it. With a query its words are marked, and in a
         cluster documents that do not match it, or that a filter of the alias excludes, are left out.
@@ -295,11 +295,11 @@ class Engine(Protocol):
         return self.run(self.searching().dates(ids))
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
-        """Look up signature values, an answer for each search; with a query, only among what matches it."""
+        """Look up signature values; returns a result for each lookup. With a query, only among its matches."""
         return self.run(self.searching(query).find(searches))
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-        """Read the long signatures of documents by (index, id); documents without any are left out."""
+        """Read the long signatures of documents by (index, id); documents without any are omitted."""
         return self.run(self.searching().long_signatures(ids))
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
@@ -320,7 +320,7 @@ class Engine(Protocol):
         """
 
     def refresh(self) -> None:
-        """Make everything that was written visible to searches."""
+        """Make all writes visible to searches."""
 
     def info(self) -> Info:
         """Describe the engine and the index; never raises for a missing index."""
@@ -329,32 +329,32 @@ class Engine(Protocol):
         """List the problems of the index, if it exists, and of its server."""
 
     def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep JSON records next to the index, by key; a key that is there is overwritten."""
+        """Store JSON records next to the index, by key; existing records are overwritten."""
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Read the records whose key begins with the prefix, in the order of keys, as they were noted last.
+        """Read the current records whose key starts with the prefix, in key order.
 
         They are those of the index, whatever name it was reached by, and the indexes that they name have their own
         names. What another program has made of a record is never checked here: `ledger.read_ledger` does that.
         """
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
-        """Read the record of one key, as it was noted last; None where there is none."""
+        """Read the current record of one key; None if there is none."""
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read the records of some keys, as they were noted last; keys without a record are left out."""
+        """Read the current records of some keys; missing ones are omitted."""
 
     def count(self, ledger: Ledger) -> int:
-        """Count the records of a ledger without reading any; one noted this second may not be counted yet."""
+        """Count the records of a ledger without reading them; the newest may not be counted yet."""
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """Remove records by key; returns how many were there."""
+        """Remove records by key; returns how many existed."""
 
     def repair_ledgers(self) -> list[str]:
-        """Rebuild what holds records and was made by others, with its records; returns what was rebuilt."""
+        """Rebuild ledgers that another program created, keeping their records; returns their names."""
 
     def cursor_key(self) -> bytes:
-        """Return the key of cursors that `create` has made; empty where there is none, or it may not be read."""
+        """Return the cursor key created by `create`; empty if it does not exist, or may not be read."""

@@ -45,7 +45,7 @@ class GroupedHits:
 
 
 class PluginEngine(Engine, Protocol):
-    """An engine that a plugin may be installed in."""
+    """An engine that may have a plugin."""
 
     def plugin_nodes(self) -> list[PluginNode]:
-        """List the nodes, each with the plugin that it has; none where the caller may not know them."""
+        """List the nodes, each with its plugin; none if the caller may not see them."""

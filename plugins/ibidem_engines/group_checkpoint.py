@@ -1,4 +1,4 @@
-"""Progress of settling: one record next to the index, so that any process goes on where another stopped."""
+"""Progress of settling: one record next to the index, so that any process can continue it."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -23,7 +23,7 @@ which take SQLite several times as long as all others."""
 
 @dataclass(slots=True)
 class Pending:
-    """A portion that was about to be written when the checkpoint was noted.
+    """A portion that was about to be written when the checkpoint was saved.
 
     Args:
         part: The part that it belongs to.
@@ -65,7 +65,7 @@ class Checkpoint:
     uuids: dict[str, str] = field(default_factory=dict)
 
     def follow_indices(self, parts: Iterable[ShardRef], uuids: Mapping[str, str]) -> bool:
-        """Forget how far indexes were settled that were deleted, or made anew; returns whether there were any.
+        """Remove the progress of indexes that were deleted or created again; returns whether there were any.
 
         Args:
             parts: The parts that are there.
@@ -82,21 +82,21 @@ class Checkpoint:
         return bool(gone)
 
     def settled_write(self, part: ShardRef) -> int:
-        """Return the number of the last settled write of a part."""
+        """Return the sequence number of the last settled write of a part."""
         return self.done.get(str(part), 0)
 
     def in_hand(self, part: ShardRef) -> Pending | None:
-        """Return the next portion that a process had in hand when it ended; None when there is none."""
+        """Return the next portion that was in progress when a process ended; None if there is none."""
         pending = self.pending
         return pending if pending and (pending.part, pending.after) == (str(part), self.settled_write(part)) else None
 
     def plan(self, part: ShardRef, upto: int, joining: Mapping[str, int]) -> None:
-        """Note a portion as in hand, unless a process that ended had it in hand: then its counts stay."""
+        """Record a portion as in progress; one that a process left unfinished keeps its counts."""
         if self.in_hand(part) is None:
             self.pending = Pending(str(part), self.settled_write(part), upto, dict(joining))
 
     def settle(self, part: ShardRef, upto: int) -> None:
-        """Take the portion in hand, if there is one, as settled, and all writes of a part up to a number."""
+        """Mark the portion in progress, if any, and all writes of a part up to a sequence number as settled."""
         if (pending := self.in_hand(part)) is not None:
             self.joined = dict(Counter(self.joined) + Counter(pending.joined))
             self.pending = None
@@ -104,7 +104,7 @@ class Checkpoint:
 
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
-        """Read the checkpoint of an index; a new one when there is none."""
+        """Read the checkpoint of an index; a new one if there is none."""
         entry = engine.get_record("runs", KEY)
         return cls() if entry is None else checkpoint_of(entry)
 
@@ -126,7 +126,7 @@ class Checkpoint:
 
 
 def checkpoint_of(entry: object) -> Checkpoint:
-    """Return a stored checkpoint; of a damaged one the figures, so that all is settled once more, by the same.
+    """Parse a checkpoint; of a damaged one only the policy is kept, so that everything is settled again under it.
 
     >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
     42
@@ -142,7 +142,7 @@ def checkpoint_of(entry: object) -> Checkpoint:
 
 
 def has_settled(engine: Engine, goal: Marks) -> bool:
-    """Return whether the writes up to some numbers are settled.
+    """Return whether the writes up to some sequence numbers are settled.
 
     Only these numbers of the record are read: to check the whole record takes a process as long as to settle some
     hundred documents, and most processes only wait.
@@ -166,12 +166,12 @@ def count_joined(engine: Engine) -> dict[str, int]:
 
 
 def policy_as_record(policy: Policy) -> dict[str, object]:
-    """Return a policy as the record has it."""
+    """Return the stored form of a policy."""
     return asdict(policy)
 
 
 def parse_policy(record: Mapping[str, object]) -> Policy:
-    """Read a policy; figures that are not in the record are the default ones.
+    """Parse a policy; figures missing in the record are the default ones.
 
     >>> parse_policy(policy_as_record(Policy(window_days=42))) == Policy(window_days=42)
     True
@@ -181,5 +181,5 @@ def parse_policy(record: Mapping[str, object]) -> Policy:
 
 @lru_cache(maxsize=16)
 def _read_policy(record: bytes) -> Policy:
-    """Read a policy; cached, since each search by stored groups reads it."""
+    """Parse a policy; cached, since each search by stored groups reads it."""
     return parse_record(Policy, orjson.loads(record))

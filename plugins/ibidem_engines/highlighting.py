@@ -1,4 +1,4 @@
-"""Highlighting: passages of a text with the query's words marked, for indexes whose analyzer is ours.
+"""Highlighting: passages of a text with the query's words marked, for indexes with our own analyzer.
 
 FTS5's own `snippet` takes half a minute on ten million characters in which a common word is looked for.
 """
@@ -47,7 +47,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 
 def searched_phrases(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
-    """List the phrases of a query that are searched in a field; stop words only where it asks for nothing else.
+    """List the phrases of a query that are searched in a field; stop words only if the query has nothing else.
 
     >>> [each.text for each in searched_phrases(Query(all_of=((Phrase("the"),), (Phrase("court"),))))]
     ['court']
@@ -57,7 +57,7 @@ def searched_phrases(query: Query | None, field: str = "") -> tuple[Phrase, ...]
 
 
 def passage(text: str, phrases: Sequence[Phrase]) -> str:
-    """Cut the passage of about 200 characters that has the most phrases, and mark them.
+    """Cut the passage of about 200 characters with the most phrases, and highlight them.
 
     Args:
         text: The whole text.
@@ -81,7 +81,7 @@ def mark(title: str, phrases: Sequence[Phrase]) -> str:
 
 
 def fold(text: str) -> str:
-    """Make letters small and take the diacritics off Latin ones, as texts are indexed; no character moves.
+    """Lowercase letters and strip diacritics of Latin ones, as the analyzer does; no character changes its position.
 
     >>> fold("Éléments de DROIT")
     'elements de droit'
@@ -94,7 +94,7 @@ def fold(text: str) -> str:
 
 
 def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
-    """Yield each word of a text as it is indexed, and where it begins and ends.
+    """Yield each word of a text as indexed, with its start and end.
 
     >>> list(word_spans("Don't!"))
     [('don', 0, 3), ('t', 4, 5)]
@@ -117,7 +117,7 @@ def _fold(character: str) -> str:
 
 
 def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
-    """Yield the words that follow each other in a text: a phrase, or each word of one whose words are only near."""
+    """Yield the adjacent words: a phrase, or each word of one whose words only need to be near each other."""
     for phrase in phrases:
         near = [] if phrase.slop is None else phrase.text.split()
         words = [each for each in near if fold(each) not in STOP_WORDS] or near or [phrase.text]
@@ -125,7 +125,7 @@ def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
 
 
 def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
-    """Write each phrase as its words with anything but words between them, ending where a word ends."""
+    """Return a pattern for each phrase: its words, with only non-word characters between them."""
     words = ((_WORD.findall(fold(text))[:MOST_WORDS], prefix) for text, prefix in _side_by_side(phrases))
     return [
         re.compile(_GAP.join(map(re.escape, parts)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
@@ -135,7 +135,7 @@ def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
 
 
 def _matches(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> Iterator[Span]:
-    """Find begin, end and phrase of matches, of each phrase the first so many.
+    """Return start, end and phrase of matches, for each phrase the first ones up to a limit.
 
     A pattern that began with a look behind would cost the regular expression engine its search for a literal.
     """
@@ -146,7 +146,7 @@ def _matches(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> Iter
 
 
 def _densest(spans: Sequence[Span]) -> int:
-    """Find where the passage with the most phrases, then the most matches, begins; the first of equals."""
+    """Return the start of the passage with the most phrases, then the most matches; ties go to the first."""
     best, best_at, last = (0, 0), 0, 0
     for first, (begin, _, _) in enumerate(spans):
         while last < len(spans) and spans[last][1] <= begin + WIDTH - BEFORE:
@@ -158,7 +158,7 @@ def _densest(spans: Sequence[Span]) -> int:
 
 
 def _begin(text: str, place: int) -> int:
-    """Go back from a match to where its sentence begins when that is near, else to a word's beginning."""
+    """Return the start of the passage: the sentence's if it is near, else the word's."""
     start = max(0, place - BEFORE)
     if start == 0:
         return len(text) - len(text.lstrip())
@@ -168,7 +168,7 @@ def _begin(text: str, place: int) -> int:
 
 
 def _end(text: str, begin: int) -> int:
-    """Go on for the passage's width, to a sentence's end when one is near, else to a word's end."""
+    """Return the end of the passage: the sentence's if one is near its width, else the word's."""
     latest = begin + WIDTH
     if latest >= len(text):
         return len(text)
@@ -181,7 +181,7 @@ def _end(text: str, begin: int) -> int:
 
 
 def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Put marks around matches; marks that the text itself holds are taken out first, and overlaps are marked once."""
+    """Highlight matches; marks already in the text are removed first, and overlapping matches are merged."""
     piece = piece.translate(_NO_MARKS)
     parts, at = [], 0
     for begin, end, _ in sorted(_matches(fold(piece), patterns, MOST_MATCHES)):

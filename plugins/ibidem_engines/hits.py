@@ -1,4 +1,4 @@
-"""Hits of a ranking in columns, from which each is made when it is asked for."""
+"""Hits of a ranking in columns, from which single hits are created on access."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -45,7 +45,7 @@ class HitColumns(Sequence[Hit]):
 
     @override
     def __getitem__(self, row: int | slice) -> "Hit | HitColumns":
-        """Make one hit, or give some of them."""
+        """Return one hit, or a slice of hits."""
         if isinstance(row, slice):
             return HitColumns(
                 self.indices[row],
@@ -79,7 +79,7 @@ class HitColumns(Sequence[Hit]):
         )
 
     def sort(self) -> "HitColumns":
-        """Put hits in the order of a ranking by score: equal ones by index and id."""
+        """Sort hits as in a ranking: by score, ties by index and id."""
         worse = -np.array(self.scores, np.float64)
         if (worse[1:] > worse[:-1]).all():
             return self
@@ -99,7 +99,7 @@ def read_packed(hits: Sequence[Hit]) -> PackedValues:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HitNames(Sequence[tuple[str, str]]):
-    """Index and id of hits, each made when it is asked for.
+    """Index and id of hits, created on access.
 
     Args:
         hits: The hits.
@@ -119,7 +119,7 @@ class HitNames(Sequence[tuple[str, str]]):
 
     @override
     def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
-        """Name one hit, or some."""
+        """Return the name of one hit, or of a slice."""
         if isinstance(row, slice):
             return HitNames(self.hits[row])
         hit = self.hits[row]

@@ -1,4 +1,4 @@
-"""Identity of an index: one, whatever name it is reached by.
+"""Identity of an index: the same under each of its names.
 
 Records are kept next to the one index behind a name, or next to an alias of several indexes. They are read under all of
 these names, and the names of indexes inside them are those of the indexes themselves.
@@ -14,7 +14,7 @@ from ibidem_engines.engine import Ledger
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A record as it is stored.
+    """A stored record.
 
     Args:
         source: The index or alias that it is stored next to.
@@ -47,7 +47,7 @@ class IndexNames:
 
     @property
     def home(self) -> str:
-        """The name next to which records are written: a data stream's own, whatever else it is called.
+        """The name next to which records are written: a data stream's own, even if it has aliases.
 
         >>> IndexNames(("news",), ("news-2",), {"news": ("news-2",)}).home
         'news-2'
@@ -63,7 +63,7 @@ class IndexNames:
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The names next to which records may be, the nearest first."""
+        """The names next to which records may be stored, the nearest first."""
         own = (each for each in self.indices if each not in self.streams)
         return tuple(dict.fromkeys([*([self.home] if self.asked else ()), *self.asked, *own, *sorted(self.aliases)]))
 
@@ -72,11 +72,11 @@ class IndexNames:
         return replace(self, kept=home)
 
     def covers(self, source: str, index: str) -> bool:
-        """Return whether a name stands for an index."""
+        """Return whether a name covers an index."""
         return source == index or index in self.aliases.get(source, ())
 
     def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
-        """Give records by key, under the own names of indexes; of several with one key the nearest.
+        """Return records by key, under the own names of indexes; for duplicate keys the nearest.
 
         Args:
             ledger: Their ledger.
@@ -113,7 +113,7 @@ class IndexNames:
 
 
 def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
-    """Give a record that names indexes by their new names; damaged ones, and others, are as they were.
+    """Return a record with its indexes renamed; damaged records, and those that name none, are unchanged.
 
     Args:
         ledger: The record's ledger.

@@ -1,4 +1,4 @@
-"""Checked reader of records: what another program has damaged is left out, counted and named, and stops nothing."""
+"""Validating reader of records: those damaged by another program are skipped, counted and reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -55,7 +55,7 @@ def _damaged(why: str) -> DamagedRecord:
 
 
 def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:
-    """Yield the records that can be read, by key.
+    """Yield the valid records, by key.
 
     Args:
         entries: Keys and JSON.
@@ -70,7 +70,7 @@ def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iter
 
 
 def read_ledger(engine: Engine, ledger: Ledger, parse: Parse[T], prefix: str = "") -> Iterator[tuple[str, T]]:
-    """Yield the records of a ledger that can be read, in the order of keys; `ibidem doctor` names the others.
+    """Yield the valid records of a ledger, in key order; `ibidem doctor` lists the others.
 
     Args:
         engine: The index that they are next to.
@@ -82,12 +82,12 @@ def read_ledger(engine: Engine, ledger: Ledger, parse: Parse[T], prefix: str = "
 
 
 def read_key(engine: Engine, ledger: Ledger, key: str, parse: Parse[T]) -> T | None:
-    """Read the record of one key; None where there is none, or one that cannot be read."""
+    """Read the record of one key; None if it is missing or damaged."""
     return next((record for _, record in read_entries([(key, engine.get_record(ledger, key))], parse)), None)
 
 
 def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[object]]) -> Iterator[DamagedEntry]:
-    """Yield the records of a ledger that cannot be read.
+    """Yield the damaged records of a ledger.
 
     Args:
         engine: The index that they are next to.
@@ -115,7 +115,7 @@ class Tombstone:
 
     @property
     def time(self) -> datetime | None:
-        """When it was set."""
+        """Time of the deletion."""
         return datetime.fromisoformat(self.at) if self.at else None
 
     @classmethod

@@ -25,7 +25,7 @@ _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """One word, or several in quotation marks that must follow each other, or be near each other.
+    """A word, or several quoted words in order or near each other.
 
     Args:
         text: As typed (no syntax characters).
@@ -94,7 +94,7 @@ class Query:
         return self.all_of, self.none_of, self.filters, self.excluded
 
     def digest(self) -> str:
-        """Return a hash of what the query means; how it was typed does not matter.
+        """Return a hash of the parsed query, independent of its spelling.
 
         >>> parse_query("  grain ").digest() == parse_query("grain").digest() != parse_query("wheat").digest()
         True
@@ -113,7 +113,7 @@ class Query:
 
 
 def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
-    """Read a query as people type it: all words must occur, `"…"` is a phrase, `OR` joins, `NOT` and `-` exclude.
+    """Parse a typed query: all words must occur, `"…"` is a phrase, `OR` joins, `NOT` and `-` exclude.
 
     `"export duty"~5` asks for both words in any order with at most five others between them.
     `(…)` groups, `elect*` is every word that begins so, `title:` and `text:` say where a word, a phrase or a group must
@@ -150,7 +150,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
 
 
 def match_all(filters: Sequence[str] = ()) -> Query:
-    """Return the query for every document, or for those that filters let in.
+    """Return the query for every document, or for those that pass filters.
 
     Args:
         filters: Conditions, each as `FIELD=VALUE`.
@@ -169,7 +169,7 @@ def _is_field(name: str) -> bool:
 
 
 def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
-    """Read alternatives as conditions on one field; none where they are words.
+    """Return alternatives as conditions on one field; empty if they are words.
 
     Raises:
         UsageError: They are conditions on several fields, or words as well.
@@ -186,7 +186,7 @@ def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
 
 
 def _words(group: Group) -> Words:
-    """Write a group that asks for words alone."""
+    """Return a group that contains only words."""
     return Words(tuple(tuple(map(_part, entry)) for entry in group.all_of), tuple(map(_part, group.none_of)))
 
 
@@ -213,7 +213,7 @@ def _phrases(parts: Sequence[Phrase | Words]) -> Iterator[Phrase]:
 
 
 def parse_filter(typed: str) -> Filter:
-    """Read a condition such as `source=Reuters`, `date=1987-03..1987-06` or `meta.court=9th Cir.`.
+    """Parse a condition such as `source=Reuters`, `date=1987-03..1987-06` or `meta.court=9th Cir.`.
 
     Raises:
         UsageError: An unknown field, a missing value, or an invalid date.
@@ -230,7 +230,7 @@ def parse_filter(typed: str) -> Filter:
 
 
 def days(value: str) -> tuple[int | None, int | None]:
-    """Give the first and last day that a date filter asks for, in days since 1980-01-01; None where it is open.
+    """Return the first and last day of a date filter, in days since 1980-01-01; None for an open end.
 
     Raises:
         UsageError: No such date, or an end before its beginning.
@@ -249,7 +249,7 @@ def days(value: str) -> tuple[int | None, int | None]:
 
 
 def _clean(text: str) -> str:
-    """Make every quotation mark a straight one, and leave out what no engine can be sent."""
+    """Normalize quotation marks, and remove characters that engines do not accept."""
     return _encodable(text).translate(_QUOTES)
 
 
@@ -259,7 +259,7 @@ def _encodable(text: str) -> str:
 
 
 def _check_words(words: Words, *, conditions: bool) -> None:
-    """Refuse a search for nothing, and one for more words than engines allow.
+    """Refuse an empty search, and one with too many words.
 
     Args:
         words: The words.

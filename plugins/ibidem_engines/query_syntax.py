@@ -35,7 +35,7 @@ _EDGES = string.punctuation + string.whitespace
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One piece of a query.
+    """One token of a query.
 
     Args:
         kind: What it is.
@@ -142,7 +142,7 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
 
 
 def _word(text: str, at: int) -> str:
-    """Return the word at a place, without the parentheses that close what was opened before it."""
+    """Return the word at a position, without closing parentheses of an outer group."""
     match = _WORD.match(text, at)
     piece = match[0] if match else text[at]
     while piece.endswith(")") and piece.count(")") > piece.count("("):
@@ -151,7 +151,7 @@ def _word(text: str, at: int) -> str:
 
 
 def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) -> Token:
-    """Tell an operator from a word, and note what looks like one and is none."""
+    """Distinguish operators from words, and note words that only look like operators."""
     if piece in _OPERATORS:
         return Token(_OPERATORS[piece])
     if (name := _FIELD.match(piece)) and not piece[name.end() :].startswith(("/", "\\")):
@@ -205,7 +205,7 @@ class _Reader:
         self._notes = notes
 
     def group(self, depth: int = 0, field: str = "") -> Group:
-        """Read up to where the parenthesis closes, or to the end."""
+        """Parse up to the closing parenthesis, or to the end."""
         if depth > DEEPEST:
             raise UsageError(f"more than {DEEPEST} parentheses inside one another", "write the query with fewer")
         group, state = Group(), _State(field)
@@ -227,7 +227,7 @@ class _Reader:
         return _flat(group)
 
     def _add(self, group: Group, part: Term | Group | None, state: _State) -> None:
-        """Put a part where it belongs; parentheses around nothing are nothing."""
+        """Add a part to the group; empty parentheses are ignored."""
         if part is None or (isinstance(part, Group) and not (part.all_of or part.none_of)):
             return
         if state.excludes:
@@ -239,7 +239,7 @@ class _Reader:
             group.all_of.append([part])
 
     def _term(self, piece: Token, field: str) -> Term | None:
-        """Parse the words of a piece, without surrounding punctuation; None if it has none."""
+        """Parse the words of a token, without surrounding punctuation; None if it has none."""
         if field not in ("", *WORD_FIELDS):
             return Term(piece.text.strip(), field)
         words = piece.text.strip(_EDGES)
@@ -257,7 +257,7 @@ class _Reader:
 
 
 def _flat(group: Group) -> Group:
-    """Take apart the groups inside a group that are no more than their parts."""
+    """Flatten nested groups that are equivalent to their parts."""
     flat = Group(none_of=[each for part in group.none_of for each in _alternatives(part) or [part]])
     for entry in group.all_of:
         parts = [each for part in entry for each in _alternatives(part) or [part]]
@@ -270,7 +270,7 @@ def _flat(group: Group) -> Group:
 
 
 def _alternatives(part: Term | Group) -> list[Term | Group]:
-    """Return the alternatives of a disjunction; none for any other group."""
+    """Return the alternatives of a disjunction; empty for any other group."""
     if isinstance(part, Term):
         return [part]
     return part.all_of[0] if len(part.all_of) == 1 and not part.none_of else []

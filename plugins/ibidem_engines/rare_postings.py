@@ -58,7 +58,7 @@ class RarePostings:
         self._runs.append(run)
 
     def sharing(self, terms: Sequence[Sequence[str]], min_shared: Sequence[int]) -> list[Places]:
-        """Return for each document the numbers of the leads that share so many of its terms, ascending.
+        """Return for each document the leads that share enough of its terms, in ascending order.
 
         Args:
             terms: The terms of some documents.
@@ -91,7 +91,7 @@ class _Asking:
         self._spare = np.minimum(SPARE, min_shared - 1)
 
     def pairs(self, run: Words) -> tuple[Places, Places]:
-        """Return who shares enough terms with which leads of a run, each pair once.
+        """Return pairs of documents and leads of a run that share enough terms, each pair once.
 
         What shares `min_shared` of n terms shares one more than k of any n - `min_shared` + 1 + k. So the rarest are
         counted, and the others only looked through for what was found by them (Li, Lu, Lu 2008, "Efficient merging and
@@ -110,7 +110,7 @@ class _Asking:
         return rows, places
 
     def _frequent(self, times: Places) -> NDArray[np.bool_]:
-        """Choose the terms of each document that are not counted: its most frequent."""
+        """Select the most frequent terms of each document, which are not counted."""
         order = np.lexsort((times, self._owners))
         number = np.arange(len(order)) - np.repeat(np.cumsum(self._sizes) - self._sizes, self._sizes)
         frequent = np.empty(len(order), bool)
@@ -118,7 +118,7 @@ class _Asking:
         return frequent
 
     def _part(self, run: Words, start: Places, times: Places, frequent: NDArray[np.bool_]) -> tuple[Places, Places]:
-        """Count the carriers of some terms, and look through the frequent ones for them."""
+        """Count the leads with some terms, and filter them by the frequent terms."""
         ends = np.cumsum(times)
         positions = np.arange(int(times.sum())) + np.repeat(start - ends + times, times)
         pair_keys = np.repeat(self._owners.astype(np.uint64) << _HALF, times)

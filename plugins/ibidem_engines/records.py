@@ -23,7 +23,7 @@ class UnstorableRecord(ValueError):
 
 
 def clash(record: Record, origin: str) -> str:
-    """Return why a record may not replace a document of another origin; empty where it may, or no origin is known.
+    """Return why a record may not replace a document of another origin; empty if it may, or no origin is known.
 
     Args:
         record: The record to write.
@@ -39,7 +39,7 @@ def clash(record: Record, origin: str) -> str:
 
 
 def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]], list[Outcome]]) -> list[Outcome]:
-    """Write the records of one call, in turns where an id in it comes from several origins.
+    """Write the records of one call, in turns if an id comes from several origins.
 
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
     not keep the next one out.
@@ -55,7 +55,7 @@ def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]]
 
 
 def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
-    """Divide records into turns with one origin for each id; returns their places in the call."""
+    """Split records into turns with one origin per id; returns their positions in the call."""
     last: dict[str, tuple[int, str]] = {}
     turns: list[list[int]] = []
     for at, record in enumerate(records):
@@ -70,7 +70,7 @@ def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
 
 
 def check_storable(record: Record) -> None:
-    """Refuse what no engine can hold; one such document would spoil the request for all others.
+    """Refuse documents that no engine can store; one of them would fail the request for all others.
 
     Raises:
         UnstorableRecord: The first field that cannot be stored.
@@ -91,7 +91,7 @@ def check_storable(record: Record) -> None:
 
 
 def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
-    """Find the records of which the same turn holds a newer version, or the same one later.
+    """Find the records for which the same turn has a newer version, or the same one later.
 
     Returns:
         Their outcomes by their place in the call.
@@ -109,7 +109,7 @@ def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
 
 
 def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[str]]]:
-    """Read the values under which records are looked up out of their signatures, all at once.
+    """Compute the look-up values of records from their signatures, in one batch.
 
     Args:
         records: A packed value that is empty or damaged names none.
@@ -122,7 +122,7 @@ def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[
 
 
 def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
-    """Sign documents in one batch and make the records to be written.
+    """Sign documents in one batch and return their records.
 
     Args:
         documents: Each with its version.

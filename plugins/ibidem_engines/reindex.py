@@ -19,7 +19,7 @@ Target = Literal["place", "copy", "memory", "strip"]
 
 @dataclass(frozen=True, slots=True, order=True)
 class ShardRef:
-    """A part of an index whose writes are numbered: a shard, or a whole index in SQLite.
+    """A part of an index with its own sequence numbers: a shard, or a whole index in SQLite.
 
     Args:
         index: The index's own name.
@@ -30,7 +30,7 @@ class ShardRef:
     shard: int = 0
 
     def __str__(self) -> str:
-        """Write it as a key."""
+        """Format the part as a key."""
         return f"{self.index}/{self.shard}"
 
     @classmethod
@@ -46,7 +46,7 @@ class ShardRef:
 
 @dataclass(frozen=True, slots=True)
 class SeqNoRange:
-    """Writes to a part that follow each other.
+    """A range of sequence numbers of a part.
 
     Args:
         part: The part.
@@ -78,7 +78,7 @@ class Name:
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """A document as it is there now.
+    """The current version of a document.
 
     Args:
         name: Where it is.
@@ -122,7 +122,7 @@ Marks = Mapping[ShardRef, int]
 
 @dataclass(frozen=True, slots=True)
 class FieldCounts:
-    """How many documents an index has, and how many of them have each field that an answer may leave out.
+    """Number of documents of an index, and of those with each field that a response may leave out.
 
     Args:
         documents: All documents; 0 where no field may be left out.
@@ -134,12 +134,12 @@ class FieldCounts:
 
 
 def marks_as_record(marks: Marks) -> dict[str, int]:
-    """Return the numbers of parts as the record has them."""
+    """Return the sequence numbers of parts in their stored form."""
     return {str(part): number for part, number in marks.items()}
 
 
 def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Read the numbers of parts from a record."""
+    """Parse the sequence numbers of parts."""
     return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
@@ -153,7 +153,7 @@ class ReindexSource(Protocol):
 
     @property
     def alias(self) -> str:
-        """The name itself, where it is one that can be given to another index; else empty."""
+        """The name itself, if it is an alias that can be moved to another index; else empty."""
 
     @property
     def text_field(self) -> str:
@@ -161,13 +161,13 @@ class ReindexSource(Protocol):
 
     @property
     def updates_in_part(self) -> bool:
-        """Whether documents are signed in place by partial updates, which need no JSON of theirs."""
+        """Whether documents are signed in place by partial updates, which need no JSON."""
 
     def check(self, target: Target) -> None:
-        """Refuse what cannot be signed in its place, or copied; nothing is changed."""
+        """Refuse an index that cannot be signed in place, or copied; nothing is changed."""
 
     def prepare(self) -> None:
-        """Give the index our fields and ledgers, so that its documents can be signed in their place."""
+        """Add our fields and ledgers to the index, so that its documents can be signed in place."""
 
     def missing_fields(self) -> list[str]:
         """Name the fields that were set to names which no document of the index has."""
@@ -176,23 +176,23 @@ class ReindexSource(Protocol):
         """List the parts of the index at the first call."""
 
     def uuids(self) -> Mapping[str, str]:
-        """Return the engine's own name of each index behind this one now; an index that is made anew gets another."""
+        """Return the UUID of each index behind this one; an index that is created again gets another."""
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        """Return for each part up to which number its writes are done, once these can all be read.
+        """Return for each part the number up to which all writes are complete and visible.
 
         Args:
             marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def count(self, stretch: SeqNoRange) -> int:
-        """Count the documents that come from the writes of a stretch."""
+        """Count the documents written in a range of sequence numbers."""
 
     def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
         """Name the first of them, in the order of writing."""
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-        """Read documents as they are now; deleted documents are left out.
+        """Read the current versions of documents; deleted documents are omitted.
 
         Args:
             names: Which.
@@ -200,16 +200,16 @@ class ReindexSource(Protocol):
         """
 
     def count_fields(self) -> FieldCounts:
-        """Count the documents that have each field which an answer may leave out; all writes so far are counted."""
+        """Count the documents that have each field which a response may leave out, including all writes so far."""
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
-        """Add signatures to documents in place; None for one that changed since.
+        """Add signatures to documents in place; None for a document that changed since.
 
         What was read with its JSON may be written whole, which costs an engine less.
         """
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
-        """Return a document, read with its JSON, as it is without what ibidem added."""
+        """Return a document, read with its JSON, without ibidem's fields."""
 
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Remove ibidem's fields from documents, read with their JSON; None for one that changed since it was read.
@@ -218,38 +218,38 @@ class ReindexSource(Protocol):
         """
 
     def unmark(self) -> bool:
-        """Remove ibidem from the index's own description; returns whether its empty fields stay."""
+        """Remove ibidem's metadata from the index; returns whether its empty fields remain."""
 
     def drop_records(self) -> None:
         """Remove every ledger."""
 
     def size(self) -> int:
-        """Return how many bytes the index takes now, with its replicas."""
+        """Return the size of the index in bytes, with its replicas."""
 
     def added_bytes(self, record: Record) -> int:
         """Return how many bytes signing adds to a document, before the engine compresses or indexes them."""
 
     def deletions(self) -> int:
-        """Return a number that changes with every deletion; it may change without one."""
+        """Return a number that changes with every deletion; it may also change without one."""
 
     def index_names(self) -> IndexNames:
         """Return the names of the index."""
 
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
-        """Read the records of a ledger, as in `Engine`; none where it is not there."""
+        """Read the records of a ledger, as in `Engine`; none if it does not exist."""
 
     def open_trial(self, index: str) -> AbstractContextManager["TrialIndex"]:
-        """Make an empty index like one of this source's, which no search finds, and remove it when the context ends.
+        """Create an empty index like one of this source's, hidden from searches; it is deleted when the context ends.
 
         Args:
             index: The one of the indexes whose settings and mapping it gets.
         """
 
     def copy_to(self, name: str) -> "ReindexTarget":
-        """Name the index that documents are copied to; it need not be there."""
+        """Return the copy target of a name; it need not exist."""
 
     def close(self) -> None:
-        """Let go of connections and files."""
+        """Close connections and files."""
 
 
 class ReindexTarget(Protocol):
@@ -261,17 +261,17 @@ class ReindexTarget(Protocol):
         """Return whether there is an index of this name."""
 
     def is_unfilled(self) -> bool:
-        """Return whether an index that is there was created as this copy, and nothing was written to it yet."""
+        """Return whether an existing index was created as this copy, and is still empty."""
 
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the target with the source's settings and mappings, or what a process that ended left of that undone.
+        """Create the target with the source's settings and mappings, or complete what an earlier process left undone.
 
         Args:
             with_fields: Whether it gets the current `ibidem` mapping; else it gets none.
         """
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
-        """Store copies; a newer one that is there is left alone (`stale`)."""
+        """Store copies; a newer stored version is kept (`stale`)."""
 
     def newest(self) -> dict[ShardRef, int]:
         """As in `ReindexSource`."""
@@ -280,16 +280,16 @@ class ReindexTarget(Protocol):
         """As in `ReindexSource`."""
 
     def prune(self, upto: Marks) -> int:
-        """Remove what the first index no longer holds, of what was written up to there; returns how many."""
+        """Remove documents that the source no longer has, among those written up to a position; returns how many."""
 
     def check_alias(self, alias: str) -> None:
-        """Refuse an alias that it cannot have."""
+        """Refuse an invalid alias."""
 
     def finish(self, alias: str) -> None:
-        """Give it the settings that would have slowed the filling, and the alias, which the first index loses."""
+        """Apply the settings that would slow down filling, and move the alias from the source."""
 
     def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
-        """Store copies, except over what was written later than that, unless that is an older version of a document.
+        """Store copies, except over documents written after a position, unless those have an older version.
 
         It came through the alias, so it is newer; but batches do not come in the order of their versions.
         """

@@ -39,12 +39,12 @@ RequestFlow = Generator[ApiRequest, Any, T]
 
 
 def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
-    """Ask one thing and no more."""
+    """Return a flow that sends one request."""
     return (yield ask)
 
 
 def answered(result: T) -> RequestFlow[T]:
-    """Return a flow that sends no requests, since its result is there."""
+    """Return a flow with a known result, without requests."""
     return result
     yield
 
@@ -59,7 +59,7 @@ def _refuse(ask: ApiRequest) -> Any:
 
 
 def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
-    """Send every request of a flow, and return what comes of it.
+    """Send every request of a flow, and return its result.
 
     Args:
         flow: The flow of requests; what the sender raises is raised in it.
@@ -125,15 +125,15 @@ class Target:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
-        """Ask for one search."""
+        """Return a flow of one search."""
         return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._complete(body))
 
     def search_packed(self, body: Mapping[str, Any]) -> ApiRequest:
-        """Ask for packed values by one search."""
+        """Return a flow that reads packed values by one search."""
         return replace(self.search(body), packed=True)
 
     def searches(self, bodies: Sequence[Mapping[str, Any]]) -> ApiRequest:
-        """Ask for several at once."""
+        """Return a flow of several searches in one request."""
         head = {name: self.params[name] for name in IN_HEADS if name in self.params}
         lines = [line for body in bodies for line in ({**head, **WHOLE}, self._complete(body))]
         return ApiRequest("POST", self._path("_msearch"), lines=lines)
@@ -146,7 +146,7 @@ class Target:
 
 
 def quote_index(index: str) -> str:
-    """Write names so that they may be in a path.
+    """Quote index names for a path.
 
     >>> quote_index("news-*,<logs-{now/d}>")
     'news-*,%3Clogs-%7Bnow%2Fd%7D%3E'
@@ -155,7 +155,7 @@ def quote_index(index: str) -> str:
 
 
 class Answer(dict[str, Any]):
-    """An answer's JSON, and the text that it was read from, for what has to stay as it is to the byte.
+    """The JSON of a response, and its text, for values that must be kept byte for byte.
 
     Args:
         read: The object.
@@ -176,7 +176,7 @@ class Transport(Protocol):
         """Send one request and return its JSON, or raise `client.Failure`."""
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
 
 
 BUSY = 429

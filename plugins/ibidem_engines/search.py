@@ -1,4 +1,4 @@
-"""Protocol of a search: what an engine reads for one query, each as a flow of requests.
+"""Protocol of a search: everything an engine reads for one query, as request flows.
 
 Whoever waits runs a flow by `Engine.run`, at the outermost edge; SQLite sends no requests, and has its answers at once.
 """
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class EngineSearch(Protocol):
-    """One query to an engine; the methods have the errors of `Engine`.
+    """One query to an engine; the methods raise the errors of `Engine`.
 
     Where the query is None, everything matches, and nothing can be ranked.
     """
 
     def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow["Ranking"]:
-        """Rank what matches; see `Engine.search`."""
+        """Read the top of the ranking; see `Engine.search`."""
 
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
     ) -> RequestFlow["GroupedHits | None"]:
-        """Let a plugin inside the engine search and group; None where not every node has it.
+        """Let a plugin inside the engine search and group; None unless every node has it.
 
         Args:
             options: How to group, as the plugin reads it.
@@ -44,7 +44,7 @@ class EngineSearch(Protocol):
         """Read the dates of documents; see `Engine.dates`."""
 
     def find(self, searches: Sequence["SignatureLookup"]) -> RequestFlow[list["LookupResult"]]:
-        """Look up signature values among what matches; see `Engine.find`."""
+        """Look up signature values among the matches; see `Engine.find`."""
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
         """Read long signatures; see `Engine.long_signatures`."""
@@ -68,7 +68,7 @@ class EngineSearch(Protocol):
     def members(
         self, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Members]:
-        """Read the documents of some stored groups that match, so many of each, in rank order."""
+        """Read up to `limit` matching documents of each of some stored groups, in rank order."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, "Hit"]]:
         """Read the leads of some stored groups that match."""

@@ -26,7 +26,7 @@ ALPHABETS = (
 
 
 def spellings(word: str) -> set[str]:
-    """Generate all spellings at edit distance one from a word, with the letters of its alphabet.
+    """Yield all words at edit distance one from a word, with the letters of its alphabet.
 
     Args:
         word: In small letters without marks, as texts are indexed.

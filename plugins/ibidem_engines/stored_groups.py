@@ -40,7 +40,7 @@ class GroupedDocument:
 
 
 def own_group(index: str, id_: str) -> str:
-    """Return the group name of one document alone, whatever other indexes hold its id.
+    """Return the name of a document's own group, distinct from that of the same id in other indexes.
 
     >>> own_group("news-1", "a") != own_group("news-2", "a")
     True
@@ -50,7 +50,7 @@ def own_group(index: str, id_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A lookup for documents that carry at least a minimum number of the given values.
+    """A lookup for documents that have at least a minimum number of the given values.
 
     Args:
         values: The values.
@@ -112,37 +112,37 @@ class GroupCounts:
 
 
 class StoredGroups(Protocol):
-    """The groups of an index, or of several that are one set; errors are those of `Engine`."""
+    """The groups of a group set; errors are those of `Engine`."""
 
     index: str
 
     def parts(self) -> list[ShardRef]:
-        """List the parts, each of which numbers its writes: by the time when their index was made, and by shard."""
+        """List the parts with separate sequence numbers, ordered by index creation time and shard."""
 
     def uuids(self) -> Mapping[str, str]:
-        """Return the engine's own identity of each index: another one was made anew under the same name."""
+        """Return the UUID of each index, which changes if it is created again under the same name."""
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        """Return for each part up to which number its writes are done, once these can all be read.
+        """Return for each part the number up to which all writes are complete and visible.
 
         Args:
             marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
         """
 
     def deletions(self) -> int:
-        """Return a number that changes with every deletion; it may change without one."""
+        """Return a number that changes with every deletion; it may also change without one."""
 
     def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Read the first leads that come from the writes of a stretch, in the order of writing."""
+        """Read the first leads written in a range of sequence numbers, in order."""
 
     def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Read the first documents that come from the writes of a stretch, leads or not, in the order of writing."""
+        """Read the first documents written in a range of sequence numbers, in order."""
 
     def count_leads(self, stretch: SeqNoRange) -> int:
-        """Count the leads that come from the writes of a stretch."""
+        """Count the leads written in a range of sequence numbers."""
 
     def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
-        """Read the leads that have one of the values, and were written up to these numbers.
+        """Read the leads that have one of the values, up to some sequence numbers.
 
         Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine
         lists carry one document's values, those written first are read.
@@ -160,7 +160,7 @@ class StoredGroups(Protocol):
         """
 
     def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
-        """Read documents by (index, id), as they are now; deleted documents are left out.
+        """Read the current versions of documents by (index, id); deleted documents are omitted.
 
         Args:
             ids: Index and id of each.
@@ -168,20 +168,20 @@ class StoredGroups(Protocol):
         """
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Write groups; False for a document that changed since it was read, which stays as it is."""
+        """Write groups; False for a document that changed since it was read, which is not written."""
 
     def counts(self) -> GroupCounts:
         """Count documents and groups."""
 
     def sizes(self, size: int = 1_000) -> Iterator[Mapping[str, int]]:
-        """Go through the groups of two or more in slices: how many documents follow the lead of each.
+        """Yield the groups of two or more in slices: the number of documents that follow each lead.
 
         A group whose lead is gone is among them, whatever it has left.
         """
 
 
 def index_places(store: StoredGroups) -> dict[str, int]:
-    """Return the place of each index in the order in which documents are settled."""
+    """Return the position of each index in the order of settling."""
     indices = dict.fromkeys(part.index for part in store.parts())
     return {index: place for place, index in enumerate(indices)}
 
@@ -193,7 +193,7 @@ class WithGroups(Engine, Protocol):
         """Give the groups of the index."""
 
     def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
-        """Return the engine of all indexes whose groups are settled with those of this one, past any filter.
+        """Return the engine of all indexes whose groups are settled with those of this one, ignoring filters.
 
         Its ledgers keep the progress of settling. An index alone is its own set.
 
@@ -359,7 +359,7 @@ class CollapseEngine(WithGroups, Protocol):
     """An engine that counts by stored groups."""
 
     def facets(self, query: Query, limit: int) -> Facets:
-        """Count all that matches by source, language and year, as far as the fields are there.
+        """Count all matches by source, language and year, as far as the fields exist.
 
         Args:
             query: For what.

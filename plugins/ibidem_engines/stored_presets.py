@@ -1,4 +1,4 @@
-"""Presets that an index keeps of its own, beside the built-in ones."""
+"""Presets stored with an index, in addition to the built-in ones."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -17,7 +17,7 @@ NO_PRESET = "none"
 
 @dataclass(frozen=True, slots=True)
 class StoredPreset:
-    """A preset as it is kept.
+    """A stored preset.
 
     Args:
         name: Its name.
@@ -45,7 +45,7 @@ def check_name(name: str) -> None:
 
 
 def save_preset(engine: Engine, name: str, preset: Preset) -> None:
-    """Keep a preset with an index; one of the same name is replaced.
+    """Store a preset with an index, replacing one of the same name.
 
     Raises:
         UsageError: A name that is not allowed.
@@ -59,7 +59,7 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
 
 
 def stored_presets(engine: Engine) -> Mapping[str, Preset]:
-    """Return the presets of an index by name; none where there is no index."""
+    """Return the presets of an index by name; none if the index does not exist."""
     try:
         return dict(read_ledger(engine, "presets", read_preset))
     except NoIndex:
@@ -67,7 +67,7 @@ def stored_presets(engine: Engine) -> Mapping[str, Preset]:
 
 
 def read_preset(record: Mapping[str, object]) -> Preset:
-    """Read a preset as it is kept.
+    """Parse a stored preset.
 
     Raises:
         DamagedRecord: It is no such record.
@@ -77,7 +77,7 @@ def read_preset(record: Mapping[str, object]) -> Preset:
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
-    """Return the presets among which one is looked for: the index is read only for one that is not built in.
+    """Return the presets for a name: those of the index are read only if it is not built in.
 
     Raises:
         DamagedRecord: The index has a preset of this name that cannot be used, such as one learned on other figures.
@@ -91,7 +91,7 @@ def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
 
 
 def _check_preset(engine: Engine, name: str) -> None:
-    """Raise what is wrong with a stored preset, where there is one of this name."""
+    """Raise the error of a damaged preset of this name, if there is one."""
     try:
         record = engine.get_record("presets", name)
     except NoIndex:
@@ -101,5 +101,5 @@ def _check_preset(engine: Engine, name: str) -> None:
 
 
 def known_presets(engine: Engine) -> Mapping[str, Preset]:
-    """Return every preset that a search of an index may name: the built-in ones and its own."""
+    """Return every preset that a search of an index may use: the built-in ones and its own."""
     return {**PRESETS, **stored_presets(engine)}

@@ -1,4 +1,4 @@
-"""Throttle: bounds the write requests under way, fewer at once after each that found the server busy, more again later.
+"""Throttle: bounds concurrent write requests; each rejection halves the bound, which then grows again.
 
 Additive increase, multiplicative decrease (Chiu and Jain, 1989, Computer Networks 17).
 """
@@ -12,7 +12,7 @@ MOST = 64.0
 
 
 class Throttle:
-    """Bounds the write requests of a process that are under way at the same time.
+    """Bounds the concurrent write requests of a process.
 
     `rejections` counts requests that a busy server rejected.
 
@@ -34,7 +34,7 @@ class Throttle:
 
     @contextmanager
     def __call__(self) -> Iterator[None]:
-        """Wait until one more request may be sent, and count it while the block sends it."""
+        """Wait for a free slot, and hold it while the block sends a request."""
         with self._condition:
             self._condition.wait_for(lambda: self._under_way + 1 <= self.limit)
             self._under_way += 1
@@ -50,7 +50,7 @@ class Throttle:
                 self._condition.notify_all()
 
     def reject(self) -> None:
-        """Note that the server was busy: from now on half as many requests are sent at once, and at least one."""
+        """Record a rejection: the bound is halved, to one at least."""
         with self._condition:
             self.rejections += 1
             self.limit = max(1.0, self._under_way // 2)

@@ -1,4 +1,4 @@
-"""Cache of what was read of a cluster, each value for some seconds, so that it need not be asked for again."""
+"""TTL cache of cluster metadata, so that it is not requested for every search."""
 
 from time import monotonic
 from typing import Generic, TypeVar
@@ -14,7 +14,7 @@ ALIAS_S = 5.0
 
 
 class TtlCache(Generic[Key, Value]):
-    """Values by key, each until its time is over."""
+    """Values by key, each with an expiry time."""
 
     def __init__(self) -> None:
         self._entries: dict[Key, tuple[float, Value]] = {}
@@ -23,15 +23,15 @@ class TtlCache(Generic[Key, Value]):
         return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
-        """Return a value; None if it is missing or too old."""
+        """Return a value; None if it is missing or expired."""
         expiry, value = self._entries.get(key, (0.0, None))
         return value if monotonic() < expiry else None
 
     def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
-        """Keep a value, and return it."""
+        """Store a value, and return it."""
         self._entries[key] = monotonic() + seconds, value
         return value
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all values."""
         self._entries.clear()

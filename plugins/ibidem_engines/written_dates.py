@@ -1,4 +1,4 @@
-"""Dates as people write them: `3 March 1987`, `Mar 3, 1987`, `3.3.1987`, `March 1987`; read as ISO 8601.
+"""Dates in common written forms: `3 March 1987`, `Mar 3, 1987`, `3.3.1987`, `March 1987`; parsed as ISO 8601.
 
 `dateutil` reads more forms, and fills what is left out with today's: of `March 1987` it makes a day, where a month is
 meant; and it takes `3/4/1987` for one of two days without a word.
@@ -37,7 +37,7 @@ _MONTH_AND_YEAR = re.compile(r"(\d{1,2})[/.](\d{4})")
 
 
 def iso_range(written: str) -> str:
-    """Write the two dates of a range, or one date, as ISO 8601 does.
+    """Convert the two dates of a range, or one date, to ISO 8601.
 
     >>> iso_range("March 1987..3.6.1987"), iso_range("1987")
     ('1987-03..1987-06-03', '1987')
@@ -46,7 +46,7 @@ def iso_range(written: str) -> str:
 
 
 def iso_date(written: str) -> str:
-    """Write a date as ISO 8601 does, no more exactly than it was written; what is no date as people write it stays.
+    """Convert a date to ISO 8601 with its own precision; other text is returned unchanged.
 
     Raises:
         UsageError: A day and a month that may be meant either way.
@@ -68,7 +68,7 @@ def iso_date(written: str) -> str:
 
 
 def month_number(name: str) -> int:
-    """Return the number of a month, 0 for what is the name of none or of several.
+    """Return the number of a month; 0 if a name is unknown or ambiguous.
 
     >>> month_number("mar"), month_number("juillet"), month_number("ju")
     (3, 7, 0)
@@ -83,7 +83,7 @@ def month_number(name: str) -> int:
 
 
 def month_and_day(written: str, first: int, second: int, mark: str) -> tuple[int, int]:
-    """Tell the month from the day: with points and hyphens the day comes first, with slashes by country.
+    """Return month and day: with points and hyphens the day comes first, with slashes by country.
 
     Raises:
         UsageError: Either may be the month.
@@ -98,7 +98,7 @@ def month_and_day(written: str, first: int, second: int, mark: str) -> tuple[int
 
 
 def join_parts(year: str, month: int, day: int = 0) -> str:
-    """Write year, month and day, the last only where it is given.
+    """Join year, month and day; the day is optional.
 
     >>> join_parts("1987", 3), join_parts("1987", 3, 4)
     ('1987-03', '1987-03-04')

@@ -13,11 +13,13 @@ from rich.console import Console
 
 from ibidem.cli.console import THEME
 from ibidem.cli.search import show
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from support.command_line import Answer, Run
 from support.leases import LEASE
+from support.passages import cut_lease
 
 OPEN, CLOSE = HIGHLIGHT
 TEXT = "Net profit rose to 12.1 mln dlrs in the first quarter"
@@ -179,6 +181,23 @@ def test_a_search_without_dedupe_is_the_plain_list(run: Run) -> None:
     _, out, _ = run("search", "drains", "--dedupe", "off")
     assert [number in out for number in (" 1  ", " 2  ", " 3  ")] == [True] * 3
     assert "└" not in out
+
+
+def test_neighbours_of_a_passage_follow_it_with_the_words_that_overlap(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = f"sqlite:///{tmp_path / 'passages.sqlite'}"
+    engine = open_engine(address, "passages")
+    engine.create()
+    engine.write(cut_lease())
+    engine.close()
+    monkeypatch.setenv("IBIDEM_ENGINE", address)
+    monkeypatch.setenv("IBIDEM_INDEX", "passages")
+    code, out, _ = run("search", "rent", "--document", "meta.document")
+    assert code == 0
+    assert "partial: follows it in the same document, 6 words overlap" in out
+    assert "4 groups" not in run("search", "--document", "meta.document")[1]
+    assert "--document 'a b'" in run("search", "rent", "--document", "a b")[2]
 
 
 def test_keep_chooses_the_lead(answer: Answer) -> None:

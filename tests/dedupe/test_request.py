@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset
+from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, PassageFields, Preset
 from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_ingest.errors import UsageError
@@ -27,6 +27,7 @@ def test_every_parameter_is_read() -> None:
             "dedupe_window_days": "7",
             "dedupe_max_per_group": 3,
             "dedupe_preset": "news",
+            "dedupe_document": "meta.document:body",
             "dedupe_cursor": "abc",
             "dedupe_explain": True,
         }
@@ -41,6 +42,7 @@ def test_every_parameter_is_read() -> None:
         preset="news",
         cursor="abc",
         explain=True,
+        passages=PassageFields("meta.document", "body"),
     )
 
 
@@ -56,6 +58,10 @@ def test_every_parameter_is_read() -> None:
         ("dedupe_window", "ten", "an integer"),
         ("dedupe_window", "9" * 5000, "an integer"),
         ("dedupe_scope", "all", "window, matches, index"),
+        ("dedupe_document", "a field", "FIELD, or FIELD:TEXT_FIELD"),
+        ("dedupe_document", "a:b:c", "FIELD, or FIELD:TEXT_FIELD"),
+        ("dedupe_document", ":text", "FIELD, or FIELD:TEXT_FIELD"),
+        ("dedupe_document", "meta.*", "without wildcards"),
         ("dedupe_similarity", "19", "an integer from 20 to 100"),
         ("dedupe_similarity", "101", "20 to 100"),
         ("dedupe_window_days", "-1", "none, or an integer"),

@@ -69,7 +69,7 @@ def test_words_that_are_repeated_are_compared_a_few_times_each() -> None:
 
 
 def test_a_passage_inside_another_is_a_part_of_it() -> None:
-    assert overlaps(passages("a b c d e f g h", "c d e f g"))[1, 0] == Overlap(5, "within")
+    assert overlaps(passages("a b c d e f g h", "c d e f g"))[1, 0] == Overlap(5, "within", 5)
 
 
 def test_equal_passages_and_those_of_unknown_documents_do_not_overlap() -> None:

@@ -13,7 +13,7 @@ from nodes.links import Links
 from plugin.cluster import built
 from servers.fake_server import Answer, Between, Request, between
 from servers.indices import ask
-from servers.nodes import NAMES, EngineName, Nodes
+from servers.nodes import NAMES, EngineName, Nodes, wait_for_health
 from servers.process import Launch
 
 Storm = Literal["429", "503", "lost"]
@@ -51,6 +51,7 @@ class FrailNodes(Nodes):
         self.links: Links | None = None
         self.disks: dict[str, Disk] = {}
         self.storm: Storm | None = None
+        self._hit = False
         self._rng = rng
         super().__init__(engine)
         assert self.links is not None
@@ -62,6 +63,11 @@ class FrailNodes(Nodes):
         """All nodes behind the proxies that storms go through, as `IBIDEM_ENGINE` names them."""
         hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.fronts)
         return f"{self._engine}+http://{hosts}/?timeout={TIMEOUT_S}"
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether a link, a disk or a storm has stopped or delayed anything since the last trouble was taken away."""
+        return self._hit or bool(self.links and self.links.felt) or any(disk.is_felt for disk in self.disks.values())
 
     def address_of(self, name: str) -> str:
         """One node, as `IBIDEM_ENGINE` names it."""
@@ -88,7 +94,7 @@ class FrailNodes(Nodes):
 
     def heal(self) -> None:
         """Take all trouble away; returns when every shard has its copy."""
-        self.storm = None
+        self.storm, self._hit = None, False
         if self.links:
             self.links.mend()
         for name, process in self._nodes.items():
@@ -98,7 +104,7 @@ class FrailNodes(Nodes):
             else:
                 process.start_again()
         for name in NAMES:
-            ask(self.address_of(name), "GET", "/_cluster/health?wait_for_nodes=3&timeout=120s")
+            wait_for_health(self.address_of(name), f"wait_for_nodes={len(NAMES)}")
         # A shard that failed five times, as on a full disk, is not tried again by itself.
         ask(self.address, "POST", "/_cluster/reroute?retry_failed=true")
         self.settle()
@@ -112,7 +118,10 @@ class FrailNodes(Nodes):
     def _plan(self, _: Request) -> Answer | None:
         """Answer half of all requests by the storm, if there is one."""
         storm = self.storm
-        return ANSWERS[storm] if storm and self._rng.random() < 0.5 else None
+        if not storm or self._rng.random() >= 0.5:
+            return None
+        self._hit = True
+        return ANSWERS[storm]
 
     def _prepare(self, name: str, folder: Path) -> Launch:
         if self.links is None:

@@ -1,8 +1,10 @@
 /* Preloaded into a process: makes the regular files that it writes slow, or refuses to write them as a full disk does,
-   as long as the file $IBIDEM_DISK.slow or $IBIDEM_DISK.full is there. No right to mount anything is needed. */
+   as long as the file $IBIDEM_DISK.slow or $IBIDEM_DISK.full is there. The first time that it does, it leaves the file
+   $IBIDEM_DISK.felt. No right to mount anything is needed. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -11,10 +13,29 @@
 
 enum { WRITE_MICROSECONDS = 2000, SYNC_MICROSECONDS = 300000 };
 
+/* Writes the path of a file next to the disk; returns whether there is a disk. */
+static int name_file(char path[4096], const char *suffix) {
+    const char *base = getenv("IBIDEM_DISK");
+    return base && snprintf(path, 4096, "%s.%s", base, suffix) < 4096;
+}
+
 static int is_there(const char *suffix) {
     char path[4096];
-    const char *base = getenv("IBIDEM_DISK");
-    return base && snprintf(path, sizeof path, "%s.%s", base, suffix) < (int) sizeof path && access(path, F_OK) == 0;
+    return name_file(path, suffix) && access(path, F_OK) == 0;
+}
+
+static void note(void) {
+    char path[4096];
+    int descriptor = is_there("felt") || !name_file(path, "felt") ? -1 : open(path, O_CREAT | O_WRONLY, 0600);
+    if (descriptor >= 0) close(descriptor);
+}
+
+/* Waits where the disk is slow. */
+static void drag(int microseconds) {
+    if (is_there("slow")) {
+        note();
+        usleep(microseconds);
+    }
 }
 
 static int is_file(int descriptor) {
@@ -26,8 +47,9 @@ static int is_file(int descriptor) {
 static int in_trouble(int descriptor) {
     int error = errno, refused = 0;
     if (is_file(descriptor)) {
-        if (is_there("slow")) usleep(WRITE_MICROSECONDS);
+        drag(WRITE_MICROSECONDS);
         refused = is_there("full");
+        if (refused) note();
     }
     errno = refused ? ENOSPC : error;
     return refused;
@@ -49,7 +71,7 @@ WRITER(writev, (int descriptor, const struct iovec *parts, int count), (descript
     int name(int descriptor) {                                                     \
         static int (*next)(int);                                                   \
         if (!next) next = (int (*)(int)) dlsym(RTLD_NEXT, #name);                  \
-        if (is_there("slow")) usleep(SYNC_MICROSECONDS);                           \
+        drag(SYNC_MICROSECONDS);                                                   \
         return next(descriptor);                                                   \
     }
 

@@ -40,9 +40,15 @@ class Disk:
 
     def begin(self, kind: Kind) -> None:
         """Let the trouble come."""
+        (self._folder / "disk.felt").unlink(missing_ok=True)
         (self._folder / f"disk.{kind}").touch()
+
+    @property
+    def is_felt(self) -> bool:
+        """Whether a write was refused or a write or its end on the disk delayed since the trouble came."""
+        return (self._folder / "disk.felt").exists()
 
     def end(self) -> None:
         """Let all trouble pass."""
-        for path in self._folder.glob("disk.[fs][ul]*"):
+        for path in self._folder.glob("disk.[fs][eul]*"):
             path.unlink()

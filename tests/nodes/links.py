@@ -25,12 +25,16 @@ class Links:
     Args:
         targets: Transport port of each node, by its name.
         processes: Gives the ids of the processes of each node, by its name.
+
+    Attributes:
+        felt: Directions in which something was held back or refused since that began.
     """
 
     def __init__(self, targets: dict[str, int], processes: Callable[[], dict[str, list[int]]]) -> None:
         self._targets, self._processes = targets, processes
         self._silent: set[Direction] = set()
         self._refused: set[Direction] = set()
+        self.felt: set[Direction] = set()
         self._open: dict[Direction, set[socket.socket]] = {}
         self._listening = {name: socket.create_server(("127.0.0.1", 0), backlog=128) for name in targets}
         self.ports: dict[str, int] = {name: each.getsockname()[1] for name, each in self._listening.items()}
@@ -39,12 +43,15 @@ class Links:
 
     def silence(self, direction: Direction) -> None:
         """Hold back every byte that one node sends to another, on any connection, and say nothing about it."""
+        self.felt.discard(direction)
         self._silent.add(direction)
 
     def refuse(self, direction: Direction) -> None:
         """Break the connections that one node has made to another, and refuse new ones; those of the other stay."""
+        self.felt.discard(direction)
         self._refused.add(direction)
         for connection in list(self._open.get(direction, ())):
+            self.felt.add(direction)
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_RDWR)
 
@@ -52,6 +59,7 @@ class Links:
         """Let all links pass; what was held back arrives late."""
         self._silent.clear()
         self._refused.clear()
+        self.felt.clear()
 
     def end(self) -> None:
         """Close everything."""
@@ -70,6 +78,7 @@ class Links:
         direction = (self._caller(port, self.ports[name]), name)
         with connection, contextlib.suppress(OSError):
             if direction in self._refused:
+                self.felt.add(direction)
                 return
             with socket.create_connection(("127.0.0.1", self._targets[name])) as target:
                 sockets = self._open.setdefault(direction, set())
@@ -85,6 +94,7 @@ class Links:
         with contextlib.suppress(OSError):
             while data := source.recv(CHUNK):
                 while direction in self._silent:
+                    self.felt.add(direction)
                     waiting.wait(HEEDS_AFTER)
                 sink.sendall(data)
         with contextlib.suppress(OSError):

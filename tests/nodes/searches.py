@@ -1,25 +1,27 @@
-"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind."""
+"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind.
+
+Some are whole at each node once the trouble has passed.
+"""
 
 import json
 import threading
-import time
+from collections import Counter
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import Any
+from typing import Any, Protocol
 
+from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
-from nodes.cluster import FrailNodes
 from plugin.conftest import QUERY
 from servers.indices import ask
-from servers.nodes import NAMES
+from servers.nodes import NAMES, Nodes
 from workers.groups.test_service import signed
 
 INDEX = "stories"
 BODY: dict[str, Any] = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "window": 50}}}
-NOTHING_LEFT_S = 60.0
 
 
-def fill(nodes: FrailNodes) -> str:
+def fill(nodes: Nodes) -> str:
     """Make an index of three shards whose copies are of one and the same file; returns what a search finds."""
     settings = {"number_of_shards": 3, "number_of_replicas": 0, "auto_expand_replicas": False}
     template = {"index_patterns": [INDEX], "template": {"settings": settings}}
@@ -42,6 +44,17 @@ def found(address: str) -> str:
     return json.dumps([[hit["_id"], hit["_dedupe"]] for hit in answer["hits"]["hits"]])
 
 
+class Asked(Protocol):
+    """A cluster that can be asked, at any node and at each."""
+
+    @property
+    def address(self) -> str:
+        """All nodes, as `IBIDEM_ENGINE` names them."""
+
+    def address_of(self, name: str) -> str:
+        """One node, as `IBIDEM_ENGINE` names it."""
+
+
 @dataclass
 class Searches:
     """Threads that search at each node until they are stopped.
@@ -50,15 +63,25 @@ class Searches:
         nodes: The cluster.
         expected: What a whole answer shows.
         cancels: Whether searches are cancelled meanwhile, as an administrator does.
+        patience: Seconds within which each node answers wholly once all is well.
+        leaves: Seconds within which nothing is left of the searches.
     """
 
-    nodes: FrailNodes
+    nodes: Asked
     expected: str
     cancels: bool = False
-    whole: int = 0
+    patience: float = 120.0
+    leaves: float = 60.0
     failed: int = 0
+    cancelled: int = 0
     faults: list[str] = field(default_factory=list)
+    _whole: Counter[str] = field(default_factory=Counter)
     _stop: threading.Event = field(default_factory=threading.Event)
+
+    @property
+    def whole(self) -> int:
+        """How many were answered."""
+        return self._whole.total()
 
     def start(self) -> None:
         """Begin."""
@@ -69,14 +92,21 @@ class Searches:
             each.start()
 
     def finish(self) -> list[str]:
-        """Stop; returns what was wrong with answers, and what searches have left behind."""
+        """Stop once each node answers again; returns what was wrong with answers, and what searches left behind."""
+        before = Counter(self._whole)
+        wait_for(
+            lambda: all(self._whole[name] > before[name] for name in NAMES) and self.cancelled >= self.cancels,
+            self.patience,
+        )
         self._stop.set()
         for each in self._threads:
             each.join()
-        deadline = time.monotonic() + NOTHING_LEFT_S
-        while (left := self._left()) and time.monotonic() < deadline:
-            time.sleep(0.5)
-        return [*self.faults[:3], *left]
+        silent = [name for name in NAMES if self._whole[name] == before[name]]
+        faults = [*self.faults[:3], *(f"no search at {name} is answered though all is well" for name in silent)]
+        if self.cancels and not self.cancelled:
+            faults.append("no search was there to be cancelled")
+        wait_for(lambda: not self._left(), self.leaves)
+        return [*faults, *self._left()]
 
     def _search(self, name: str) -> None:
         address = self.nodes.address_of(name)
@@ -86,16 +116,18 @@ class Searches:
             except (RuntimeError, OSError, HTTPException):
                 self.failed += 1
                 continue
-            self.whole += 1
-            if answer != self.expected:
+            if answer == self.expected:
+                self._whole[name] += 1
+            else:
                 self.faults.append(f"a search at {name} is not whole: {answer[:200]}")
 
     def _cancel(self) -> None:
         while not self._stop.wait(0.2):
             try:
-                ask(self.nodes.address, "POST", "/_tasks/_cancel?actions=indices:data/read/search*")
+                answer = ask(self.nodes.address, "POST", "/_tasks/_cancel?actions=indices:data/read/search*")
             except (RuntimeError, OSError, HTTPException):
                 continue
+            self.cancelled += sum(len(node["tasks"]) for node in answer.get("nodes", {}).values())
 
     def _left(self) -> list[str]:
         """Name the searches that run, and the memory that stays counted, at any node."""

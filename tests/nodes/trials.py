@@ -21,6 +21,7 @@ from servers.process import Process
 
 DOCUMENTS = 90
 ACTS = 5
+CANCELLED = "searches are cancelled"
 AWAY_S = 15.0
 """Longer than a node, a client, a lease and the broker's heartbeat wait."""
 
@@ -139,21 +140,25 @@ def _storm(kind: str) -> Callable[[Place], None]:
     return lambda place: setattr(place.nodes, "storm", kind)
 
 
-TROUBLES: dict[str, Callable[[Place], None]] = {
+COUNTED: dict[str, Callable[[Place], None]] = {
     "one way silent, from the primary's node to another": lambda place: _one_way(place, refused=False),
     "one way refused, from the primary's node to another": lambda place: _one_way(place, refused=True),
     "the primary's node is heard by nobody": _unheard,
     "the leader hears nobody": _deaf_leader,
-    "the primary's node is paused": lambda place: place.nodes.signal(place.nodes.holder(place.index), signal.SIGSTOP),
-    "the leader is paused": lambda place: place.nodes.signal(place.nodes.leader(), signal.SIGSTOP),
-    "the primary's node is killed": lambda place: place.nodes.kill(place.nodes.holder(place.index)),
     "all disks are slow": _slow,
     "the disk of the primary's node is full": _full,
-    "the disks are above the flood stage": _flood,
     "half of all requests are answered 429": _storm("429"),
     "half of all requests are answered 503, in HTML": _storm("503"),
     "half of all answers are lost": _storm("lost"),
-    "searches are cancelled": lambda _: None,
+}
+"""Troubles that would leave no trace if they stopped nothing, so that the nodes say whether they did."""
+
+TROUBLES = COUNTED | {
+    "the primary's node is paused": lambda place: place.nodes.signal(place.nodes.holder(place.index), signal.SIGSTOP),
+    "the leader is paused": lambda place: place.nodes.signal(place.nodes.leader(), signal.SIGSTOP),
+    "the primary's node is killed": lambda place: place.nodes.kill(place.nodes.holder(place.index)),
+    "the disks are above the flood stage": _flood,
+    CANCELLED: lambda _: None,
     "RabbitMQ is paused": _pause_broker,
     "RabbitMQ is restarted": _restart_broker,
 }
@@ -166,7 +171,7 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     path = setting.folder / "submitted.jsonl"
     lines = history.write(path, DOCUMENTS)
     crowd = people(history, setting.engine, place.rng, ACTS)
-    searches = Searches(place.nodes, place.searched, cancels=trouble == "searches are cancelled")
+    searches = Searches(place.nodes, place.searched, cancels=trouble == CANCELLED)
     command = setting.ingest(path)
     command.wait_for_run()
     time.sleep(place.rng.random())
@@ -174,12 +179,13 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     searches.start()
     TROUBLES[trouble](place)
     time.sleep(AWAY_S)
+    unfelt = trouble in COUNTED and not place.nodes.is_felt
     place.nodes.heal()
     crowd.finish()
     attempts = 1
     while command.process.wait(PATIENCE) not in DONE and attempts < ATTEMPTS:
         attempts, command = attempts + 1, setting.ingest(path)
-    faults = [*crowd.faults, *searches.finish()]
+    faults = [*crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
     account = command.account() if command.process.returncode in DONE else {}
     faults += find_faults(setting, account, lines)
     faults += brought_back(place)

@@ -54,6 +54,10 @@ def test_a_scroll_is_refused(cluster: str) -> None:
         ({"dedupe": "hide"}, "allowed: off, collapse, indent"),
         ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not done by the plugin: it looks up signatures"),
         ({"dedupe": "indent", "by": "stored"}, "by=stored is not done by the plugin: stored groups are"),
+        (
+            {"dedupe": "indent", "document": "file"},
+            "document=file is not done by the plugin: it reads no texts, by which passages overlap; ibidem.wrap and",
+        ),
         ({"dedupe": "indent", "level": "same"}, "allowed: identical, near, partial"),
         ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.retrieval import index_search
-from ibidem.retrieval.index_search import FoundPassage, PassageSearch, search_client, search_engine
+from ibidem.retrieval.index_search import FoundPassage, search_client, search_engine
 from ibidem.retrieval.langchain import LeadRetriever, LeadTransformer
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -49,39 +48,6 @@ def test_filters_hold(engine: Engine) -> None:
     assert ids(found) == {"other"}
 
 
-def test_pages_are_read_until_there_are_k_texts() -> None:
-    def page(_: str, number: int, size: int, cursor: str) -> dict[str, Any]:
-        assert cursor == ("" if number == 1 else f"after {number - 1}")
-        hits = [
-            {"_id": f"{number}.{row}", "_source": {"text": " ".join(f"w{at}" for at in range(row * 5, row * 5 + 10)),
-             "file": f"file {number}"}, "_dedupe": {}} for row in range(size)
-        ]  # fmt: skip
-        return {"hits": {"hits": hits}, "dedupe": {"cursor": f"after {number}"}}
-
-    assert [each.id for each in PassageSearch(page, document_field="file").find("w", 2)] == ["1.0", "2.0"]
-
-
-def test_a_page_is_searched_for_overlaps_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared: list[int] = []
-    monkeypatch.setattr(index_search, "overlaps", lambda passages: compared.append(len(passages)) or {})
-    hits = [{"_id": str(row), "_source": {"text": f"w{row}", "file": "lease"}} for row in range(400)]
-    search = PassageSearch(lambda *_: {"hits": {"hits": hits}}, document_field="file")
-    assert len(search.find("w", 400)) == 400
-    assert compared == [400]
-
-
-def test_a_passage_names_the_copies_of_a_neighbour_that_it_stands_for() -> None:
-    mark = {"level": "identical", "why": None}
-    inner = {"duplicates": {"hits": {"hits": [{"_id": "copy", "_dedupe": mark}]}}}
-    hits = [
-        {"_id": "first", "_source": {"text": "a b c d e f g h", "file": "lease"}},
-        {"_id": "next", "_source": {"text": "d e f g h i j k", "file": "lease"}, "inner_hits": inner},
-    ]
-    search = PassageSearch(lambda _, number, *__: {"hits": {"hits": hits * (number == 1)}}, document_field="file")
-    (found,) = search.find("w", 2)
-    assert [(each["id"], each.get("of")) for each in found.metadata["duplicates"]] == [("next", None), ("copy", "next")]
-
-
 def test_every_copy_is_named_up_to_a_hundred_unless_fewer_are_asked_for(passages: str) -> None:
     engine = open_engine(passages, "copies")
     (found,) = search_engine(engine).find("rent1", 1)
@@ -101,15 +67,15 @@ def test_a_mode_that_lists_copies_is_refused_before_anything_is_searched(engine:
 
 
 def test_the_words_of_a_question_are_looked_for_in_the_field_of_the_text() -> None:
-    asked: list[dict[str, Any]] = []
+    asked: list[object] = []
 
     class Client:
-        def search(self, body: dict[str, Any], **_: Any) -> dict[str, Any]:
-            asked.append(body["query"])
+        def search(self, body: dict[str, Any], dedupe_document: object, **_: Any) -> dict[str, Any]:
+            asked.extend((body["query"], str(dedupe_document)))
             return {"hits": {"hits": []}}
 
-    assert search_client(Client(), "passages", text_field="body").find("rent", 1) == []
-    assert asked == [{"match": {"body": "rent"}}]
+    assert search_client(Client(), "passages", text_field="body", document_field="file").find("rent", 1) == []
+    assert asked == [{"match": {"body": "rent"}}, "file:body"]
 
 
 @pytest.mark.parametrize("k", [0, 1_001, 10**6, "ten", True, None])

@@ -7,10 +7,18 @@ from typing import Any, get_args
 from ibidem_engines.engine import Ledger
 
 
-def ask(address: str, method: str, path: str, body: str | None = None) -> Any:
-    """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises."""
+def ask(address: str, method: str, path: str, body: str | None = None, *, seconds: float = 60.0) -> Any:
+    """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises.
+
+    Args:
+        address: Of the engine, as `IBIDEM_ENGINE` names it.
+        method: Of the request.
+        path: Of the request.
+        body: JSON.
+        seconds: For which the server may say nothing.
+    """
     first = address.partition("://")[2].partition("/")[0].partition(",")[0]
-    connection = HTTPConnection(first, timeout=60)
+    connection = HTTPConnection(first, timeout=seconds)
     connection.request(method, path, body, {"content-type": "application/json"})
     answer = connection.getresponse()
     content = answer.read()

@@ -13,12 +13,20 @@ from servers.process import Launch, Process, free_ports
 NAMES = ("one", "two", "three")
 """Three, so that the two that stay are most of them and may choose a leader, whichever one is lost."""
 
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 
 EngineName = Literal["opensearch", "elasticsearch"]
 NODE = {"opensearch": opensearch.node, "elasticsearch": elasticsearch.node}
 FIRST = {"opensearch": "cluster.initial_cluster_manager_nodes", "elasticsearch": "cluster.initial_master_nodes"}
 """What each calls the nodes that choose the first leader."""
+
+
+def wait_for_health(address: str, condition: str) -> None:
+    """Wait until a node finds its cluster in some health; a machine that is busy makes that take long."""
+    path = f"/_cluster/health?{condition}&timeout={PATIENCE_S:.0f}s"
+    health = ask(address, "GET", path, seconds=PATIENCE_S + 60)
+    if health["timed_out"]:
+        raise TimeoutError(f"the cluster did not come to {condition}: {health}")
 
 
 class Nodes(ExitStack):
@@ -51,9 +59,7 @@ class Nodes(ExitStack):
 
     def settle(self) -> None:
         """Wait until every shard has its copy."""
-        health = ask(self.address, "GET", f"/_cluster/health?wait_for_status=green&timeout={PATIENCE_S:.0f}s")
-        if health["timed_out"]:
-            raise TimeoutError(f"the cluster did not become green: {health}")
+        wait_for_health(self.address, "wait_for_status=green")
 
     def lose_primary(self, index: str) -> str:
         """Kill the node that holds an index's primary shard; returns its name."""

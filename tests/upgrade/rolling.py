@@ -21,7 +21,7 @@ from plugin.cluster import NODE, built
 from plugin.conftest import QUERY
 from servers.command_line import DONE
 from servers.indices import ask
-from servers.nodes import FIRST, EngineName
+from servers.nodes import FIRST, EngineName, wait_for_health
 from servers.process import Launch, Process, free_ports
 
 NAMES = ("one", "two")
@@ -69,10 +69,7 @@ class RollingCluster(ExitStack):
 
     def settle(self, name: str) -> None:
         """Wait until every shard has its copy."""
-        path = "/_cluster/health?wait_for_nodes=2&wait_for_status=green&timeout=120s"
-        health = ask(self.address(name), "GET", path)
-        if health["timed_out"]:
-            raise TimeoutError(f"the cluster did not become green: {health}")
+        wait_for_health(self.address(name), "wait_for_nodes=2&wait_for_status=green")
 
     def _prepare(self, name: str, folder: Path) -> Launch:
         version = self.versions[name]

@@ -6,6 +6,7 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
 from ibidem_core.errors import EngineError
@@ -14,6 +15,7 @@ from ibidem_core.settings_sources import BROKERS as SCHEMES
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import PREFIX, Stream, connect
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
+from ibidem_workers.consumer import Consumer
 from support.rabbitmq_queues import delete_queues
 
 PATIENCE = 30.0
@@ -89,3 +91,7 @@ def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str)
 
 def test_every_scheme_that_the_settings_take_has_its_broker() -> None:
     assert set(BY_SCHEME) == set(SCHEMES)
+
+
+def test_the_consumer_that_workers_are_told_to_use_is_ours(settings: Settings) -> None:
+    assert symbol_by_name(make_app(settings).conf.worker_consumer) is Consumer

@@ -1,4 +1,4 @@
-"""Block of a run's batches, whose accounts are read together."""
+"""Block of a run's batches, whose results are read together."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ KEYS_AT_ONCE = 1_000
 
 
 def _read_account(entry: object) -> BatchResult:
-    """Read the account of a batch; with a damaged one the batch is done, and its documents stay pending."""
+    """Read the result of a batch; with a damaged one the batch is done, and its documents stay pending."""
     try:
         return check_entry(entry, BatchResult.from_json)
     except DamagedRecord:
@@ -25,7 +25,7 @@ def _read_account(entry: object) -> BatchResult:
 
 @dataclass(slots=True)
 class Block:
-    """The accounts of a hundred batches, each asked for by its key: that makes no server bring searches up to date.
+    """The results of a hundred batches, read by key, which causes no refresh.
 
     Args:
         missing: Keys of batches, and of single documents sent again, that have no account yet.
@@ -43,7 +43,7 @@ class Block:
         return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
 
     def read(self, engine: Engine) -> None:
-        """Read the accounts that were missing, with those of the single documents that they name."""
+        """Read the missing results, including those of single documents that they name."""
         asked: set[str] = set()
         while keys := sorted(self.missing - asked)[:KEYS_AT_ONCE]:
             entries = engine.get_records_by_key("runs", keys)

@@ -1,4 +1,4 @@
-"""The outcome of each document of a batch, as it is stored; those of a run add up to its totals."""
+"""Batch result: the outcome of each document of a batch; those of a run add up to its totals."""
 
 import time
 from collections import Counter
@@ -13,7 +13,7 @@ from ibidem_ingest.errors import Refusal
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """Sums and refusals of one batch, or of several; indexed + unchanged + stale + refusals = their documents.
+    """Totals and refusals of one or several batches; indexed + unchanged + stale + refusals = their documents.
 
     Args:
         indexed: Documents that were written.
@@ -39,11 +39,11 @@ class BatchResult:
 
     @property
     def documents(self) -> int:
-        """Number of documents that it accounts for."""
+        """Number of documents in the result."""
         return self.indexed + self.unchanged + self.stale + len(self.refusals)
 
     def __add__(self, other: "BatchResult") -> "BatchResult":
-        """Return the sum of both; `NO_RESULT` adds nothing."""
+        """Return the sum of both; `NO_RESULT` is neutral."""
         return replace(
             self,
             indexed=self.indexed + other.indexed,
@@ -72,7 +72,7 @@ class BatchResult:
 
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "BatchResult":
-        """Read a stored result; `BatchResult.from_json(one.as_json())` equals `one`.
+        """Parse a stored result; `BatchResult.from_json(one.as_json())` equals `one`.
 
         Raises:
             DamagedRecord: It is no such record.

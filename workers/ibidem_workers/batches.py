@@ -56,7 +56,7 @@ def batch_key(run: str, number: int, part: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SerializedBatch:
-    """Documents of one message, as a submitter sends them.
+    """Documents of one message, serialized by a submitter.
 
     Args:
         number: Its place in the run, from 0.
@@ -70,7 +70,7 @@ class SerializedBatch:
 
     @property
     def body(self) -> list[orjson.Fragment]:
-        """The documents as a message takes them."""
+        """The documents as the body of a message."""
         return [orjson.Fragment(document.json) for document in self.documents]
 
     @property
@@ -81,7 +81,7 @@ class SerializedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents of one message, as a worker received them.
+    """Documents of one message, received by a worker.
 
     Args:
         number: Its place in the run, from 0.
@@ -95,7 +95,7 @@ class Batch:
 
     @property
     def body(self) -> list[Record]:
-        """The documents as a message takes them."""
+        """The documents as the body of a message."""
         return self.records
 
     @property
@@ -121,7 +121,7 @@ class Batch:
         return [Batch(self.number, portion, self.part) for portion in portions]
 
     def singles(self) -> list["Batch"]:
-        """Return one batch for each document, so that one that ends its worker takes no other with it."""
+        """Return one batch for each document, so that one that kills its worker affects no other."""
         return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
 
 

@@ -42,7 +42,7 @@ MATCH_ARGUMENTS: Mapping[str, object] = {"x-queue-type": "quorum", "x-message-tt
 
 
 def match_queue(settings: Settings) -> str:
-    """Return the name of the queue of requests to match, which older workers do not read."""
+    """Return the name of the queue of match requests, which older workers do not read."""
     return f"{settings.queue}-match"
 
 
@@ -242,7 +242,7 @@ _COMMON: dict[str, object] = {
     "task_reject_on_worker_lost": True,
     "task_acks_on_failure_or_timeout": False,
     "worker_prefetch_multiplier": 1,
-    "worker_consumer": "ibidem_workers.tasks:Consumer",
+    "worker_consumer": "ibidem_workers.consumer:Consumer",
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
@@ -252,7 +252,7 @@ _COMMON: dict[str, object] = {
 
 
 def make_app(settings: Settings) -> Celery:
-    """Make the application; it connects to nothing yet."""
+    """Create the application, without connecting."""
     register_compression(most_of_message(settings))
     app = Celery("ibidem", set_as_current=False)
     app.conf.update(_COMMON)
@@ -302,7 +302,7 @@ def _publishing(app: Celery) -> Iterator[None]:
 
 
 class CeleryMatchQueue:
-    """Queue of requests to match, on the broker of the settings; it connects when the first one is published.
+    """Queue of match requests, on the configured broker; it connects on the first publish.
 
     Args:
         settings: Which broker and queue.
@@ -335,7 +335,7 @@ class CeleryMatchQueue:
 
 
 def connect_broker(settings: Settings) -> None:
-    """Connect to the broker once, and check the queue; a missing queue is made.
+    """Connect to the broker once, and check the queue; a missing queue is created.
 
     Raises:
         Unavailable: It does not answer.

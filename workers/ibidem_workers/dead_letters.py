@@ -1,4 +1,4 @@
-"""Dead letters: documents that could not be ingested, with the reason, kept so that they can be tried again.
+"""Dead letters: documents that could not be ingested, stored with the reason for a retry.
 
 Of a document that cannot be stored, the id and the beginning of its JSON are kept.
 """
@@ -38,13 +38,13 @@ class DeadLetter:
 
     @property
     def key(self) -> str:
-        """Its key in the ledger: a later run that fails again never overwrites it, and dropping one drops no other."""
+        """Its key in the ledger, unique per run: a later run that fails again does not overwrite it."""
         origin = self.document[1]
         return f"{self.run}/{self.refusal.id}" + (f"/{text_hash(origin)}" if origin else "")
 
     @property
     def document(self) -> tuple[str, str]:
-        """Its id and origin: two files may give two documents the same id, and each fails by itself."""
+        """Its id and origin: two files may have documents with the same id, and each fails separately."""
         return self.refusal.id, str(self.record.get(ORIGIN, ""))
 
     def as_json(self) -> dict[str, object]:
@@ -92,7 +92,7 @@ def drop(engine: Engine, ids: Collection[str]) -> int:
 
 
 def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
-    """Read the documents of dead letters again, each with the version it came with: a newer one still wins.
+    """Read the documents of dead letters again, each with its original version: a newer one still wins.
 
     Args:
         letters: The letters.
@@ -129,7 +129,7 @@ def _to_entry(letter: DeadLetter) -> dict[str, object]:
 
 
 def read_letter(entry: Mapping[str, object]) -> DeadLetter:
-    """Read a dead letter from its record.
+    """Parse a dead letter.
 
     Raises:
         DamagedRecord: It is no such record.
@@ -145,7 +145,7 @@ BEGINNING = 10_000
 
 
 def writable(record: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a record that every engine stores: this one, or its id with the beginning of its JSON.
+    """Return a record that every engine can store: this one, or its id with the beginning of its JSON.
 
     >>> writable({"id": "a", "text": 1 << 64})
     {'id': 'a', 'unwritable': '{"id": "a", "text": 18446744073709551616}'}

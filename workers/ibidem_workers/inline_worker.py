@@ -17,8 +17,9 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import Batch
 from ibidem_workers.celery_app import make_app, send
+from ibidem_workers.consumer import STRANGE
 from ibidem_workers.messages import TRIES, TRIES_BEFORE, check
-from ibidem_workers.tasks import STRANGE, Delivery, WorkerContext, sign_and_write
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 MAX_DOCUMENTS, MAX_CHARACTERS = 50, 500_000
 """Documents of a run that is worked on inline, and the characters of their texts."""
@@ -54,14 +55,14 @@ def work_inline(engine: Engine, settings: Settings) -> bool:
 
 @contextmanager
 def _without_warning() -> Iterator[None]:
-    """Leave out what Celery says of root, because of pickle: only JSON is read here."""
+    """Suppress Celery's warning about root, which is about pickle: only JSON is read here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=SecurityWarning)
         yield
 
 
 def _delivery(message: Message, limit: int) -> Delivery | None:
-    """Read a message; None if it has been handed out before, or no submitter sent it."""
+    """Read a message; None if it was already delivered, or no submitter sent it."""
     if message.headers.get(TRIES) or message.headers.get(TRIES_BEFORE):
         return None
     try:

@@ -31,17 +31,17 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def most_of_record(settings: Settings) -> int:
-    """Return the most bytes of one record as JSON, in which a character takes six at the most."""
+    """Return the maximum bytes of one record as JSON, in which a character takes up to six."""
     return 6 * settings.max_text + MOST_META
 
 
 def most_of_message(settings: Settings) -> int:
-    """Return the most bytes of a message's body, in which a character takes up to three times what a record's does."""
+    """Return the maximum bytes of a message's body, in which a character takes up to three times those of a record."""
     return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MOST_META
 
 
 def too_dense(data: bytes) -> bool:
-    """Return whether JSON holds so much outside its strings that reading it would take many times its size.
+    """Return whether JSON has so many tokens outside its strings that parsing would need many times its size.
 
     >>> too_dense(b'["a", ["b"]]')
     False
@@ -55,7 +55,7 @@ def compress(data: bytes) -> bytes:
 
 
 def decompress(data: bytes, limit: int) -> bytes:
-    """Decompress zstd, at most into so many bytes.
+    """Decompress zstd, up to a maximum size.
 
     Raises:
         ValueError: It is larger, is damaged or cut off, or something follows it.
@@ -75,7 +75,7 @@ def decompress(data: bytes, limit: int) -> bytes:
 
 
 def register_compression(limit: int) -> None:
-    """Register our zstd with Kombu, with a limit of size; Kombu's own needs another library."""
+    """Register our zstd with Kombu, with a maximum size; Kombu's own needs another library."""
     register: Any = compression.register  # kombu publishes no types for it
     register(compress, lambda data: decompress(data, limit), COMPRESSION, ["zstd"])
 

@@ -1,4 +1,4 @@
-"""Overlap of calls: some go on in threads while the next is made ready, and their results come in order.
+"""Overlap of calls: some run in threads while the next is prepared, and their results come in order.
 
 A worker signs the next portion while a server answers for the last one: neither waits for the other.
 """
@@ -13,7 +13,7 @@ Result = TypeVar("Result")
 
 
 def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Result]:
-    """Make calls, so many at once, and yield their results in the order of the calls.
+    """Run calls, up to `limit` at once, and yield their results in order.
 
     `calls` is iterated in this thread, at most so many calls ahead. When a call raises, the calls under way end, no
     further one begins, and the error is raised here.

@@ -1,4 +1,4 @@
-"""Supervisor of worker processes: has them started, restarts one that a document killed, and stops them.
+"""Supervisor of worker processes: starts them, restarts one that a document killed, and stops them.
 
 Each worker is a Celery worker of its own with Celery's `solo` pool, and not a child of its `prefork` pool. In a
 prefork pool the parent takes the messages and survives: when a document kills a child, the parent hands the message
@@ -33,7 +33,7 @@ TAIL = 2_000
 
 
 class WorkerFailure(EngineError):
-    """The workers could not start, or the engine takes nothing more; documents sent so far are still in the queue."""
+    """The workers could not start, or the engine accepts no writes; documents sent so far remain in the queue."""
 
 
 @dataclass(eq=False, slots=True)
@@ -55,7 +55,7 @@ class _Worker:
 
 @dataclass(slots=True)
 class Pool:
-    """Worker processes for one queue, as a context: they end with it.
+    """Worker processes for one queue, as a context manager that stops them.
 
     Args:
         settings: Given to each of them as environment.
@@ -84,7 +84,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all workers to end, which their starter does at the end of its input."""
+        """Ask all workers to end: their starter stops them at the end of its input."""
         if self._starter is not None:
             with suppress(BrokenPipeError):
                 self._input().close()
@@ -107,11 +107,11 @@ class Pool:
 
     @property
     def is_ready(self) -> bool:
-        """Whether one of them takes messages."""
+        """Whether a worker is ready to take messages."""
         return any(worker.ready for worker in self._workers.values())
 
     def check(self) -> None:
-        """Check that the workers live; one that died after it was ready is started again.
+        """Check that the workers are alive; one that died after it was ready is restarted.
 
         This ends: each death counts as a try of a message, and a message has only so many tries.
 
@@ -136,7 +136,7 @@ class Pool:
                 self._ask()
 
     def _start(self) -> None:
-        """Start the starter, and ask it for the workers."""
+        """Start the starter, and request the workers from it."""
         self._errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed at the exit
         self._starter = subprocess.Popen(  # noqa: S603 - this package itself
             [*self.command, this_process()],
@@ -152,7 +152,7 @@ class Pool:
             self._ask()
 
     def _ask(self) -> None:
-        """Ask for one more worker."""
+        """Request one more worker."""
         errors = tempfile.NamedTemporaryFile(prefix="ibidem-") if self.quiet else None  # noqa: SIM115 - as above
         self._workers[self._asked] = _Worker(errors)
         with suppress(BrokenPipeError):  # the next check sees why it ended
@@ -161,7 +161,7 @@ class Pool:
         self._asked += 1
 
     def _listen(self) -> None:
-        """Read what happened to the workers."""
+        """Read the events of the workers."""
         *lines, self._lines = (self._lines + (self._output().read() or b"")).split(b"\n")
         for event, number, *values in map(bytes.split, lines):
             if worker := self._workers.get(int(number)):

@@ -26,7 +26,7 @@ HEADS = "run/"
 
 @dataclass(slots=True)
 class RunRecord:
-    """The submitter's record of a run; the accounts of its batches are next to it.
+    """The submitter's record of a run; the results of its batches are stored next to it.
 
     Args:
         run: The run's name.
@@ -64,7 +64,7 @@ class RunRecord:
 
     @property
     def kind(self) -> str:
-        """Whether it read files (`ingest`) or an index (`backfill`)."""
+        """Whether it reads files (`ingest`) or an index (`backfill`)."""
         return "backfill" if len(self.paths) == 1 and self.paths[0].startswith(INDEX_PATH) else "ingest"
 
     @property
@@ -146,12 +146,12 @@ class Progress:
 
     @property
     def has_ended(self) -> bool:
-        """Whether every document is accounted for and nothing more comes."""
+        """Whether every document has an outcome and no more will come."""
         return self.submitted and self.batches_done >= self.batches  # a killed submitter sent more than it noted
 
 
 class RunMonitor:
-    """Monitor of one run; a block of batches that is accounted for is not read again.
+    """Monitor of one run; a complete block of batches is not read again.
 
     Args:
         engine: The index whose ledger has the run.
@@ -174,7 +174,7 @@ class RunMonitor:
         self._last_change = time.monotonic()
 
     def look(self) -> Progress:
-        """Read new accounts; `pause` then says how long to wait before the next look."""
+        """Read new results; `pause` is then the delay until the next read."""
         began = time.monotonic()
         progress = retry_unavailable(self._look, self._patience)
         self.pause = min(LONGEST_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
@@ -198,7 +198,7 @@ class RunMonitor:
         )
 
     def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
-        """Look until every document is accounted for; `report` is called with each look and may raise to end it."""
+        """Wait until every document has an outcome; `report` is called after each read and may raise to stop."""
         while True:
             progress = self.look()
             report(progress)
@@ -231,7 +231,7 @@ class RunMonitor:
 
 
 def record(engine: Engine, run: str) -> RunRecord:
-    """Read a run's record; one whose command was killed counts as interrupted.
+    """Read a run's record; a run whose command was killed is interrupted.
 
     Raises:
         UsageError: There is no such run.
@@ -283,7 +283,7 @@ def _last_run(engine: Engine) -> str:
 
 
 def _find_repeat(engine: Engine, record: RunRecord) -> str:
-    """Return the last run of the same files after this one was broken off; empty when there is none."""
+    """Return the last run of the same files after this one was interrupted; empty if there is none."""
     if record.state != "interrupted" or not set(record.paths) - NO_FILES:
         return ""
     later = [other.run for other in runs(engine) if other.paths == record.paths and other.started > record.started]

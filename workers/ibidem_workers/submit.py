@@ -1,4 +1,4 @@
-"""Submit documents: number them, drop repeated ids, cut batches, send them, keep the run's record."""
+"""Submission of a run: documents are numbered, repeated ids dropped, batches sent, the progress recorded."""
 
 import logging
 import time
@@ -46,7 +46,7 @@ class SeenIds:
         self._hashes: set[int] = set()
 
     def add(self, id_: str) -> None:
-        """Add an id; a repeated one is counted, and the first twenty of these are kept to be shown."""
+        """Add an id; a repeated one is counted, and the first twenty are kept for display."""
         hash_ = xxhash.xxh3_64_intdigest(id_.encode())
         if hash_ not in self._hashes:
             self._hashes.add(hash_)
@@ -106,7 +106,7 @@ class Submission:
         self._last_note = 0.0
 
     def send(self, source: Source) -> RunRecord:
-        """Send all documents and note the refusals; however it ends, the record has the progress."""
+        """Send all documents and record the refusals; the record has the progress in any case."""
         self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
         self._note("reading")
         self._log_event("run begun")
@@ -145,7 +145,7 @@ class Submission:
                 yield document
 
     def _refusal_reason(self, record: bytes) -> str:
-        """Return why a record cannot be sent; empty when it can."""
+        """Return why a record cannot be sent; empty if it can."""
         size, limit = len(record), most_of_record(self._settings)
         if size > limit:
             return f"the document has {size:,} bytes as JSON, at most {limit:,} are taken; shorten what is not its text"

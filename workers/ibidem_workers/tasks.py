@@ -1,8 +1,4 @@
-"""Celery task that reads, signs and writes a batch and records the result, and the consumer that takes its messages.
-
-Delayed delivery is off: our tasks are never scheduled, and Celery makes 28 queues for it. Other programs may write into
-the queue: a message that no submitter has sent is moved to the rejected messages, and ends no worker.
-"""
+"""Celery task that processes a batch: its documents are read, signed and written, and the result is recorded."""
 
 import logging
 import time
@@ -11,12 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
-from typing import Any
-
-from celery.worker import consumer
-from kombu.connection import Connection
-from kombu.exceptions import ContentDisallowed, DecodeError
-from kombu.message import Message
 
 from ibidem_core.errors import EngineError
 from ibidem_core.logs import Stages, log_context
@@ -32,59 +22,9 @@ from ibidem_workers.batch_log import log_batch
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.batches import Batch, batch_key
 from ibidem_workers.dead_letters import printable, writable
-from ibidem_workers.messages import check
 from ibidem_workers.overlap import overlap
 
-DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
-
-STRANGE = (
-    ArithmeticError,
-    AttributeError,
-    ContentDisallowed,
-    DecodeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""Errors that Celery raises over a message of another shape; a broker's errors are not among them."""
-
 _log = logging.getLogger(__name__)
-
-
-class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types
-    """A worker's consumer of messages."""
-
-    class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # celery publishes no types
-        """The steps of its start."""
-
-        default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
-
-    def connect(self) -> Connection:
-        """Connect, and make every queue of the application, also the one of rejected messages, which nobody reads."""
-        connection: Connection = super().connect()
-        for queue in self.app.conf.task_queues:
-            queue(connection.default_channel).declare()
-        return connection
-
-    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
-        """Return the handler of messages; a message that it cannot read is rejected."""
-        handle = super().create_task_handler(*args, **kwargs)
-
-        def receive(message: Message) -> None:
-            """Refuse a message that is too long or foreign."""
-            try:
-                check(message, self.app.conf.ibidem_message_bytes)
-                handle(message)
-            except STRANGE as error:
-                self.on_decode_error(message, error)
-
-        return receive
-
-    def on_decode_error(self, message: Message, exc: Exception) -> None:
-        """Reject a message that cannot be read; Celery would take it for done."""
-        _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
-        message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own
 
 
 A_DAY = 24 * 60 * 60 * 1_000_000
@@ -130,17 +70,17 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        """The key of its account."""
+        """The key of its result."""
         return batch_key(self.run, self.batch.number, self.batch.part)
 
     @property
     def where(self) -> str:
-        """The place in refusals of documents that do not name theirs."""
+        """The place in refusals of documents without an origin."""
         return f"message {self.key}"
 
 
 def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
-    """Sign and write a batch; its account is noted before this returns, so that the message may be acknowledged.
+    """Sign and write a batch; its result is stored before this returns, so that the message may be acknowledged.
 
     A batch that has an account already is left alone. One that ended its workers too often is sent again as single
     documents, and a single one goes to the dead letters.
@@ -222,7 +162,7 @@ def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
 
 
 def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
-    """Cut a batch into as many portions as may be written at once; one with a repeated id stays whole.
+    """Split a batch into portions of the maximum write size; one with a repeated id stays whole.
 
     Which of two documents of one id is the newer is decided where both are written together.
     """
@@ -235,7 +175,7 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
-    """Sign a portion, or its documents one by one when that fails; yields the calls that write them."""
+    """Sign a portion, or its documents one by one if that fails; yields the calls that write them."""
     try:
         portion = _sign_portion(context, delivery)
     except EngineError:
@@ -260,7 +200,7 @@ def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
 
 
 def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
-    """Write a portion, or its documents one by one when that fails."""
+    """Write a portion, or its documents one by one if that fails."""
     try:
         return _portion_account(portion, _outcomes(context, portion))
     except EngineError:
@@ -329,7 +269,7 @@ def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Doc
 
 
 def largest_version(setting: int) -> int:
-    """Return the largest version that a document may bring: that of the setting, else the time in a day.
+    """Return the maximum version of a document: the setting, or the time one day from now.
 
     >>> largest_version(7)
     7
@@ -338,12 +278,12 @@ def largest_version(setting: int) -> int:
 
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:
-    """Return whether it replaced another version; a write of an earlier try of this message does not count."""
+    """Return whether a write replaced another version; a write of an earlier try of this message does not count."""
     return outcome.fate is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
-    """Count a document as written when an earlier try of this message wrote it."""
+    """Return the outcome; a document that an earlier try of this message wrote counts as written."""
     if outcome.fate is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
         return replace(outcome, fate=WriteStatus.INDEXED)
     return outcome

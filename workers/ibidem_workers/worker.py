@@ -46,7 +46,7 @@ from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """End this process, with its stack on standard error, when the block takes longer.
+    """Exit this process, with its stack on standard error, if the block takes too long.
 
     The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
 
@@ -86,7 +86,7 @@ _log = logging.getLogger(__name__)
 
 
 def main(parent: str = "") -> int:
-    """Start workers, and in each of them work until asked to end; returns the exit code.
+    """Start workers, and run until asked to end; returns the exit code.
 
     Args:
         parent: The process that asks for them, as `brokers.lease.this_process` names it.
@@ -110,7 +110,7 @@ def main(parent: str = "") -> int:
 
 
 def load_modules() -> None:
-    """Load what a worker loads late, so that it is there before workers are forked."""
+    """Import the modules that a worker imports late, before workers are forked."""
     for name in LATE:
         import_module(name)
     gc.collect()
@@ -152,7 +152,7 @@ def work(settings: Settings, number: int) -> int:
 
 
 def _prepare_process(number: int) -> None:
-    """Set up garbage collection and Celery's signals, and turn off warnings that do not apply here."""
+    """Configure garbage collection and Celery's signals, and suppress warnings that do not apply here."""
     gc.set_threshold(COLLECTED_AFTER)
     report_ready = cache(lambda: report("ready", number))
     signals.worker_ready.connect(lambda **_: report_ready(), weak=False)
@@ -166,7 +166,7 @@ def _prepare_process(number: int) -> None:
 
 
 def _make_worker(app: Celery, settings: Settings) -> Any:
-    """Make Celery's worker of one process, which does not talk to other workers."""
+    """Create Celery's worker of one process, without communication with other workers."""
     return app.Worker(
         pool="solo",
         concurrency=1,
@@ -216,7 +216,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
 
 
 def register_match(app: Celery, engine: Engine) -> None:
-    """Register the task that matches documents; its message is acknowledged first, since who asked needs no answer."""
+    """Register the match task; its message is acknowledged early, since the requester can do without an answer."""
     match_worker = MatchWorker(engine)
 
     def match(request: Mapping[str, object]) -> None:
@@ -228,7 +228,7 @@ def register_match(app: Celery, engine: Engine) -> None:
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
-    """Read a batch's tries from its message: the queue's count, and the header of a batch that was sent again."""
+    """Return the number of tries of a batch's message: the queue's count, and the header of a resent batch."""
     earlier_tries = task.request.get(TRIES_BEFORE)
     tries = int(task.request.get(TRIES) or 0) + int(earlier_tries or 0)
     return Delivery(run, batch, tries, again=earlier_tries is not None)
@@ -240,7 +240,7 @@ def _set_aside(delivery: Delivery) -> str:
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
-    """Send the batch again and let this message be acknowledged, since a broker counts each return as a try.
+    """Publish the batch again and acknowledge this message, since a broker counts each requeue as a try.
 
     Raises:
         Reject: The broker does not take it; then the message itself goes back.
@@ -256,14 +256,14 @@ def _asked_to_end() -> bool:
 
 
 def _leave_logging(**_: object) -> None:
-    """Keep Celery from setting a level and a handler of its own: a connected signal is enough."""
+    """Prevent Celery from configuring logging: a connected signal is enough."""
 
 
 def _watch_parent(parent: str) -> None:
-    """End, once the batch in hand is done, when the process that started this one has ended."""
+    """Exit after the current batch when the parent process has exited."""
 
     def watch() -> None:
-        """End this process when its parent has ended."""
+        """Exit this process when its parent has exited."""
         while is_alive(parent):
             time.sleep(1)
         os.kill(os.getpid(), signal.SIGTERM)

@@ -1,4 +1,4 @@
-"""Containment of mails: whether one holds all that another says, and whether it alters what it quotes."""
+"""Containment of mails: whether one contains another completely, and which quoted words it alters."""
 
 from dataclasses import dataclass
 
@@ -13,7 +13,7 @@ LEAST_COVERED = 0.3
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """Words of a mail that differ where another quotes it.
+    """Words of a mail that another quotes differently.
 
     Args:
         words: First word of the mail that differs, and the one behind the last, counted from 0.
@@ -25,7 +25,7 @@ class Alteration:
 
 
 def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
-    """Return whether a mail holds all words and attachments of another: what its author wrote, and what it quotes."""
+    """Return whether a mail contains all words and attachments of another, including its quotations."""
     if not mail.attachments <= holder.attachments:
         return False
     for depth, words in enumerate(mail.words):
@@ -52,7 +52,7 @@ def _occurs(words: Hashes, text: Hashes) -> bool:
 
 
 def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
-    """Find the words of a mail that its answer quotes otherwise; words that are left out are none.
+    """Return the words of a mail that its answer quotes differently; omitted words do not count.
 
     Args:
         mail: The mail that is quoted.
@@ -81,7 +81,7 @@ def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
 
 
 def _places(values: Hashes, text: Hashes) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """Return where each value stands first in a text; -1 where it does not."""
+    """Return the first position of each value in a text; -1 if it is missing."""
     order = np.argsort(text, kind="stable")
     ordered = text[order]
     found = np.minimum(np.searchsorted(ordered, values), text.size - 1)

@@ -55,7 +55,7 @@ class Forest:
 
     @classmethod
     def grow(cls, parents: Parents) -> "Forest":
-        """Make the threads out of parents."""
+        """Build the threads from parents."""
         mails = parents.mails
         order = [(mail.time if mail.time is not None else float("inf"), at) for at, mail in enumerate(mails)]
         parent = list(parents.parent)
@@ -80,7 +80,7 @@ class Forest:
                 )
 
     def members(self) -> Mapping[int, Sequence[int]]:
-        """Return the mails of each thread in the order of time; a mail without a date comes last."""
+        """Return the mails of each thread by time; mails without a date come last."""
         members: defaultdict[int, list[int]] = defaultdict(list)
         mails = self.parents.mails
         for number in sorted(range(len(mails)), key=lambda at: (mails[at].time is None, mails[at].time or 0.0, at)):
@@ -88,7 +88,7 @@ class Forest:
         return members
 
     def altered(self) -> Iterator[tuple[str, str, Sequence[Alteration]]]:
-        """Yield each answer that alters what it quotes: id of the mail that is quoted, its own, and the words."""
+        """Yield each answer that alters its quotation: id of the quoted mail, its own id, and the words."""
         mails = self.parents.mails
         for number, parent in enumerate(self.parent):
             if parent is not None and number not in self.holders[parent]:
@@ -98,7 +98,7 @@ class Forest:
 
 
 def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
-    """Join what answers each other, and what names one and the same mail that is not there; return each one's first."""
+    """Join mails that answer each other or the same missing mail; returns the first of each thread."""
     root = list(range(len(parent)))
 
     def find(at: int) -> int:
@@ -119,7 +119,7 @@ def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tup
 
 
 def _holders(parents: Parents, parent: Sequence[int | None]) -> list[list[int]]:
-    """Find the mails that hold each: among its answers and theirs, and among its copies, which hold each other."""
+    """Find the mails that contain each mail: among its direct and indirect answers, and its copies."""
     children: list[list[int]] = [[] for _ in parent]
     for number, above in enumerate(parent):
         if above is not None:
@@ -142,7 +142,7 @@ def _holders(parents: Parents, parent: Sequence[int | None]) -> list[list[int]]:
 
 
 def _upwards(parent: Sequence[int | None], children: Sequence[Sequence[int]]) -> list[int]:
-    """Return all mails, answers before what they answer."""
+    """Return all mails, answers before the mails they answer."""
     order = [number for number, above in enumerate(parent) if above is None]
     for number in order:
         order += children[number]
@@ -150,7 +150,7 @@ def _upwards(parent: Sequence[int | None], children: Sequence[Sequence[int]]) ->
 
 
 def _add_copies(parents: Parents, holders: list[list[int]]) -> None:
-    """Let the first copy of a mail hold the others: one message, in two mailboxes."""
+    """Make the first copy of a mail the container of the others: one message, in two mailboxes."""
     first: dict[str, int] = {}
     for number, mail in enumerate(parents.mails):
         copy = first.setdefault(mail.message_id, number) if mail.message_id else number

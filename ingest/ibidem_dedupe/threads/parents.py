@@ -55,7 +55,7 @@ class Parents:
     _quoted: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     def add(self, mails: Iterable[ThreadMail]) -> None:
-        """Take mails, find what they answer, and find them as what earlier ones answer."""
+        """Add mails, find their parents, and find them as parents of earlier ones."""
         first = len(self.mails)
         for mail in mails:
             self._note(len(self.mails), mail)
@@ -78,7 +78,7 @@ class Parents:
             insort(self._subjects.setdefault((mail.subject, sender), []), (time, number))
 
     def _waiting_for(self, mail: ThreadMail) -> Iterator[int]:
-        """Yield the mails that wait for one to arrive."""
+        """Yield the mails that wait for a mail as their parent."""
         yield from self._named.pop(mail.message_id, ()) if mail.message_id else ()
         for run in _smallest(mail.runs(0), NOTED) if self._quoted else ():
             yield from self._quoted.get(run, ())
@@ -110,7 +110,7 @@ class Parents:
         return None
 
     def _by_quotation(self, number: int, mail: ThreadMail) -> int | None:
-        """Find the mail whose text stands in the least deep quotation that is known."""
+        """Return the mail that contains the least deep known quotation."""
         for depth in range(1, len(mail.words)):
             quoted = mail.runs(depth)
             votes: Counter[int] = Counter()
@@ -139,7 +139,7 @@ class Parents:
         return best[-1] if best is not None and best[0] else None
 
     def _by_short_quotation(self, number: int, mail: ThreadMail) -> int | None:
-        """Find a mail of few words, of the same subject, at the beginning of what is quoted."""
+        """Return a short mail of the same subject at the beginning of the quotation."""
         quoted = mail.words[1]
         for candidate in self._earlier(number, mail):
             own = self.mails[candidate].own
@@ -156,7 +156,7 @@ class Parents:
         return next(self._earlier(number, mail), None)
 
     def _earlier(self, number: int, mail: ThreadMail) -> Iterator[int]:
-        """Yield the mails of the same subject by those whom a mail is addressed to, the latest first."""
+        """Yield the mails of the same subject from a mail's recipients, the latest first."""
         time = mail.time if mail.time is not None else float("inf")
         found: list[tuple[float, int]] = []
         for person in mail.recipients or ("",):
@@ -176,7 +176,7 @@ def _smallest(values: Hashes, count: int) -> list[int]:
 
 
 def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:
-    """Say how well a mail may be the one that another quotes, beyond its words."""
+    """Return how well a mail fits a quotation, beyond its words."""
     sent = other.time if other.time is not None else float("-inf")
     earlier = mail.time is None or sent <= mail.time
     people = _is_named(mail, other) or bool(other.sender & mail.recipients)
@@ -189,7 +189,7 @@ def _is_named(mail: ThreadMail, other: ThreadMail) -> bool:
 
 
 def break_circles(parents: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
-    """Return the mails whose parent must be taken away so that no mail answers itself: the earliest of each circle.
+    """Return the mails to detach from their parent to break cycles: the earliest of each.
 
     Args:
         parents: The parent of each.

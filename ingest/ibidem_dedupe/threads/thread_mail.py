@@ -1,4 +1,4 @@
-"""A mail as threads see it: its ids, its people, its time, and the words of each depth of quotation."""
+"""A mail prepared for threading: its ids, its people, its time, and the words of each quotation depth."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ HEADING = 500
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ThreadMail:
-    """A mail as threads see it.
+    """A mail prepared for threading.
 
     Args:
         id: The document's id.
@@ -69,7 +69,7 @@ class ThreadMail:
 
 
 def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
-    """Part the mails among documents; other documents are passed over.
+    """Split the mails among documents into their parts; other documents are skipped.
 
     Args:
         documents: In any order; read no further than a batch of some million characters ahead.
@@ -139,7 +139,7 @@ def _names(meta: Mapping[str, object]) -> frozenset[str]:
 
 
 def seconds(date: str) -> float | None:
-    """Return a date as seconds since 1970; None where it is none.
+    """Return a date as seconds since 1970; None if it is not a valid date.
 
     >>> seconds("1970-01-02"), seconds("soon"), seconds("")
     (86400.0, None, None)

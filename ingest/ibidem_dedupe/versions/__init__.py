@@ -1,1 +1,1 @@
-"""Versions: which documents are of one work, in which order, and which is the current one."""
+"""Versions: the documents of one work, their order, and the current one."""

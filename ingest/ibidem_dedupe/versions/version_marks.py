@@ -1,4 +1,4 @@
-"""Version marks: what the name of a document says about its version, and the name of the work without it."""
+"""Version marks: the version in the name of a document, and the name of the work without it."""
 
 import re
 import unicodedata
@@ -64,7 +64,7 @@ _NOISE = re.compile(r"\b(?:copy of|copy|kopie(?: von)?|copie(?: de)?|version|eff
 
 @dataclass(frozen=True, slots=True)
 class MarkedName:
-    """A name, with what it says about the version.
+    """A name, with its version marks.
 
     Args:
         work: The words of the name without version marks, in lower case; empty where nothing else is in it.
@@ -105,7 +105,7 @@ def read_name(name: str) -> MarkedName:
 
 
 def read_identifier(name: str) -> MarkedName:
-    """Read an identifier or an address, whose years and numbers name the work: an explicit version mark alone is none.
+    """Parse an identifier or address, whose years and numbers name the work: only explicit version marks count.
 
     >>> read_identifier("http://data.europa.eu/eli/reg/2016/679/oj").work
     'http data europa eu eli reg 2016 679 oj'
@@ -119,7 +119,7 @@ def read_identifier(name: str) -> MarkedName:
 
 
 def _clean(name: str) -> tuple[str, tuple[int, ...]]:
-    """Return a name in small letters without its suffix, and the number at the end of an Internet-Draft."""
+    """Return a name in lower case without its suffix, and the number at the end of an Internet-Draft."""
     text = _SUFFIX.sub("", fold(unicodedata.normalize("NFKC", name[:LONGEST]).lower()).strip())
     if (draft := _INTERNET_DRAFT.search(text)) is None:
         return text, ()
@@ -131,7 +131,7 @@ def _words(text: str) -> str:
 
 
 def read_number(value: object) -> tuple[int, ...]:
-    """Read the number of a version that a field declares, a date from its year on; empty where there is none.
+    """Parse the version number of a field, a date from its year on; empty if there is none.
 
     >>> read_number("2.1"), read_number(3), read_number("rev. C"), read_number("Second"), read_number("new")
     ((2, 1), (3,), (3,), (2,), ())
@@ -152,7 +152,7 @@ def read_number(value: object) -> tuple[int, ...]:
 
 
 def _take_years(text: str) -> tuple[str, tuple[str, ...], int | None]:
-    """Take dates and years out of a name; returns the rest, what was taken, and the last year."""
+    """Remove dates and years from a name; returns the rest, the removed text, and the last year."""
     found: list[tuple[str, int]] = []
 
     def take(match: re.Match[str]) -> str:
@@ -165,7 +165,7 @@ def _take_years(text: str) -> tuple[str, tuple[str, ...], int | None]:
 
 
 def _is_time(match: re.Match[str]) -> bool:
-    """Whether what looks like a year is one, or two that follow each other: not the number of an act (`2016/679`)."""
+    """Return whether digits are a year, or two successive years: not the number of an act (`2016/679`)."""
     year, sign, end = match.groups()
     if end is None:
         return True
@@ -174,7 +174,7 @@ def _is_time(match: re.Match[str]) -> bool:
 
 
 def _read_number(text: str) -> tuple[int, ...]:
-    """Read `2.1`, a letter or a word such as `third`."""
+    """Parse `2.1`, a letter or a word such as `third`."""
     if text in _WORDS:
         return (_WORDS.index(text) + 1,)
     if text.isalpha():

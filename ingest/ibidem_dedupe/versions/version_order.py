@@ -1,4 +1,4 @@
-"""The order of the versions of a work: by what they declare, then by date; the last one is current."""
+"""Order of the versions of a work: by declared relations, then by date; the last one is current."""
 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]
 
 
 def _reasons(works: Works) -> Mapping[int, By]:
-    """Return for each row what joined it; of several, the one that joined it to the nearest earlier document."""
+    """Return for each row the reason that joined it to the nearest earlier document."""
     found: dict[int, tuple[int, By]] = {}
     for (a, b), by in works.by.items():
         for row, distance in ((b, b - a), (a, len(works.documents) + b - a)):
@@ -79,7 +79,7 @@ def _reasons(works: Works) -> Mapping[int, By]:
 
 
 def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocument]:
-    """Put the versions of a work in order: by number, then date, then draft before final; a successor comes later.
+    """Sort the versions of a work by number, date, and draft before final; a successor comes later.
 
     A document without a number comes where its date puts it among those that have one, and a document without a date
     behind those of an earlier stage: a final one behind all drafts. Of equal ones the first comes first.
@@ -99,7 +99,7 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
 
 
 def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:
-    """Return by what each document is ordered."""
+    """Return the sort keys of documents."""
     numbered = sorted((each.date, each.number) for each in documents if each.number and each.date)
     lowest: tuple[int, ...] = ()
     highest = list(accumulate((number for _, number in numbered), max, initial=lowest))
@@ -120,7 +120,7 @@ def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:
 
 
 def _cut_circles(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
-    """Let the documents of a circle, which replace each other, be in the order of their keys; all else stays.
+    """Sort the documents of a cycle of replacements by their keys; the rest is unchanged.
 
     A circle is a strongly connected component, found by two walks (Sharir 1981); graphlib finds a circle, and not what
     is on one.
@@ -140,7 +140,7 @@ def _cut_circles(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Mapp
 
 
 def _walk(start: int, edges: Mapping[int, set[int]], walked: set[int]) -> Iterator[int]:
-    """Yield what is reached from a start and not walked yet, each behind all that is reached from it."""
+    """Yield the nodes reachable from a start and not yet visited, each after those reachable from it."""
     path = [(start, iter(edges[start]))] if start not in walked else []
     walked.add(start)
     while path:
@@ -155,7 +155,7 @@ def _walk(start: int, edges: Mapping[int, set[int]], walked: set[int]) -> Iterat
 
 
 def _sort(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Iterator[int]:
-    """Yield numbers by their keys, each before those that come later (Kahn 1962)."""
+    """Yield numbers by their keys, each before its successors (Kahn 1962)."""
     waits = dict.fromkeys(keys, 0)
     for others in later.values():
         for other in others:

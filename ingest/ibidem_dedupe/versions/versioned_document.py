@@ -1,4 +1,4 @@
-"""A document as versions see it: what it declares, its names, its date, and a sample of the words that it has."""
+"""A document prepared for versions: its declarations, its names, its date, and a sample of its words."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -33,7 +33,7 @@ ADDRESSES = frozenset(("identifier", "url"))
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VersionedDocument:
-    """A document as versions see it.
+    """A document prepared for versions.
 
     Args:
         id: The document's id.
@@ -72,7 +72,7 @@ class VersionedDocument:
 
 
 def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocument]:
-    """Read documents; mails are passed over unless they declare a work, since they share a subject with their answers.
+    """Prepare documents; mails are skipped unless they declare a work, since they share a subject with their answers.
 
     Args:
         documents: In any order; read no further than a batch of some million characters ahead.
@@ -86,7 +86,7 @@ def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocu
 
 
 def read_marks(document: Document) -> VersionedDocument:
-    """Read what a document says about its version; its text is left out."""
+    """Read the version marks of a document, without its text."""
     return _read(document, NO_WORDS)
 
 
@@ -126,7 +126,7 @@ _KINDS = {name: kind for kind, names in _FIELDS.items() for name in names}
 
 
 def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
-    """Read the fields that speak of versions, by what they say."""
+    """Return the version fields of a document, by their meaning."""
     found: dict[str, list[str]] = {}
     for name, value in meta.items():
         kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower().removeprefix("dcterms")))
@@ -138,7 +138,7 @@ def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
 
 
 def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
-    """Return the names of a document, by kind; the first line is one where there is no title."""
+    """Return the names of a document, by kind; without a title, the first line is a name."""
     file = document.id.rpartition("/")[2]
     found = {
         "identifier": identifiers[0] if identifiers else "",
@@ -151,7 +151,7 @@ def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
 
 
 def _heading(text: str) -> str:
-    """Return the first line with words, where it is short."""
+    """Return the first line with words, if it is short."""
     start = text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[")
     line = start.split("\n", 1)[0].strip()
     return line if len(line) <= HEADING else ""

@@ -1,4 +1,4 @@
-"""Works: which documents are versions of one work, by what they declare, by their names, and by the text they share.
+"""Works: the documents that are versions of one work, by declarations, by names, and by shared text.
 
 A field that declares it is believed. A name alone is not: two documents of one name share text, or they are two works,
 since every company has a privacy policy. A name that few works have needs less of it. Documents whose names differ are
@@ -47,7 +47,7 @@ WEAK = frozenset(("heading",))
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """What the documents of a work say of it.
+    """The declarations of the documents of a work.
 
     Args:
         works: Works that they declare to be of.
@@ -59,12 +59,12 @@ class Claims:
 
     @classmethod
     def of(cls, document: VersionedDocument) -> "Claims":
-        """Return what one document says."""
+        """Return the declarations of one document."""
         titles = (name for kind, name in document.names.items() if kind == "title")
         return cls(document.works, frozenset(titles))
 
     def __or__(self, other: "Claims") -> "Claims":
-        """Return what both say together."""
+        """Return the union of both."""
         return Claims(self.works | other.works, self.titles | other.titles)
 
 
@@ -168,7 +168,7 @@ class Works:
         return frozenset(name for name, roots in works.items() if len(roots) > MOST_WORKS)
 
     def _called(self) -> Mapping[str, int]:
-        """Return the row of the first document of each name by which others may name it."""
+        """Return the first document with each name that others may refer to."""
         called: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in document.called:
@@ -176,7 +176,7 @@ class Works:
         return called
 
     def _same_declared(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs that name the same work, or of which one names the other as its work."""
+        """Yield pairs that declare the same work, or of which one declares the other as its work."""
         works: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in sorted(document.works):
@@ -185,7 +185,7 @@ class Works:
                     yield other, row
 
     def _replaced(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs of which one says that it replaces the other, or is replaced by it."""
+        """Yield pairs of which one declares that it replaces the other, or is replaced by it."""
         for row, document in enumerate(self.documents):
             for name in sorted(document.replaces | document.replaced_by):
                 if called.get(name, row) != row:
@@ -204,7 +204,7 @@ class Works:
 
 
 def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
-    """Return the nearest rows that were noted under a key, and note one more; none but these are kept.
+    """Return the nearest rows with a key, and add one; only these are kept.
 
     >>> holders = {}
     >>> [note(holders, "rent", row) for row in range(20)][-1], len(holders["rent"])

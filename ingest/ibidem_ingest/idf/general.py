@@ -1,4 +1,4 @@
-"""The general idf table of a language, made of the list of words that `wordfreq` has for it.
+"""The general idf table of a language, from the word list of `wordfreq`.
 
 The list is read without importing that package, whose module loads libraries for half a second that no list needs.
 
@@ -51,7 +51,7 @@ def build_general(language: str) -> Table | None:
 
 
 def is_one_term(word: str) -> bool:
-    """Return whether a word is a term and its own only token; lists of words often hold some that are not normalised.
+    """Return whether a word is a term and a single token; word lists often contain unnormalised words.
 
     >>> is_one_term("paral"), is_one_term("paraŀlel")
     (True, False)
@@ -60,7 +60,7 @@ def is_one_term(word: str) -> bool:
 
 
 def find_list(language: str) -> Path | None:
-    """Find the longest list of a language; None when there is none."""
+    """Return the longest word list of a language; None if there is none."""
     spec = find_spec("wordfreq")
     folders = (spec.submodule_search_locations if spec else None) or ()
     paths = (Path(folder, "data", f"{size}_{language}.msgpack.gz") for folder in folders for size in ("large", "small"))
@@ -68,7 +68,7 @@ def find_list(language: str) -> Path | None:
 
 
 def read_list(path: Path) -> list[list[str]]:
-    """Read the words by their frequency: -100 times its logarithm is the place in the list."""
+    """Read the words by frequency: the index is -100 times its logarithm."""
     buckets: list[list[str]]
     with gzip.open(path) as file:
         header, *buckets = msgpack.unpackb(file.read())

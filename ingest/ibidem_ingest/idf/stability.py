@@ -57,7 +57,7 @@ def correlation(a: Table, b: Table) -> Correlation:
 
 
 def average_ranks(values: NDArray[np.float64]) -> Ranks:
-    """Rank values; equal ones share the mean of their ranks.
+    """Rank values; ties get their mean rank.
 
     >>> average_ranks(np.array([5.0, 7.0, 5.0])).tolist()
     [1.5, 3.0, 1.5]

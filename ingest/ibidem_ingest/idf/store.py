@@ -1,4 +1,4 @@
-"""Idf tables of a folder: one current table for each language, and every other by its name.
+"""Idf tables of a folder: the current table of each language, and all others by name.
 
 A table is built from the counts of a collection, or is the general one of a language (`general.py`).
 
@@ -63,7 +63,7 @@ class Tables:
         self._by_name: dict[str, Table] = {}
 
     def of(self, language: str) -> Table | None:
-        """Return the current table of a language; None when there is none for it.
+        """Return the current table of a language; None if there is none.
 
         Raises:
             TableError: The table's file is damaged, or the folder cannot be read or written.
@@ -75,7 +75,7 @@ class Tables:
         return self._current[language]
 
     def named(self, name: str) -> Table | None:
-        """Return a table by its name, None when the folder does not hold it.
+        """Return a table by its name; None if it is not in the folder.
 
         Raises:
             TableError: The table's file is damaged, or holds another table.
@@ -102,7 +102,7 @@ class Tables:
         return sorted(tables, key=lambda table: (table.language, table.name))
 
     def current(self) -> dict[str, str]:
-        """Return the name of each language's current table, where there is one."""
+        """Return the name of each language's current table, if any."""
         languages = sorted(path.stem for path in self.folder.glob("*.current") if _CODE.fullmatch(path.stem))
         pointers = {language: self._read_pointer(language) for language in languages}
         return {language: name for language, name in pointers.items() if name not in ("", _NONE)}
@@ -113,7 +113,7 @@ class Tables:
             table.save(self._path(table.name))
 
     def use(self, table: Table) -> None:
-        """Keep a table and make it the current one of its language."""
+        """Store a table and make it the current one of its language."""
         self.keep(table)
         self._point(table.language, table.name)
         self._current.pop(table.language, None)
@@ -125,14 +125,14 @@ class Tables:
         return self._fold(name) or self.named(name) or self._build(language)
 
     def _fold(self, name: str) -> Table | None:
-        """Make the current table out of one that an earlier version counted, once; None where it is not one."""
+        """Convert a table counted by an earlier version into the current one, once; None if it is not one."""
         folded = Table.fold(self._path(name)) if _NAME.fullmatch(name) else None
         if folded:
             self.use(folded)
         return folded
 
     def _read_pointer(self, language: str) -> str:
-        """Return the table name in the language's pointer; empty where there is none."""
+        """Return the table name in the language's pointer file; empty if there is none."""
         pointer = self._pointer(language)
         try:
             name = pointer.read_bytes().decode(errors="replace").strip()
@@ -154,7 +154,7 @@ class Tables:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Wait until no other process builds in this folder; where it cannot be locked, both build."""
+        """Lock the folder, so that only one process builds; if it cannot be locked, both build."""
         try:
             make_folder(self.folder)
             handle = os.open(self.folder, os.O_RDONLY)

@@ -1,4 +1,4 @@
-"""An idf table: frozen, named by a hash of its contents, read from a file that all workers of a machine share.
+"""Idf table: frozen, named by a hash of its contents, read from a file that all workers of a machine share.
 
 A signature is only as stable as the table behind it (Conrad 2003, section 6.2), so a table is built once and never
 changed, and its name is stored with every signature.
@@ -88,7 +88,7 @@ def rank(slots: Hashes, hash_: int) -> int:
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file under a temporary name next to its own, then rename it; only its owner may read it.
+    """Write a file atomically, by a temporary name and a rename, readable only by its owner.
 
     Args:
         path: Its folder is made when missing.
@@ -155,7 +155,7 @@ class Table:
 
     @classmethod
     def build(cls, language: str, documents: int, counts: dict[str, float], origin: str) -> "Table":
-        """Build a table from counts; terms in fewer than 5 documents are left out.
+        """Build a table from counts; terms in fewer than 5 documents are omitted.
 
         Args:
             language: ISO 639-1 code.
@@ -199,7 +199,7 @@ class Table:
         return ranks(self.slots, hashes)
 
     def rank(self, hash_: int) -> int:
-        """Return the rank of one term by its `wh1`, `ABSENT` when it is not in the table."""
+        """Return the rank of one term by its `wh1`; `ABSENT` if it is not in the table."""
         return rank(self.slots, hash_)
 
     def idf_norm(self, rank: int) -> float:
@@ -211,7 +211,7 @@ class Table:
         return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
 
     def hashes(self, limit: int | None = None) -> Hashes:
-        """Return `wh1` of the terms in the order of ranks, of the first ones when a number is given."""
+        """Return `wh1` of the terms by rank, of the first ones if a number is given."""
         ends = self.ends[:limit]
         return hash_tokens(self.letters.tobytes() + bytes(8), np.concatenate(([0], ends[:-1])), ends)[0]
 
@@ -221,7 +221,7 @@ class Table:
         return self.letters[start : int(self.ends[rank])].tobytes().decode()
 
     def save(self, path: Path) -> None:
-        """Write the table to a file atomically, also when other processes write the same one.
+        """Write the table to a file atomically; other processes may write the same file.
 
         Raises:
             TableError: The file cannot be written.
@@ -262,7 +262,7 @@ class Table:
 
     @classmethod
     def fold(cls, path: Path) -> "Table | None":
-        """Make a table out of one of the scheme before, whose terms have marks; None for any other file.
+        """Convert a table of the previous scheme, whose terms have diacritics; None for any other file.
 
         Documents that hold a term in two forms are counted twice, as far as there are so many documents.
 
@@ -301,7 +301,7 @@ def is_earlier(path: Path) -> bool:
 
 
 def _parse(file: NDArray[np.uint8], scheme: str = SCHEME) -> dict[str, Any]:
-    """Read header and parts, and check them."""
+    """Parse and validate header and parts."""
     magic = _MAGIC % scheme.encode()
     start = len(magic) + 9
     if file[: len(magic)].tobytes() != magic:

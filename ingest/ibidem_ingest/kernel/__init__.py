@@ -1,1 +1,1 @@
-"""The loops of signing and grouping in C, where a compiler made them at installation; both are slower without."""
+"""Compiled loops of signing and grouping in C, if a compiler was available at installation; both are slower without."""

@@ -1,4 +1,4 @@
-"""The library of compiled loops (`kernel.c`), and the call of one of its functions with arrays of numpy.
+"""Library of compiled loops (`kernel.c`), called with numpy arrays.
 
 It was made at installation, where a C compiler was (`hatch_build.py`). It says of which source it was made: a library
 of another source is not used.
@@ -23,7 +23,7 @@ LIBRARY = Path(__file__).with_name("kernel.so")
 
 
 def source_name(source: bytes) -> str:
-    """Name a source by its hash.
+    """Return the name of a source: its hash.
 
     >>> source_name(b"int main;")
     'afdfaf11033688a3'
@@ -50,7 +50,7 @@ class Library:
         self._salt = secrets.randbits(64) | 1
 
     def _call(self, name: str, *values: "Array | bytes | int") -> int:
-        """Call a function; arrays and bytes are handed over by their addresses, numbers as 64 bits.
+        """Call a function; arrays and bytes are passed by address, numbers as 64 bits.
 
         Raises:
             MemoryError: It got none.

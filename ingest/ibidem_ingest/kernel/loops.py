@@ -16,7 +16,7 @@ class Loops(SigningLoops, PairLoops):
 
 
 def load() -> Loops | None:
-    """Load the compiled loops; None where no library fits."""
+    """Load the compiled loops; None if no library fits."""
     try:
         return Loops()
     except (OSError, AttributeError):

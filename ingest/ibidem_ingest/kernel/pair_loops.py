@@ -12,7 +12,7 @@ _MOST = 2**31
 
 
 class PairLoops(Library):
-    """The functions of a library that look for candidates and decide on pairs, each with the arrays of its results."""
+    """The functions of a library that find candidates and decide on pairs, with their result arrays."""
 
     def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int], band_rows: int) -> Hashes:
         """Run `candidates.bands` in compiled code for some rows, from the first band up to the last."""
@@ -76,7 +76,7 @@ class PairLoops(Library):
         return order[:count]
 
     def pairs(self, entries: Sequence[Array], partners: Array, size: int, minimum: int) -> Places:
-        """Run `pairs.filter_by_shared_keys` in compiled code, of entries whose pairs are not spread out yet.
+        """Run `pairs.filter_by_shared_keys` in compiled code, on entries whose pairs are not yet expanded.
 
         Args:
             entries: Row, whether the key is faint, where the partners begin and how many they are; ascending by row.
@@ -97,7 +97,7 @@ class PairLoops(Library):
     def similar_slots(
         self, slots: Array, pairs: tuple[Places, Places], minimum: int, bands: tuple[int, int]
     ) -> NDArray[np.bool_]:
-        """Return which pairs of rows have so many equal slots, and one equal band.
+        """Return which pairs of rows have enough equal slots, and an equal band.
 
         Args:
             slots: (n, 100) min-hash slots.
@@ -111,7 +111,7 @@ class PairLoops(Library):
         return similar.view(bool)
 
     def shared_values(self, values: Array, pairs: tuple[Places, Places], filling: int) -> Places:
-        """Count the values that pairs of rows share; each row ascends up to its filling."""
+        """Count the values that pairs of rows share; each row is ascending, followed by padding."""
         _check(pairs, len(values))
         counts = np.empty(pairs[0].size, np.int64)
         self._call("ibidem_shared_values", values, values.shape[1], *pairs, counts.size, filling, counts)
@@ -138,7 +138,7 @@ class PairLoops(Library):
     def screen(
         self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]
     ) -> NDArray[np.bool_]:
-        """Return which pairs of rows may be duplicates, for `pair_rules.verify` to decide on.
+        """Return which pairs of rows may be duplicates, for `pair_rules.verify`.
 
         Args:
             columns: The fields of `Screen` in `kernel.c` that are arrays, in their order.
@@ -155,7 +155,7 @@ class PairLoops(Library):
 
 
 def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
-    """Make sure that a loop stays inside of its arrays.
+    """Check that a loop stays within its arrays.
 
     Raises:
         IndexError: A row is negative, or not below the size.
@@ -166,5 +166,5 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
 
 
 def _bits(value: float) -> int:
-    """Return the 64 bits of a number as an integer, as a field of a struct holds them."""
+    """Return the 64 bits of a float as an integer, for a field of a struct."""
     return int(np.float64(value).view(np.uint64))

@@ -16,16 +16,16 @@ _BLOCK = 8
 
 
 class SigningLoops(Library):
-    """The functions of a library that make words, terms and signatures, each with the arrays of its results."""
+    """The functions of a library that compute words, terms and signatures, with their result arrays."""
 
     def fold(self, buffer: bytes) -> bytes:
-        """Return ASCII letters and digits, letters as small ones, with a space for each other byte."""
+        """Return ASCII letters and digits in lower case, with a space for each other byte."""
         octets = np.empty(len(buffer), np.uint8)
         self._call("ibidem_fold", buffer, len(buffer), octets)
         return octets.tobytes()
 
     def tokens(self, buffer: bytes) -> tuple[Places, Places]:
-        """Return where each word of a buffer, separated by spaces, begins and ends."""
+        """Return the start and end of each word of a buffer, separated by spaces."""
         count = self._call("ibidem_count", buffer, len(buffer))
         starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
         self._call("ibidem_cut", buffer, len(buffer), starts, ends)
@@ -63,7 +63,7 @@ class SigningLoops(Library):
         return [column[:count] for column in columns], place[: words[0]]
 
     def shapes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Octets, Octets]:
-        """Return which tokens hold ASCII digits, and which hold bytes outside ASCII."""
+        """Return which tokens have ASCII digits, and which have non-ASCII bytes."""
         digit, non_ascii = np.empty(starts.size, np.uint8), np.empty(starts.size, np.uint8)
         self._call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
         return digit, non_ascii
@@ -77,7 +77,7 @@ class SigningLoops(Library):
     def rarest(
         self, groups: Sequence[Places], words: tuple[Places, Octets, Hashes], limits: tuple[int, int], documents: int
     ) -> tuple[Places, Places, Places, Hashes, Places]:
-        """Run `RarestTerms.look_up` in compiled code; its fields in their order.
+        """Run `RarestTerms.look_up` in compiled code; returns its fields in order.
 
         Args:
             groups: Word, document and first place of each group, document by document.
@@ -178,7 +178,7 @@ class SigningLoops(Library):
     def fingerprints(
         self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], terms: int
     ) -> tuple[bytes, list[int]]:
-        """Write the terms and offsets of which the fingerprints of documents are hashed.
+        """Write the terms and offsets that are hashed into the fingerprints of documents.
 
         Args:
             words: Buffer, starts and ends of all tokens.

@@ -39,7 +39,7 @@ def _is_short(lines: Lines, at: int) -> bool:
 
 
 def _ends(lines: Lines, at: int) -> bool:
-    """Return whether nothing but two further lines follows before another part."""
+    """Return whether at most two further lines follow before another part."""
     rest = 0
     for line in range(at + 1, min(at + 8, len(lines))):
         if lines.kinds[line] != "new":
@@ -49,7 +49,7 @@ def _ends(lines: Lines, at: int) -> bool:
 
 
 def _find_list_footer(lines: Lines) -> None:
-    """Find the footer that a list adds below all else: a rule, then how to leave the list."""
+    """Return the footer that a mailing list adds at the end: a rule, then how to unsubscribe."""
     words = 0
     for at in range(len(lines) - 1, -1, -1):
         content = lines.contents[at]

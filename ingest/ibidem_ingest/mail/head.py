@@ -1,4 +1,4 @@
-"""Fields of a mail's head: its ids, its people, its subject without the prefixes of answers and forwards."""
+"""Header fields of a mail: its ids, its people, its subject without reply and forward prefixes."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def bare_subject(subject: str) -> str:
 
 
 def is_answer(subject: str) -> bool:
-    """Return whether a subject begins as answers and forwards do.
+    """Return whether a subject has a reply or forward prefix.
 
     >>> is_answer("[lawyers] Re: the lease"), is_answer("the lease")
     (True, False)
@@ -49,7 +49,7 @@ def is_answer(subject: str) -> bool:
 
 
 def message_ids(value: object) -> list[str]:
-    r"""Read ids of messages out of a field, in order, each once.
+    r"""Parse the message ids of a field, in order, without repeats.
 
     >>> message_ids("<a@x> (comment)\n <b@x> <a@x>"), message_ids(["c@x"]), message_ids(7)
     (['a@x', 'b@x'], ['c@x'], [])
@@ -63,7 +63,7 @@ def message_ids(value: object) -> list[str]:
 
 
 def addresses(*values: object) -> frozenset[str]:
-    """Read the addresses of people, in lower case; the names of people where a field has no address.
+    """Parse the addresses of people, in lower case; names if a field has no address.
 
     >>> sorted(addresses("Ann <Ann@Example.org>, bob@example.org", None, "Smith; Jones"))
     ['ann@example.org', 'bob@example.org', 'jones', 'smith']
@@ -78,7 +78,7 @@ def addresses(*values: object) -> frozenset[str]:
 
 
 def is_mail(meta: Mapping[str, object]) -> bool:
-    """Return whether the fields of a document say that it is a mail.
+    """Return whether the fields of a document belong to a mail.
 
     >>> is_mail({"message-id": "<1@example.org>"}), is_mail({"court": "9th Cir."})
     (True, False)

@@ -16,7 +16,7 @@ HEAD_LINES = 40
 
 
 def heading(lines: Lines, at: int) -> tuple[int, int, str]:
-    """Find what introduces a quotation at a line.
+    """Return the heading of a quotation at a line, if there is one.
 
     Returns:
         Its first line, the one behind its last (the given one where there is none), and what follows: `open` for all
@@ -38,7 +38,7 @@ def heading(lines: Lines, at: int) -> tuple[int, int, str]:
 
 
 def is_marked_itself(lines: Lines, at: int) -> bool:
-    """Return whether a copied head or a separator stands in the quotation that it introduces: marked from its line on.
+    """Return whether a copied header or separator is part of the quotation that it introduces: marks start on its line.
 
     Apple Mail marks a forwarded mail with its head; in an answer, a head below a line of attribution was quoted.
     """
@@ -50,7 +50,7 @@ def is_marked_itself(lines: Lines, at: int) -> bool:
 
 
 def _separator(lines: Lines, at: int) -> int:
-    """Return the line behind a separator, with the head below it; 0 where the line is none."""
+    """Return the line after a separator and the header below it; 0 if the line is not one."""
     content = lines.contents[at].strip()
     known = len(content) < 120 and SEPARATOR.search(content) is not None
     below = at + 1
@@ -76,7 +76,7 @@ def _is_head(labels: set[str]) -> bool:
 
 
 def _next(lines: Lines, at: int) -> int:
-    """Return the next line with words; looks ten lines ahead."""
+    """Return the next line with words, up to ten lines ahead."""
     for line in range(at, min(at + 10, len(lines))):
         if lines.contents[line].strip():
             return line
@@ -84,7 +84,7 @@ def _next(lines: Lines, at: int) -> int:
 
 
 def _head(lines: Lines, at: int) -> tuple[int, set[str]]:
-    """Read a copied head; returns the line behind it, and its labels."""
+    """Parse a copied header; returns the line after it, and its labels."""
     labels: set[str] = set()
     end, blank, last = at, 0, ""
     for line in range(at, min(at + HEAD_LINES, len(lines))):
@@ -112,7 +112,7 @@ def _head(lines: Lines, at: int) -> tuple[int, set[str]]:
 
 
 def _continues(lines: Lines, at: int, label: str) -> bool:
-    """Return whether a line goes on with the label above it."""
+    """Return whether a line continues the label above it."""
     content, before = lines.contents[at], lines.contents[at - 1]
     if content[0] in " \t" and label != "subject":
         return True
@@ -124,7 +124,7 @@ def _continues(lines: Lines, at: int, label: str) -> bool:
 
 
 def _preface(lines: Lines, at: int) -> int:
-    """Return where the lines with name and date begin that Lotus Notes writes above a head."""
+    """Return the first of the lines with name and date that Lotus Notes writes above a header."""
     first, blanks = at, 0
     for line in range(at - 1, max(-1, at - 6), -1):
         content = lines.contents[line]
@@ -143,7 +143,7 @@ def _preface(lines: Lines, at: int) -> int:
 
 
 def _attribution(lines: Lines, at: int) -> tuple[int, int, str]:
-    """Find a line of attribution that ends at a line, over up to four lines."""
+    """Return an attribution (`On … wrote:`) that ends at a line, over up to four lines."""
     mark, below = lines.marks[at], _next(lines, at + 1)
     joined = lines.contents[at].strip()
     first = at
@@ -198,7 +198,7 @@ def _prefix(lines: Lines, at: int) -> str:
 
 
 def prefixed_end(lines: Lines, at: int, prefix: str) -> int:
-    """Return the line behind those that bear a prefix, with no other marks than the first."""
+    """Return the line after those with a prefix and no other marks than the first."""
     end = first = at
     for line in range(at, len(lines)):
         content = _beyond_marks(lines, line)
@@ -213,5 +213,5 @@ def prefixed_end(lines: Lines, at: int, prefix: str) -> int:
 
 
 def _beyond_marks(lines: Lines, at: int) -> str:
-    """Return a line without its marks and the space that follows them."""
+    """Return a line without its quote marks and the space after them."""
     return lines.contents[at].removeprefix(" ") if lines.marks[at] else lines.contents[at]

@@ -1,4 +1,4 @@
-"""Text of a mail in HTML: paragraphs, and what stands in `blockquote` marked as plain mails mark it.
+"""Text of a mail in HTML: paragraphs, with `blockquote` converted to quote marks.
 
 trafilatura, which reads pages, gives the core of a page and drops what it takes for a frame: of a mail that is often
 the answer or the quotation.
@@ -119,14 +119,14 @@ class _Writer:
             self.line.append(f"{lead}{words}{' ' if words and text[-1].isspace() else ''}")
 
     def _paragraph(self) -> None:
-        """End a line, and leave one empty unless one is."""
+        """End a line, and add an empty line unless there is one."""
         self._break()
         if self.lines and self.lines[-1].strip("> "):
             self.lines.append("> " * min(self.marks, MOST_MARKS) if self.marks else "")
             self.lines[-1] = self.lines[-1].rstrip()
 
     def _break(self, *, force: bool = False) -> None:
-        """End a line, also an empty one where it is forced."""
+        """End a line; an empty one only if forced."""
         line = "".join(self.line)
         line = line.rstrip() if self.verbatim else " ".join(line.split(" ")).strip()
         self.line.clear()

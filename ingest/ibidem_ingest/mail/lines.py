@@ -1,4 +1,4 @@
-"""Lines of a mail's body: their marks of quotation, and what each is found to be."""
+"""Lines of a mail's body: their quote marks, and the kind of each."""
 
 import re
 from dataclasses import dataclass, field
@@ -38,7 +38,7 @@ class Lines:
         return len(self.contents)
 
     def set(self, first: int, end: int, kind: Kind, depth: int) -> None:
-        """Say what lines are."""
+        """Set the kind of lines."""
         for at in range(first, end):
             self.kinds[at], self.depths[at] = kind, depth
 
@@ -63,7 +63,7 @@ def read_lines(text: str) -> Lines:
 
 
 def _unmark_prompts(lines: Lines) -> None:
-    """Take `>>>` for the prompt of an interpreter where nothing is quoted less deep, and `>From` for an escape.
+    """Treat `>>>` as an interpreter prompt if nothing is quoted less deep, and `>From` as an escape.
 
     `>>>>> "Ann" == Ann Landlord writes:` is Supercite's line of attribution, and no quotation.
     """
@@ -80,7 +80,7 @@ def _unmark_prompts(lines: Lines) -> None:
 
 
 def _join_wrapped(lines: Lines) -> None:
-    """Take a short line between two marked ones for the rest of the first, which a program has wrapped."""
+    """Treat a short line between two marked ones as the rest of the first, wrapped by a mail program."""
     marks, contents = lines.marks, lines.contents
     for at in range(1, len(lines) - 1):
         if (

@@ -1,4 +1,4 @@
-"""Parts of a mail's body: what its author wrote, what is quoted, what introduces a quotation, and the signature.
+"""Parts of a mail's body: the author's text, quotations, their headings, and the signature.
 
 A line belongs to one part. Marks (`>`) say how deep a line is quoted. Where a program marks nothing, a copied head or a
 line of attribution begins a quotation that goes on to the end of what stands at the same depth. The rules look at the
@@ -58,7 +58,7 @@ def part(text: str) -> list[Part]:
 
 
 def own_text(text: str) -> str:
-    r"""Return what the author of a mail wrote; the whole text where that is no word.
+    r"""Return the text of a mail's author; the whole text if it has no word.
 
     >>> own_text("Yes.\n> Is it due?\nToday.")
     'Yes.\nToday.'
@@ -82,7 +82,7 @@ _MARKED = re.compile(rf"^(?:(?:[ \t]{{0,3}}>)+|{NAMED_PREFIX.pattern})[ \t]?", r
 
 
 def _find_quotations(lines: Lines) -> None:
-    """Go through the lines once; a stack holds the marks at which quotations without marks of their own began."""
+    """Find the quotations in one pass; a stack holds the depths at which quotations without marks began."""
     open_at: list[int] = []
     names: set[str] = set()
     at, count = 0, len(lines)
@@ -115,13 +115,13 @@ def _find_quotations(lines: Lines) -> None:
 
 
 def _named_prefix(content: str) -> str:
-    """Return the name before a quoted line, such as `Ann>`; empty where there is none."""
+    """Return the name before a quoted line, such as `Ann>`; empty if there is none."""
     match = NAMED_PREFIX.match(content)
     return match[0].strip() if match else ""
 
 
 def _merge(lines: Lines) -> Iterator[Part]:
-    """Join lines of one kind and depth; empty ones belong to those before them."""
+    """Merge adjacent lines of one kind and depth; empty lines belong to the lines before them."""
     start, kind, depth = 0, "", 0
     for at, content in enumerate(lines.contents):
         same = lines.kinds[at] == kind and lines.depths[at] == depth

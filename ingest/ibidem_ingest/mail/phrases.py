@@ -1,4 +1,4 @@
-"""Phrases by which mail programs introduce a quotation or end a mail, in the languages they are translated into.
+"""Phrases by which mail programs introduce a quotation or end a mail, in their translations.
 
 They are words of programs, not of their users: of Outlook, Thunderbird, Apple Mail, Gmail, mutt, Gnus and Lotus Notes,
 whose translations are few. A phrase alone decides nothing: `headings` looks at what stands around it.

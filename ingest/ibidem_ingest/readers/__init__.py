@@ -1,4 +1,4 @@
-"""Readers: from files to documents, streaming, a refusal for each that cannot be read."""
+"""Readers: stream documents from files, with a refusal for each that cannot be read."""
 
 from ibidem_ingest.readers.formats import Tally
 from ibidem_ingest.readers.inputs import read

@@ -26,7 +26,7 @@ HEADINGS = ("Title", "Heading 1")
 
 
 def docx_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read a file; its title is from its metadata, or its first heading, or its first line.
+    """Read a Word file; its title is from its metadata, its first heading or its first line.
 
     Its date of creation is not taken for the document's date.
 
@@ -83,7 +83,7 @@ DAMAGED = "it is not a valid EPUB"
 
 
 def epub_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read a book: its chapters are its pages; title, language, author and date are from its metadata.
+    """Read an EPUB book: its chapters are its pages; title, language, author and date are from its metadata.
 
     Args:
         path: The file.
@@ -147,7 +147,7 @@ def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> I
 
 
 def _read(book: zipfile.ZipFile, name: str, max_text: int) -> bytes:
-    """Read one of its files, and never more of it than a text may have."""
+    """Read a file of the archive, up to the maximum size of a text."""
     limit = max_text * BYTES_A_CHARACTER
     try:
         with book.open(name) as file:
@@ -160,7 +160,7 @@ def _read(book: zipfile.ZipFile, name: str, max_text: int) -> bytes:
 
 
 def _xml(data: bytes) -> Any:
-    """Parse XML, and fetch or expand nothing that it names."""
+    """Parse XML without fetching or expanding external entities."""
     etree = import_module("lxml.etree")
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     root = etree.fromstring(data, parser)

@@ -1,4 +1,4 @@
-"""Compressed files, a piece at a time: what was unpacked before a fault is read first, then the fault is raised.
+"""Compressed files, read in pieces: data before a fault is returned first, then the fault is raised.
 
 The readers of the standard library and of zstandard lose the lines before a cut, or end at it without a word.
 """
@@ -54,11 +54,11 @@ class PiecesStream(io.RawIOBase):
         self._fault: Exception | None = None
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True: the stream is readable."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer as far as the next piece goes; 0 at the end, or where a fault is.
+        """Fill a buffer from the next piece; returns 0 at the end, or before a fault.
 
         Raises:
             EOFError: The file ends within a frame.
@@ -79,7 +79,7 @@ class PiecesStream(io.RawIOBase):
         return size
 
     def readall(self) -> bytes:
-        """Read all that is left; a fault is raised at once.
+        """Read the rest; a fault is raised at once.
 
         Raises:
             EOFError: The file ends within a frame.
@@ -91,7 +91,7 @@ class PiecesStream(io.RawIOBase):
         return content
 
     def _fetch(self, size: int) -> bytes:
-        """Read compressed bytes: those that the last piece left over, else the next ones of the file."""
+        """Return compressed bytes: the rest of the last piece, else the next ones of the file."""
         data, self._ahead = self._ahead, b""
         if not data:
             data = self._raw.read(size)
@@ -200,7 +200,7 @@ _STREAMS: Mapping[str, Callable[["io.BufferedReader[Any]"], PiecesStream]] = {
 
 @contextmanager
 def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
-    """Open a file that may be compressed, as its suffix says, or without one its first bytes.
+    """Open a file that may be compressed, according to its suffix, or its first bytes if it has none.
 
     Args:
         path: The file; None is standard input.
@@ -217,7 +217,7 @@ def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
 
 
 def _decompress(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedReader[Any]":
-    """Decompress a file as its suffix or else its first bytes ask for."""
+    """Decompress a file according to its suffix, or else its first bytes."""
     start = file.peek(6)
     if suffix not in _STREAMS:
         suffix = next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), "")

@@ -1,4 +1,4 @@
-"""Encoding of text files: UTF-8, unless a byte order mark or the caller says otherwise; it is never guessed."""
+"""Encoding of text files: UTF-8, unless a byte order mark or the caller specifies another; it is never guessed."""
 
 import codecs
 import io
@@ -94,11 +94,11 @@ class Utf8Stream(io.RawIOBase):
         self._rest = b""
 
     def readable(self) -> bool:
-        """Say that it can be read."""
+        """Return True: the stream is readable."""
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer as far as the next piece goes; 0 at the end.
+        """Fill a buffer from the next piece; returns 0 at the end.
 
         Raises:
             UnicodeDecodeError: Bytes are not in the encoding.

@@ -20,7 +20,7 @@ from ibidem_ingest.readers.encoding import Decoding
 
 
 class Format(StrEnum):
-    """A file format: many documents, one in each line, or one document."""
+    """A file format: one document per line, or one per file."""
 
     JSONL = "jsonl"
     TEXT = "text"
@@ -71,7 +71,7 @@ CONVERTED = {
 
 
 def guess_format(name: str) -> Format | None:
-    """Return the format of a file by its suffix, or by the one before that of a compressed file; None if unknown.
+    """Return the format of a file by its suffix, ignoring that of compression; None if unknown.
 
     >>> guess_format("news.jsonl.xz"), guess_format("page.HTM"), guess_format("LICENSE"), guess_format("scan.pdf.gz")
     (<Format.JSONL: 'jsonl'>, <Format.HTML: 'html'>, None, None)
@@ -142,7 +142,7 @@ REMEDY = f"install it with: {install_command('readers')}"
 
 
 def require(format_: Format) -> None:
-    """Make sure, before anything is read, that the library for a format is installed.
+    """Check that the library for a format is installed, before anything is read.
 
     Raises:
         UsageError: It is not; names the command that installs it.
@@ -231,7 +231,7 @@ class Choice:
 
     @property
     def formats(self) -> dict[str, Format]:
-        """The format of each suffix; of files without a known suffix for an empty one, of all files for a star."""
+        """Format by suffix; an empty suffix is for files without a known one, a star for all files."""
         return parse_formats(self.format)
 
     @property
@@ -240,7 +240,7 @@ class Choice:
         return Decoding(self.encoding, self.strict)
 
     def choose_format(self, name: str) -> Format | None:
-        """Return the format in which a file is read; None when it is not known.
+        """Return the format in which a file is read; None if it is unknown.
 
         >>> Choice("text").choose_format("page.html"), Choice("*=text").choose_format("page.html")
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
@@ -250,11 +250,11 @@ class Choice:
 
     @property
     def default_language(self) -> str:
-        """The language of documents that do not name theirs; empty where it is to be detected."""
+        """The language of documents that do not declare one; empty if it is to be detected."""
         return "" if self.language == DETECT else self.language
 
     def name(self, path: Path, root: Path | None) -> str:
-        """Return the id of a file's document by its place; empty where the id is a hash of the text.
+        """Return the id of a file's document, from its path; empty if the id is a hash of the text.
 
         Args:
             path: The file.
@@ -267,7 +267,7 @@ class Choice:
         return (path if root is None else path.relative_to(root)).as_posix()
 
     def origin(self, path: Path) -> str:
-        """Return the file that the id names; empty where the id is a hash of the text."""
+        """Return the file that an id names; empty if the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
         return encode_path(path)

@@ -26,7 +26,7 @@ _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01
 
 
 def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read an HTML file: its core text, `<title>`, language, and the date and address of its head.
+    """Read an HTML file: its core text, `<title>`, language, and the date and URL in its head.
 
     Args:
         path: The file.
@@ -66,7 +66,7 @@ def _decode(data: bytes, decoding: Decoding) -> tuple[str, int]:
 
 
 def _decode_charset(data: bytes, charset: str) -> str:
-    """Decode as a page declares; browsers and authors take Latin-1 for Windows-1252."""
+    """Decode with the declared charset; like browsers, Latin-1 is read as Windows-1252."""
     charset = "cp1252" if charset in {"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"} else charset
     try:
         return data.decode(charset)
@@ -75,7 +75,7 @@ def _decode_charset(data: bytes, charset: str) -> str:
 
 
 def _tree(html: str) -> Any:
-    """Parse a page; done here because the library takes none that lacks `<html>` or `<body>`."""
+    """Parse a page; done here because the library rejects pages without `<html>` or `<body>`."""
     lxml = import_module("lxml.html")
     return lxml.document_fromstring(html.encode(), parser=lxml.HTMLParser(encoding="utf-8"))
 

@@ -1,4 +1,4 @@
-"""Files to read: those that paths name, and those below a folder, each with its format."""
+"""Files to read: those named by paths, and those below a folder, each with its format."""
 
 import os
 from collections import Counter
@@ -21,7 +21,7 @@ PIPE = "named pipe"
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file to read.
+    """A file to read.
 
     Args:
         path: The file; None is standard input.
@@ -50,7 +50,7 @@ def printable(path: Path) -> str:
 
 
 def check(paths: Sequence[str | Path], choice: Choice) -> None:
-    """Check, before anything is read, that every path exists and has a reader.
+    """Check that every path exists and has a reader, before anything is read.
 
     Args:
         paths: Files, folders, and `-` for standard input.
@@ -89,7 +89,7 @@ def _check_path(path: Path, choice: Choice) -> None:
 
 
 def _mode(path: Path) -> int:
-    """Return the kind of file of a path, or 0 where the system does not say; opening it then gives the error."""
+    """Return the file type of a path; 0 if it is unknown: opening the path then gives the error."""
     try:
         return path.stat().st_mode
     except (OSError, ValueError):
@@ -97,7 +97,7 @@ def _mode(path: Path) -> int:
 
 
 def named_pipes(paths: Sequence[str | Path]) -> list[str]:
-    """Return the paths that are named pipes, which wait for a program that writes; a shell's own (`<(…)`) has one.
+    """Return the paths that are named pipes, which wait for a writer; a shell's process substitution (`<(…)`) has one.
 
     Args:
         paths: Files, folders, and `-`.
@@ -109,7 +109,7 @@ def named_pipes(paths: Sequence[str | Path]) -> list[str]:
 
 
 def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[InputFile | Refusal]:
-    """Find the files of paths: folders with all that is below them, by name, each folder once.
+    """Yield the files of paths: those below folders by name, each folder once.
 
     Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
     refusal, and the rest below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
@@ -140,7 +140,7 @@ def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> I
 def _walk(
     folder: Path, root: Path, choice: Choice, passed_over: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
-    """Go through a folder; `known_folders` holds device and number of those before it, to detect loops of links."""
+    """Scan a folder; `known_folders` holds device and number of its parents, to detect loops of links."""
     try:
         with translate_errors():
             stat = folder.stat()
@@ -183,7 +183,7 @@ MAILDIR = ("cur", "new")
 
 
 def _is_maildir(path: Path) -> bool:
-    """Return whether a folder is a Maildir; the name of one inside another begins with a dot."""
+    """Return whether a folder is a Maildir; a nested one has a name with a leading dot."""
     return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
 
 

@@ -1,4 +1,4 @@
-"""Read documents from files, folders and standard input, each file by the reader for its format."""
+"""Input: documents from files, folders and standard input, each file read by the reader for its format."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     *,
     processes: int = 1,
 ) -> Iterator[Document | Refusal]:
-    """Read documents in the order of their files; one that cannot be read becomes a refusal, and the others go on.
+    """Read documents in the order of their files; one that cannot be read becomes a refusal.
 
     Nothing is kept: at any time a few lines, or a few files that hold one document each, are in memory.
 
@@ -75,7 +75,7 @@ def _documents(
 def _outcomes(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
-    """Read the formats that need no sandbox, and yield parses for the others."""
+    """Read the formats that need no sandbox, and yield parse jobs for the others."""
     for source in items:
         if isinstance(source, Refusal):
             yield source.where, [source]
@@ -97,7 +97,7 @@ def _outcomes(
 
 
 def _read_sandboxed(source: InputFile, path: Path, choice: Choice, tally: Tally, reader: SandboxedReader) -> Outcome:
-    """Read a file in a foreign format by a process of its own."""
+    """Parse a file in a sandboxed process."""
     record = partial(reader.parse_record, source.format, path, choice.decoding)
     return source.where, _file_documents(source, record, reader.max_text, choice, tally)
 
@@ -118,7 +118,7 @@ def _read_copy(
 def _read_mailbox(
     source: InputFile, path: Path, pool: SandboxPool, choice: Choice, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
-    """Make a document of each mail, read apart as a mail in a file of its own is."""
+    """Return a document of each mail in a mailbox, parsed like a mail in a separate file."""
     number, time_limit = 0, TimeLimit(pool.seconds)
     try:
         with translate_errors(), open_compressed(path) as stream:
@@ -142,7 +142,7 @@ def _read_mailbox(
 
 
 def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
-    """Make a document of each row; one that names itself is no file's."""
+    """Return a document of each row; rows with their own id are not named after the file."""
     try:
         for number, record in rows(path, choice.text_column, pool.max_text, TimeLimit(pool.seconds), choice.encoding):
             part = _part(source, number, Format.CSV)
@@ -157,7 +157,7 @@ def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice
 def _row_document(
     part: InputFile, origin: str, record: Mapping[str, object], max_text: int, choice: Choice
 ) -> Document | Refusal:
-    """Make a document of a row of a table; one with an id of its own is not replaced by a row of another table."""
+    """Return the document of a table row; one with its own id is not replaced by a row of another table."""
     text = str(record["text"])
     identity = {ORIGIN: origin} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
     try:
@@ -167,13 +167,13 @@ def _row_document(
 
 
 def _part(source: InputFile, number: int, format_: Format) -> InputFile:
-    """Name one of the documents of a file."""
+    """Return the id of one of the documents of a file."""
     id_, origin = (f"{source.id}#{number}", f"{source.origin}:{number}") if source.id else ("", "")
     return InputFile(source.path, id_, format_, origin, number)
 
 
 def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refusal:
-    """Put the prefix before an id, where the two together are short enough."""
+    """Add a prefix to an id, if both together are short enough."""
     if not prefix:
         return document
     full_id = prefix + document.id
@@ -186,7 +186,7 @@ def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refus
 def _file_documents(
     source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
 ) -> list[Document | Refusal]:
-    """Make documents of a file: one, or a mail and what is attached to it, which point to the mail (`meta.family`)."""
+    """Return the documents of a file: one, or a mail and its attachments, which refer to the mail (`meta.family`)."""
     attached: list[Mapping[str, object]] = []
 
     def parse_one() -> Mapping[str, object]:
@@ -210,7 +210,7 @@ def _file_documents(
 def _attached_document(
     part: InputFile, attachment: Mapping[str, object], max_text: int, choice: Choice, tally: Tally
 ) -> Document | Refusal:
-    """Make a document of an attachment, which names its mail (`family`), or refuse it alone."""
+    """Return the document of an attachment, which names its mail (`family`), or its refusal."""
     record = dict(attachment)
     family = record.pop(FAMILY)
     if why := record.get("unreadable"):
@@ -223,7 +223,7 @@ def _attached_document(
 def _document(
     source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
 ) -> Document | Refusal:
-    """Make a document of a file that holds one."""
+    """Return the document of a file with a single one."""
     try:
         record = dict(parse())
         if damage := record.pop(DAMAGED_BYTES, 0):

@@ -1,4 +1,4 @@
-"""JSON Lines, also compressed: one object in each line, each a document or a refusal of its own."""
+"""JSON Lines, also compressed: one object per line, each a document or a refusal."""
 
 import json
 import re
@@ -37,12 +37,12 @@ class Line(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no line break, so that it is the last one that can be read."""
+        """Whether it has no line break, so that it is the last readable line."""
         return self.is_whole and not self.content.endswith(b"\n")
 
 
 def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> Iterator[Line]:
-    """Cut a stream into lines, blank ones left out; of one that is over the limit, all but its head is skipped.
+    """Split a stream into lines, without blank ones; a line over the limit is skipped after its beginning.
 
     Args:
         stream: The bytes.
@@ -137,7 +137,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 def _cut(
     last: Line | None, outcome: Callable[[Line], Document | Refusal], where: str, fault: Unreadable
 ) -> Iterator[Document | Refusal]:
-    """Say from which line on a file cannot be read; a line before the cut that is whole but for its end is taken.
+    """Report the line from which a file cannot be read; a complete last line before the cut is kept.
 
     Args:
         last: The last line that was read; None where there was none.
@@ -204,7 +204,7 @@ def _length_refusal(head: bytes, where: str, max_text: int) -> Refusal:
 
 
 def _leading_id(line: bytes) -> str:
-    """Read the id of a line that is not JSON where the line begins with it; an empty string where it does not."""
+    """Return the leading id of a line that is not JSON; empty if there is none."""
     match = _ID_FIRST.match(line)
     if match is None:
         return ""

@@ -1,4 +1,4 @@
-"""Mails: one in a file (`.eml`, or a file of a Maildir), or many in a mailbox (`.mbox`), by Python's own parser."""
+"""Mails: one per file (`.eml`, or a file of a Maildir), or many in a mailbox (`.mbox`), parsed by Python's library."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ ParseFile = Callable[[str, bytes], dict[str, object]]
 
 
 def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
-    """Read a mail: its subject is the title, its sender the source; what is attached is under `attached`.
+    """Read a mail: its subject is the title, its sender the source; attachments are under `attached`.
 
     Args:
         path: The file.
@@ -70,7 +70,7 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
 
 
 def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:
-    """Cut a mailbox into mails; None is yielded for one that is larger than any text that is taken.
+    """Split a mailbox into mails; None is yielded for a mail over the maximum size of a text.
 
     Args:
         stream: The mailbox.
@@ -109,7 +109,7 @@ def _head(mail: EmailMessage) -> dict[str, object]:
 
 @dataclass(eq=False, slots=True)
 class _Contents:
-    """What a mail holds: the texts of its body, and what is attached.
+    """Contents of a mail: the texts of its body, and its attachments.
 
     Args:
         parse: As for `mail_record`.
@@ -122,11 +122,11 @@ class _Contents:
     parts: int = 0
 
     def text(self) -> str:
-        """Return the body; several texts follow each other as a mail program shows them."""
+        """Return the body; several texts are joined as a mail program shows them."""
         return _clean("\n".join(text for text in self.body if text.strip())).replace("\f", "\n")
 
     def read(self, mail: EmailMessage) -> None:
-        """Go through the parts of a mail, without recursion."""
+        """Read the parts of a mail, without recursion."""
         waiting = [mail]
         while waiting:
             part = waiting.pop()
@@ -152,7 +152,7 @@ class _Contents:
             self._take_file(part, name)
 
     def _take_mail(self, part: EmailMessage, name: str) -> None:
-        """Take a mail that is attached; what is attached to it belongs to the family, too."""
+        """Add an attached mail; its attachments belong to the family, too."""
         for mail in _below(part):
             contents = _Contents(self.parse, parts=self.parts)
             contents.read(mail)
@@ -179,7 +179,7 @@ class _Contents:
 
 
 def _sub_record(mail: EmailMessage, record: dict[str, object]) -> dict[str, object]:
-    """Give the record of an attachment what it lacks: the name of the file as title, sender and date of the mail."""
+    """Complete the record of an attachment: the file name as title, sender and date of the mail."""
     date, source = iso_date(_line(mail, "date")), _line(mail, "from")
     name = record["attachment"]
     meta = record.get("meta")
@@ -194,7 +194,7 @@ def _below(part: EmailMessage) -> list[EmailMessage]:
 
 
 def _alternative(part: EmailMessage) -> list[EmailMessage]:
-    """Choose one of several forms of a text: the plain one where it has words, else the last that is readable."""
+    """Choose one of several alternatives: the plain text if it has words, else the last readable one."""
     forms = _below(part)
     plain = [each for each in forms if each.get_content_type() == "text/plain" and _text(each).strip()]
     others = [each for each in forms if each.get_content_type() != "text/plain"]
@@ -224,5 +224,5 @@ def _line(mail: EmailMessage, name: str) -> str:
 
 
 def _clean(text: str) -> str:
-    """Replace null bytes and lone surrogates, which no document may hold."""
+    """Replace null bytes and lone surrogates, which are not allowed in documents."""
     return text.replace("\x00", "\ufffd").encode(errors="replace").decode()

@@ -23,7 +23,7 @@ FRONT_LINES = 200
 
 
 def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read a file: its text without marks, and its first heading, else its first line with words.
+    """Read a file: its text without markup, and its first heading, else its first line with words.
 
     Args:
         path: The file.
@@ -47,7 +47,7 @@ def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> di
 
 
 def strip_front(source: str) -> str:
-    r"""Leave out the front matter: the lines between two lines of hyphens at the beginning.
+    r"""Remove the front matter: the lines between two lines of hyphens at the beginning.
 
     >>> strip_front("---\nlayout: post\n---\nWe the People")
     'We the People'
@@ -59,7 +59,7 @@ def strip_front(source: str) -> str:
 
 
 def _blocks(tokens: list[Any]) -> Iterator[tuple[str, str]]:
-    """Yield each block's kind and text; HTML in it is left out."""
+    """Yield the kind and text of each block, without HTML."""
     kind = ""
     for token in tokens:
         if token.type.endswith("_open"):
@@ -117,7 +117,7 @@ _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def rst_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read a file: its text without marks, and the first title, else its first line with words.
+    """Read a file: its text without markup, and the first title, else its first line with words.
 
     Args:
         path: The file.
@@ -137,7 +137,7 @@ def rst_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[st
 
 
 def strip_marks(line: str) -> str:
-    """Take the marks out of a line.
+    """Remove the inline markup of a line.
 
     >>> strip_marks("See :ref:`the guide <guide>` and ``csrf_token``, *always* `here <https://a.b>`_::")
     'See the guide and csrf_token, always here:'

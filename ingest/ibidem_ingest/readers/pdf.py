@@ -13,7 +13,7 @@ _MARKS = str.maketrans({"\x02": None, "\ufffe": None, "\x00": None, "\r": None})
 
 
 def pdf_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read a PDF file, one page after the other; its title is the one it gives itself, else its first line.
+    """Read a PDF file, page by page; its title is that of its metadata, else its first line.
 
     When it was made is not taken for its date.
 
@@ -41,7 +41,7 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
 
 
 def _pages(pdf: Any, max_text: int) -> Iterator[str]:
-    """Read pages until the end or until they are too long together."""
+    """Read pages until the end, or until the text is too long."""
     size = 0
     for page in pdf:
         words = page.get_textpage()

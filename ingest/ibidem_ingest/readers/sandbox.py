@@ -1,4 +1,4 @@
-"""Sandboxed reader: parses HTML and PDF in a process with limits of its own, since foreign libraries may crash.
+"""Sandboxed reader: parses HTML and PDF in a process with resource limits, since the libraries may crash.
 
 A small PDF may unpack into more than the memory holds, and a damaged one may end the process that reads it: then that
 file is refused, and the next is read by a fresh process. Requests and answers are lines of JSON.
@@ -75,7 +75,7 @@ TEXTS = frozenset({Format.HTML, Format.MARKDOWN, Format.RST})
 
 
 def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object]:
-    """Read a file that is attached to a mail; empty where its name is of no format that is read here.
+    """Parse an attachment; empty if its name has no supported format.
 
     Raises:
         Unreadable: It cannot be read.
@@ -91,7 +91,7 @@ def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object
 
 @dataclass(eq=False, slots=True)
 class SandboxedReader:
-    """A process that reads files, as a context; it starts with the first file.
+    """A process that parses files, as a context manager; it starts with the first file.
 
     Args:
         max_text: The most characters that a text may have.
@@ -143,7 +143,7 @@ class SandboxedReader:
         return record
 
     def _answer(self, pipe: int) -> bytes:
-        """Read a line; empty when the process has ended.
+        """Read a line; empty if the process has ended.
 
         Raises:
             Unreadable: It took too long, or is longer than any record.
@@ -176,7 +176,7 @@ class SandboxedReader:
         )
 
     def kill(self) -> None:
-        """End the process under a thread that waits for its answer, which then reads that it has ended."""
+        """Kill the process while another thread waits for its answer; that thread then sees the end."""
         if (process := self._process) is not None:
             process.kill()
 
@@ -189,12 +189,12 @@ class SandboxedReader:
 
 
 def _memory(max_text: int) -> int:
-    """Return how many bytes of data a process may take that reads texts of a length."""
+    """Return the memory limit of a process that parses texts of a length, in bytes."""
     return MEMORY + MEMORY_A_CHARACTER * max(0, max_text - MAX_TEXT)
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables that Python needs, and no passwords: a file may take over the process that reads it."""
+    """Return the variables that Python needs, without passwords: a file may take over the process that parses it."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
     return variables | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
@@ -205,7 +205,7 @@ def _pipe(pipe: Any) -> Any:
 
 
 def main() -> None:
-    """Read the files that standard input names, one a line, until it ends."""
+    """Parse the files named on standard input, one per line, until it ends."""
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), hard))
     answers = os.fdopen(os.dup(1), "wb")
@@ -241,7 +241,7 @@ Parse = Callable[[SandboxedReader], T]
 
 @dataclass(eq=False, slots=True)
 class SandboxPool:
-    """Processes that read files, as a context; each starts with its first file.
+    """Processes that parse files, as a context manager; each starts with its first file.
 
     Args:
         max_text: The most characters that a text may have.
@@ -265,7 +265,7 @@ class SandboxPool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the processes; a file that one of them has in hand is left."""
+        """End the processes, without waiting for files in progress."""
         with ExitStack() as ends:
             for reader in self._readers:
                 ends.enter_context(reader)

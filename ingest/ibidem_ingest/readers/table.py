@@ -1,4 +1,4 @@
-"""Tables (`.csv`, `.tsv`): one document in each row, its text in a column that is named."""
+"""Tables (`.csv`, `.tsv`): one document per row, with its text in a named column."""
 
 import csv
 from collections.abc import Iterator
@@ -65,7 +65,7 @@ def rows(
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines of a table, with a limit of what one row takes, which a cell in quotes may carry over many lines.
+    """Lines of a table, with a maximum size of a row, which quoted cells may extend over many lines.
 
     Args:
         file: The table.
@@ -131,7 +131,7 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
 
 
 def _decoding_error(cells: list[str]) -> Unreadable | None:
-    """Say of a row with bytes that are not UTF-8 where they are; None for any other row."""
+    """Return the position of bytes in a row that are not UTF-8; None if there are none."""
     try:
         ",".join(cells).encode(errors="surrogateescape").decode()
     except UnicodeDecodeError as error:
@@ -140,7 +140,7 @@ def _decoding_error(cells: list[str]) -> Unreadable | None:
 
 
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
-    """Say of a row with too many cells what makes them."""
+    """Return the cause of too many cells in a row."""
     return Unreadable(
         f"the row has {cells} cells, the first line names {columns}; "
         f"put a cell that holds {separator!r} into double quotes"

@@ -19,7 +19,7 @@ DAMAGED_BYTES = "damaged_bytes"
 
 
 def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read a text file; form feeds end its pages, and its first line with words is its title.
+    """Read a text file; form feeds separate its pages, and its first line with words is its title.
 
     Args:
         path: The file.
@@ -52,12 +52,12 @@ def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[st
 
 
 def note_damage(damage: int) -> dict[str, int]:
-    """Return the entry of a record of which bytes were replaced; of others none."""
+    """Return the record entry on replaced bytes; empty if there are none."""
     return {DAMAGED_BYTES: damage} if damage else {}
 
 
 def first_line(text: str) -> str:
-    r"""Return the first line with words, as a title; empty where the beginning has none.
+    r"""Return the first line with words, as a title; empty if the beginning has none.
 
     >>> first_line("\n=======\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
     'COMPLAINT FOR DAMAGES'
@@ -68,7 +68,7 @@ def first_line(text: str) -> str:
 
 
 def content(path: Path, max_text: int, encoding: str = "") -> bytes:
-    """Read a file that holds one document, compressed or not, unless it is larger than any text that is taken.
+    """Read a file with one document, compressed or not, up to the maximum size of a text.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""Time limit: how long a file of many documents is read without finding one.
+"""Time limit: the longest time that a file of many documents is read without finding one.
 
 A small file may unpack into gigabytes of blank lines, or hold thousands of mails without text.
 """
@@ -9,7 +9,7 @@ from ibidem_ingest.errors import Unreadable
 
 
 class TimeLimit:
-    """Time since the last document: of this thread's processor, and of the processes that read parts of the file.
+    """Time since the last document: of this thread's processor, and of the processes that parse parts of the file.
 
     Waiting for a pipe or a slow disk does not count.
 
@@ -26,14 +26,14 @@ class TimeLimit:
         self._restart()
 
     def restart(self) -> None:
-        """Begin to count again with the next check: a document was read. Reading the clock takes as long as a line."""
+        """Restart the count at the next check, after a document was read: reading the clock takes as long as a line."""
         self._found = True
 
     def _restart(self) -> None:
         self._began, self._elsewhere, self._found = time.thread_time(), 0.0, False
 
     def note(self, seconds: float, *, found: bool) -> None:
-        """Note the time that another process took for a part of the file; any thread may.
+        """Add the time that another process took for a part of the file; thread-safe.
 
         Args:
             seconds: The time.
@@ -43,7 +43,7 @@ class TimeLimit:
         self._found = self._found or found
 
     def check(self) -> None:
-        """Check that the time has not passed; only the thread that reads the file may.
+        """Raise if the time is over; only for the thread that reads the file.
 
         Raises:
             Unreadable: It has.

@@ -1,4 +1,4 @@
-"""Bigrams of scripts in which a letter is a syllable or a word, and the list of those that occur in written language.
+"""Bigrams of scripts in which a letter is a syllable or a word, and the list of the existing ones.
 
 A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
 A text is *dense* where more than a sixth of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones: a word
@@ -79,7 +79,7 @@ def bigrams(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def single_letters(tokens: Sequence[str]) -> Iterator[str]:
-    """Go through the bigrams of letters of an alphabet that stand alone between two dense letters.
+    """Yield the bigrams of alphabetic letters that are alone between two dense letters.
 
     >>> list(single_letters(["東", "a", "京", "ab", "京"])), list(single_letters(["한a국", "b", "말"]))
     (['東a', 'a京'], ['한a', 'a국'])
@@ -92,7 +92,7 @@ def single_letters(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Go through neighbouring letters; a blank takes the place of the first where a word of Hangul begins or ends."""
+    """Yield adjacent letters; a blank replaces the first at the beginning or end of a word of Hangul."""
     before = " "
     for token in tokens:
         for at, letter in enumerate(token):

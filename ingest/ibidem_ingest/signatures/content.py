@@ -1,4 +1,4 @@
-"""Content hash: equal for the same words and figures in the same order; case, punctuation, white space do not count.
+"""Content hash: equal for the same words and figures in the same order, ignoring case, punctuation and white space.
 
 BLAKE2b (RFC 7693) cut to 128 bits: copies are deleted by it, so it must be impossible to construct two texts that share
 it. A text of fewer than 20 tokens says little, so its title counts too.
@@ -44,12 +44,12 @@ def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
 
 
 def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
-    """Hash the documents of a batch, as `sign` does each; the hash alone, and none of a text without words."""
+    """Hash the documents of a batch, as `sign` does; returns the bare hashes, empty for a text without words."""
     return [_digest(words, title) if words else b"" for words, title in zip(batch.join_tokens(), titles, strict=True)]
 
 
 def format_hash(digest: bytes, name: str) -> str:
-    """Return a hash as it is stored.
+    """Format a hash for storage.
 
     Args:
         digest: The document's hash from `sign_batch`.
@@ -82,7 +82,7 @@ def sign_title(title: str) -> str:
 
 
 def counts_title(words: Sequence[str], title: str) -> bool:
-    """Return whether a title counts: the text has some words, but not many, and does not begin with the title.
+    """Return whether a title counts: the text is short, has words, and does not begin with the title.
 
     Args:
         words: Tokens of the text, or its first ones; with 20 the title does not count.

@@ -30,7 +30,7 @@ _CODES = 1 << _CODE_BITS
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RarestTerms:
-    """The candidate terms of a batch: in the idf table with idf_norm of at most 0.8; document by document, by rank.
+    """The candidate terms of a batch: in the idf table with idf_norm of at most 0.8; by document, then rank.
 
     Args:
         rank: Rank of each candidate; ascending within a document.

@@ -1,4 +1,4 @@
-"""Signatures of long texts: page by page, or chunk by chunk where there are no pages, and the words that occur once.
+"""Signatures of long texts: page by page, or chunk by chunk if there are no pages, and the unique words.
 
 A text is long when it has two pages with words or more, or 1,000 tokens. Shorter ones have nothing here: for them the
 signatures of the whole text say enough, and cost less.
@@ -105,7 +105,7 @@ class LongSignatures:
 
     @classmethod
     def decode(cls, value: bytes) -> "LongSignatures | None":
-        """Read a stored value; None for one that is damaged or of another scheme."""
+        """Parse a stored value; None if it is damaged or of another scheme."""
         if len(value) < _HEAD.size or not value.startswith(SCHEME):
             return None
         _, flags, parts, words = _HEAD.unpack_from(value)
@@ -166,7 +166,7 @@ class PagedTokens:
         return cls(divide_tokens(batch, batch.offsets[first]), batch.offsets, first)
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
-        """Return the parts of a text: their kind, and their token offsets with the end; one part of a text not long."""
+        """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""
         borders = self.pages[self.first[text] : self.first[text + 1] + 1]
         if np.count_nonzero(np.diff(borders)) >= LEAST_PAGES:
             return "pages", borders
@@ -177,7 +177,7 @@ class PagedTokens:
 
 
 def sign_long(document: Document) -> LongSignatures | None:
-    r"""Sign a text part by part; None when it is not long.
+    r"""Sign a text part by part; None if it is not long.
 
     Args:
         document: Form feeds are between its pages.
@@ -202,13 +202,13 @@ def sign_long(document: Document) -> LongSignatures | None:
 
 
 def _shingle_hashes(tokens: Sequence[str]) -> Hashes:
-    """Return the hash of the shingle that begins at each token; the last one at the last tokens too, as in a batch."""
+    """Return the hash of the shingle at each token; the last tokens repeat the last one, as in a batch."""
     hashes = shingles([wh1(token) for token in tokens])
     return np.array(hashes + hashes[-1:] * (len(tokens) - len(hashes)), np.uint64)
 
 
 def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles) -> list[LongSignatures | None]:
-    """Sign several texts part by part, each as `sign_long` does.
+    """Sign several texts part by part, as `sign_long` does.
 
     Args:
         page_tokens: The texts.
@@ -239,5 +239,5 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
 
 
 def divide_tokens(batch: TokenBatch, offsets: Places) -> TokenBatch:
-    """Return the same tokens, divided at other places."""
+    """Return the same tokens, split into other documents."""
     return TokenBatch(batch.buffer, batch.starts, batch.ends, batch.hashes, batch.leading, offsets)

@@ -1,4 +1,4 @@
-"""Look-up keys: the values under which a document is stored and found, all made from its packed value.
+"""Look-up keys: the values under which a document is stored and found, computed from its packed value.
 
 Content `ch3:` and 32 hex digits; fingerprint and profile: scheme and the first 16 hex digits (an engine stores the
 same). All others are keys of eight characters (`word_hash`), made of a number of 64 bits: of the 33 min-hash bands
@@ -50,7 +50,7 @@ _PAIRS = np.arange(noise.FIRST.size, dtype=np.uint64) << np.uint64(16)
 
 
 def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
-    """Return a document's look-up values; a field without one is left out.
+    """Return a document's look-up values; fields without any are omitted.
 
     Args:
         packed: Its packed value. A weak fingerprint is never evidence, so it is no clue; a text without words has only
@@ -76,7 +76,7 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
 
 
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
-    """Return the look-up values of several documents, as `lookup_keys` does of each; none for a damaged one.
+    """Return the look-up values of several documents, as `lookup_keys` does; empty for a damaged one.
 
     Args:
         values: Their packed values.
@@ -140,7 +140,7 @@ def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str
 
 
 def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:
-    """Return the values of which keys of the runs of characters are made.
+    """Return the values from which the keys of character runs are made.
 
     Args:
         idf: (n,) names of the idf tables.
@@ -164,7 +164,7 @@ def content_key(packed: Packed) -> str:
 
 
 def bands(slots: Sequence[int]) -> list[str]:
-    """Return the keys of the 33 bands of three slots; the last of 100 slots is in none.
+    """Return the keys of the 33 bands of three slots; the last of 100 slots is not used.
 
     >>> bands(range(100))[:2]
     ['bvnjfssn', 'bme2455h']
@@ -196,7 +196,7 @@ def characters(idf: bytes, block: bytes) -> list[str]:
 
 
 def long_clues(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
-    """Return the look-up values of a long text; none of a short one."""
+    """Return the look-up values of a long text; empty for a short one."""
     if signatures is None:
         return {}
     clues = signatures.clues()

@@ -110,7 +110,7 @@ class Noise(NamedTuple):
 
     @property
     def dense(self) -> bool:
-        """Whether pairs of letters take the place of terms."""
+        """Whether bigrams are used instead of terms."""
         return self.run == DENSE_RUN
 
     @property
@@ -135,7 +135,7 @@ def read(block: bytes) -> Noise:
 
 
 def are_comparable(a: Noise, b: Noise) -> bool:
-    """Return whether two blocks have runs of one length, and one of them is noisy."""
+    """Return whether two blocks have runs of one length, and at least one is noisy."""
     return a.run == b.run > 0 and (a.noisy or b.noisy)
 
 
@@ -164,7 +164,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
 
 
 def _run(tokens: Sequence[str]) -> int:
-    """Return how many characters a run of a text has; 0 where it is too short."""
+    """Return the length of a text's character runs; 0 if it is too short."""
     if len(tokens) < SHORTEST:
         return 0
     if bigrams.is_dense(tokens):
@@ -206,12 +206,12 @@ def _slots(hashes: Sequence[int]) -> bytes:
 
 
 def _term_slots(unknown: Sequence[int]) -> bytes:
-    """Return the 8 slots of a text's unknown terms; zeros where there are none."""
+    """Return the 8 slots of a text's unknown terms; zeros if there are none."""
     return sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes()
 
 
 def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
-    """Sign several documents, as `sign` does each; zeros where a block says nothing.
+    """Sign several documents, as `sign` does; zeros for an empty block.
 
     Args:
         batch: The tokens.
@@ -238,7 +238,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
 
 
 def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
-    """Write what is unknown in each document.
+    """Fill in the unknown terms of each document.
 
     Args:
         blocks: The blocks.
@@ -251,7 +251,7 @@ def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_
 
 
 def rows(blocks: Blocks) -> list[bytes]:
-    """Return the block of each document; `NONE` where it says nothing."""
+    """Return the block of each document; `NONE` if it is empty."""
     data, size = blocks.tobytes(), _COLUMNS.itemsize
     return [
         data[at : at + size] if runs else NONE
@@ -295,7 +295,7 @@ def estimate_unknown(a: Noise, b: Noise) -> float:
 
 
 def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
-    """Return the 8 slots of each document's unknown terms; zeros where there are none."""
+    """Return the 8 slots of each document's unknown terms; zeros if there are none."""
     slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
     rows = np.flatnonzero(np.diff(offsets))
     if rows.size:

@@ -1,4 +1,4 @@
-"""Noise blocks of many texts at once, read and compared with the same results as `noise` has for one."""
+"""Noise blocks of many texts at once, with the same results as `noise` for one."""
 
 from dataclasses import dataclass
 
@@ -60,7 +60,7 @@ def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoiseFigures:
-    """Figures of noise blocks without the slots of the character runs, read as `noise.read` reads one.
+    """Figures of noise blocks without the slots of the character runs, as `noise.read` parses one.
 
     Args:
         runs: (n,) about how many runs.

@@ -1,4 +1,4 @@
-"""The packed value: everything that grouping needs of one document, in about 570 bytes.
+"""Packed value: all data of one document that grouping needs, in about 570 bytes.
 
 Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
 since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; fingerprint 8; profile 8; source 4; guard 4 (the
@@ -18,6 +18,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
+from operator import lt
 from typing import NamedTuple
 
 import orjson
@@ -52,7 +53,7 @@ _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Signatures of one document, unpacked; bytes of zeros mean that a hash is missing.
+    """Unpacked signatures of one document; a missing hash is all zeros.
 
     Args:
         scheme: 3.
@@ -99,7 +100,7 @@ class Packed:
 
 
 class PackedParts(NamedTuple):
-    """A packed value cut into its parts: the head, three bytes a term, two bytes a slot, the id, the noise block."""
+    """A packed value split into its parts: the head, three bytes a term, two bytes a slot, the id, the noise block."""
 
     head: bytes
     terms: bytes
@@ -147,7 +148,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
 
 
 def unpack(value: bytes) -> Packed | None:
-    """Read a packed value; None when it is damaged, impossible or of an unknown scheme: the document is unsigned.
+    """Parse a packed value; None if it is damaged, impossible or of an unknown scheme: the document is unsigned.
 
     >>> unpack(b"not a packed value") is None
     True
@@ -157,9 +158,8 @@ def unpack(value: bytes) -> Packed | None:
         return None
     values = HEAD.unpack(parts.head)
     head, sketch = values[:-SKETCH], values[-SKETCH:]  # in the order of the fields of `Packed`
-    words = struct.unpack(f"<{len(parts.terms)}B", parts.terms)
-    terms = tuple(low | mid << 8 | top << 16 for low, mid, top in zip(*[iter(words)] * TERM_BYTES, strict=True))
-    if terms != tuple(sorted(set(terms))):
+    terms = _read_three_bytes(parts.terms)
+    if not all(map(lt, terms, terms[1:])):
         return None
     slots = struct.unpack(f"<{len(parts.slots) // 2}H", parts.slots)
     fields = (*head, _sketch(head[-1], sketch), terms, slots, parts.name.decode(), parts.noise)
@@ -168,7 +168,7 @@ def unpack(value: bytes) -> Packed | None:
 
 
 def cut(value: bytes) -> PackedParts | None:
-    """Cut a packed value into its parts; None when they do not fit together."""
+    """Split a packed value into its parts; None if their sizes do not match."""
     name = _name_bounds(value)
     if name is None or value[1] & ~KNOWN_FLAGS:
         return None
@@ -187,13 +187,13 @@ def cut(value: bytes) -> PackedParts | None:
 
 
 def read_id(value: bytes) -> str:
-    """Read the id alone, in a third of the time of `cut`; empty when it cannot be found."""
+    """Read only the id, in a third of the time of `cut`; empty if it is not found."""
     name = _name_bounds(value)
     return value[slice(*name)].decode(errors="ignore") if name else ""
 
 
 def _name_bounds(value: bytes) -> tuple[int, int] | None:
-    """Return where the id begins and ends; None where the value ends before it, or is of another scheme."""
+    """Return the start and end of the id; None if the value is too short, or of another scheme."""
     if len(value) <= HEAD.size or value[0] != SCHEME:
         return None
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
@@ -226,7 +226,7 @@ def read_noise(blocks: bytes) -> bytes | None:
 
 
 def _blocks(blocks: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
-    """Go through blocks: the name of each, its first four bytes, its content; None where it is cut off."""
+    """Yield the name, first four bytes and content of each block; None for one that is cut off."""
     at = 0
     while at < len(blocks):
         begin = blocks[at : at + BLOCK.size]
@@ -261,12 +261,12 @@ def guard(document: Document, distinct: Sequence[str]) -> bytes:
 
 
 def hash_value(value: bytes) -> bytes:
-    """Hash a value to four bytes, xxh32 little-endian; zeros for an empty one, and only for that."""
+    """Hash a value to four bytes, xxh32 little-endian; zeros only for an empty one."""
     return max(1, xxhash.xxh32_intdigest(value)).to_bytes(4, "little") if value else bytes(4)
 
 
 def leading_bytes(signature: str, size: int) -> bytes:
-    """Return the first bytes of a stored hash, without its scheme; none of an empty one."""
+    """Return the first bytes of a stored hash, without its scheme; empty for an empty one."""
     start = signature.find(":") + 1
     return bytes.fromhex(signature[start : start + 2 * size])
 
@@ -282,6 +282,14 @@ def _three_bytes(codes: Sequence[int]) -> bytes:
     for place in range(TERM_BYTES):
         octets[place::TERM_BYTES] = words[place::4]
     return bytes(octets)
+
+
+def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
+    """Read what `_three_bytes` wrote."""
+    words = bytearray(len(octets) // TERM_BYTES * 4)
+    for place in range(TERM_BYTES):
+        words[place::4] = octets[place::TERM_BYTES]
+    return struct.unpack(f"<{len(words) // 4}I", words)
 
 
 def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:

@@ -65,7 +65,7 @@ Rows = NDArray[np.void]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PackedColumns:
-    """The packed values of n hits, in their order; rows that are not signed hold zeros and filling.
+    """The packed values of n hits, in order; rows that are not signed have zeros and padding.
 
     Args:
         values: The packed values themselves.
@@ -119,7 +119,7 @@ class PackedColumns:
 
     @classmethod
     def decode(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Decode packed values; never raises, also for damaged ones.
+        """Decode packed values; damaged ones do not raise.
 
         >>> PackedColumns.decode([None, b"damaged"]).is_signed.tolist()
         [False, False]
@@ -157,7 +157,7 @@ class PackedColumns:
 
     @classmethod
     def decode_lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Hold packed values that are decoded once a column is asked for; few pages of stored groups ask for any.
+        """Hold packed values that are decoded on first access to a column, since few pages of stored groups need any.
 
         >>> PackedColumns.decode_lazily([None, b"damaged"]).is_signed.tolist()
         [False, False]
@@ -169,7 +169,7 @@ class PackedColumns:
     if not TYPE_CHECKING:  # else a checker would take every name for a column
 
         def __getattr__(self, name: str) -> Any:
-            """Decode all values, since a column was asked for that is not there yet."""
+            """Decode all values on first access to a column."""
             if name not in self.__slots__:
                 raise AttributeError(name)
             columns = PackedColumns.decode(self.values)
@@ -182,14 +182,14 @@ class PackedColumns:
         return len(self.ids)
 
     def unpack_row(self, row: int) -> Packed | None:
-        """Return one row as `unpack` gives it."""
+        """Return one row, as `unpack` returns it."""
         value = self.values[row]
         return None if value is None else unpack(value)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PackedBuffer:
-    """Packed values side by side in one piece of memory, so that all are cut at once, as `packed.cut` cuts one.
+    """Adjacent packed values in one buffer, split all at once as `packed.cut` splits one.
 
     Args:
         text: All values, one behind the other.
@@ -215,7 +215,7 @@ class PackedBuffer:
 
     @classmethod
     def cut(cls, values: PackedValues) -> "PackedBuffer":
-        """Cut values that lie side by side; a missing one is empty."""
+        """Split adjacent values; a missing one is empty."""
         octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
         term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
         slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
@@ -260,12 +260,12 @@ class PackedBuffer:
 
 
 def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
-    """Copy so many bytes from each place."""
+    """Copy a number of bytes from each position."""
     return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
 
 
 def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-    """Read the blocks behind the ids: nearly all values have a noise block there, and nothing else, or nothing.
+    """Read the blocks after the ids: nearly all values have either only a noise block or nothing there.
 
     Args:
         values: The packed values.
@@ -326,7 +326,7 @@ def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
 
 
 def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
-    """Return for each row whether its terms do not ascend."""
+    """Return for each row whether its terms are not ascending."""
     falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
     mask: NDArray[np.bool_] = falls.any(axis=1)
     return mask

@@ -1,4 +1,4 @@
-"""Packed values side by side in one piece of memory, so that numpy reads all of them at once."""
+"""Adjacent packed values in one buffer, so that numpy reads all of them at once."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PackedValues(Sequence[bytes | None]):
-    """A sequence of packed values; each is cut out of the memory when it is asked for.
+    """A sequence of packed values, each sliced from the buffer on access.
 
     Args:
         text: All values, maybe with filling between them, and `ROOM` zeros at the end.
@@ -60,7 +60,7 @@ class PackedValues(Sequence[bytes | None]):
 
     @override
     def __getitem__(self, row: int | slice) -> "bytes | PackedValues | None":
-        """Cut out one value, or give some of the documents."""
+        """Return one value, or those of some documents."""
         if isinstance(row, slice):
             return replace(self, begin=self.begin[row], size=self.size[row])
         begin, size = int(self.begin[row]), int(self.size[row])
@@ -71,7 +71,7 @@ class PackedValues(Sequence[bytes | None]):
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     def keep_own(self, ids: Sequence[str]) -> "PackedValues":
-        """Return the values that name their documents; one that names another document is none of this one's.
+        """Return the values with the right document ids; a value with another id is discarded.
 
         Args:
             ids: The documents' ids, as the engine has them.
@@ -100,13 +100,13 @@ class PackedValues(Sequence[bytes | None]):
 
 
 def end_places(size: Places) -> Places:
-    """Return where each value ends that directly follows the one before it; a missing one takes no place."""
+    """Return the end of each value that directly follows the previous one; missing values are empty."""
     ends: Places = np.cumsum(np.maximum(size, 0))
     return ends
 
 
 def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
-    """Return for each piece of memory whether it holds a byte outside ASCII.
+    """Return for each slice of the buffer whether it has a non-ASCII byte.
 
     >>> octets = np.frombuffer("ab é ".encode(), np.uint8)
     >>> hold_high_octets(octets, np.array([0, 2, 3]), np.array([2, 0, 2])).tolist()
@@ -125,7 +125,7 @@ LONGEST = 64
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IdColumn(Sequence[str]):
-    """Ids side by side; each is read when it is asked for.
+    """Ids in one buffer, read on access.
 
     Args:
         text: The memory that holds them.
@@ -160,7 +160,7 @@ class IdColumn(Sequence[str]):
 
     @override
     def __getitem__(self, row: int | slice) -> "str | IdColumn":
-        """Read one id, or the ids of some documents."""
+        """Return one id, or those of some documents."""
         if isinstance(row, slice):
             return replace(self, begin=self.begin[row], size=self.size[row])
         begin = int(self.begin[row])
@@ -172,17 +172,17 @@ class IdColumn(Sequence[str]):
 
     @property
     def complete(self) -> bool:
-        """Whether each document has one."""
+        """Whether each document has an id."""
         return bool(self.size.all()) and all(self[row] for row in np.flatnonzero(self.not_ascii).tolist())
 
     @property
     def not_ascii(self) -> Bools:
-        """For each id, whether it holds a byte that is no ASCII."""
+        """For each id, whether it has a non-ASCII byte."""
         return hold_high_octets(np.frombuffer(self.text, np.uint8), self.begin, self.size)
 
     @property
     def keys(self) -> list[NDArray[np.uint64]] | None:
-        """Numbers in the order of the ids, the most significant first; None where ids are too long.
+        """Numbers that sort like the ids, the most significant first; None if ids are too long.
 
         Eight bytes make one; where all are equal, the shorter id comes first.
         """

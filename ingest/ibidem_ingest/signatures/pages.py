@@ -94,7 +94,7 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
 
 
 def short_profile(profile: str) -> int:
-    """Return eight bytes of a text profile; 0 when there is none."""
+    """Return eight bytes of a text profile; 0 if there is none."""
     return int(profile.partition(":")[2][:16] or "0", 16)
 
 
@@ -119,7 +119,7 @@ LEAST, MOST = 200, 600
 
 
 def chunk_starts(hashes: Hashes) -> Places:
-    """Return where the chunks of a text begin, and its end.
+    """Return the starts of the chunks of a text, and its end.
 
     Args:
         hashes: (n,) hash of the shingle that begins at each token.
@@ -138,7 +138,7 @@ def chunk_starts(hashes: Hashes) -> Places:
 
 
 def local_minima(hashes: Hashes) -> Places:
-    """Return the places, from the 200th on, whose hash is below all of the 200 before and above none of those behind.
+    """Return the positions, from the 200th on, whose hash is below the 200 before and not above the 200 after.
 
     Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).
     """

@@ -1,4 +1,4 @@
-"""Signatures of one document: the value that goes from the kernels to the index, and the schema's number."""
+"""Signatures of one document, as computed and stored, with the number of their schema."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -12,7 +12,7 @@ RAREST = 25
 
 @dataclass(frozen=True, slots=True)
 class Signatures:
-    """All signatures of one document, in the form in which they are stored.
+    """All signatures of one document, in stored form.
 
     Args:
         length: Number of tokens.

@@ -1,4 +1,4 @@
-"""All signatures of documents: in batches by compiled loops, or plainly, one by one; the results are the same.
+"""All signatures of documents: in batches by compiled loops, or one by one in Python, with the same results.
 
 Plain is the definition. It serves where there is little text, and where no compiler made the loops. Of a mail only what
 its author wrote is signed (`mail.own_part`).
@@ -36,7 +36,7 @@ _BLOCK_BYTES = 24 << 20
 
 
 def keep_freed_memory() -> None:
-    """Let glibc keep the memory of freed arrays, where it would give it back to the system after each.
+    """Make glibc keep the memory of freed arrays instead of returning it to the system each time.
 
     The size from which it gives blocks back grows with the greatest such block that was freed (mallopt(3), "dynamic
     mmap threshold"): so one is made, never written to, and freed. Without this a quarter of the time of signing goes
@@ -87,7 +87,7 @@ def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
-    """Cut a stream of documents, each with its language, into batches; a long document is a batch of its own.
+    """Split a stream of documents with languages into batches; a long document is a batch of its own.
 
     Args:
         documents: The documents; the language of those without one is detected.
@@ -141,14 +141,14 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
 
 
 def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signatures]:
-    """Sign the documents of one idf table, or documents without a table: by the compiled loops, where there are any."""
+    """Sign the documents of one idf table, or without a table, by the compiled loops if available."""
     if loops.IN_USE is None or _is_little(documents):
         return [sign_one(document, table) for document in documents]
     return sign_columns(documents, table).rows()
 
 
 def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
-    """Sign documents as `sign_batch` does, and leave their signatures in columns."""
+    """Sign documents as `sign_batch` does, and return the signatures as columns."""
     documents = [signed_part(document) for document in documents]
     page_tokens = PagedTokens.tokenize([document.text for document in documents])
     batch = page_tokens.batch
@@ -178,7 +178,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
 
 
 def encode_long(document: Document, length: int) -> bytes:
-    """Return a document's long signatures as they are stored; empty for a short one.
+    """Return a document's long signatures in stored form; empty for a short one.
 
     Args:
         document: The document.
@@ -257,7 +257,7 @@ def _is_little(documents: Sequence[Document]) -> bool:
 
 
 def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
-    """Hash everything that is stored of a document but its version.
+    """Hash all stored fields of a document except for its version.
 
     Args:
         document: The document; where its fields are in their order does not matter.

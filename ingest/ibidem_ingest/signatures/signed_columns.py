@@ -1,4 +1,4 @@
-"""The signatures of a batch of documents, a column for each: packed values are made of them without a call for each."""
+"""Signatures of a batch of documents in columns, from which packed values are built without a call for each."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -101,7 +101,7 @@ class SignedColumns:
         return list(map(StoredSignatures, self.lengths.tolist(), contents, idf, self.long))
 
     def pack(self, documents: Sequence[Document], distinct: Sequence[str] = ()) -> list[bytes]:
-        """Pack them with the dates, sources and ids of their documents, as `packed.pack` does each.
+        """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does.
 
         Args:
             documents: The documents of these signatures.
@@ -131,7 +131,7 @@ class SignedColumns:
         return values
 
     def _heads(self, documents: Sequence[Document], distinct: Sequence[str]) -> NDArray[np.void]:
-        """Fill the fields that are at the same place in each value."""
+        """Fill the fields at fixed positions of each value."""
         heads = np.zeros(len(documents), HEAD_COLUMNS)
         heads["scheme"] = SCHEME
         heads["flags"] = self._flags()
@@ -174,12 +174,12 @@ def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[objec
 
 
 def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:
-    """Return the first bytes of hashes as words; zeros for an empty one."""
+    """Return the first bytes of hashes as integers; zeros for an empty one."""
     cut = b"".join([each[:size] or _NO_HASH[:size] for each in hashes])
     return np.frombuffer(cut, "<u8").reshape(-1, size // 8)
 
 
 def _hashes(values: Sequence[str]) -> list[int]:
-    """Hash values to four bytes each, as `hash_value` does; many are equal."""
+    """Hash values to four bytes each, as `hash_value` does; repeated values are hashed once."""
     by_value = {value: int.from_bytes(hash_value(value.encode()), "little") for value in set(values)}
     return [by_value[value] for value in values]

@@ -1,4 +1,4 @@
-"""Text profile: the words that a text repeats, their counts made coarse, as one hash.
+"""Text profile: the words that a text repeats, with quantized counts, as one hash.
 
 Solr's TextProfileSignature and Nutch's (from 1.16 on, which orders equal counts alphabetically; Solr leaves them in the
 order of its hash map). The option `log` makes frequent words move less (the Qiqqa note).
@@ -52,7 +52,7 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[bytes]:
-    """Sign several documents, each as `sign` does; returns the hashes alone, none for a document with too few words."""
+    """Sign several documents, as `sign` does; returns the bare hashes, empty for a document with too few words."""
     data, bounds, sizes = _write_lines(batch, groups, log=log)
     digest = xxhash.xxh3_128_digest
     return [
@@ -73,7 +73,7 @@ def _write_lines(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[b
 
 
 def compare(a: str, b: str) -> float:
-    """Return 1.0 for equal profiles, 0.0 for others and for none."""
+    """Return 1.0 for equal profiles, 0.0 for different or missing ones."""
     return float(a == b and a != "")
 
 
@@ -87,7 +87,7 @@ def quantum(highest: int) -> int:
 
 
 def _value(count: int, highest: int, *, log: bool) -> int:
-    """Return the coarse count, 0 for a word that is dropped; when all occur once, with `log`, each counts 1."""
+    """Return the quantized count, 0 for a dropped word; with `log`, 1 for each word if all occur once."""
     if not log:
         return count // quantum(highest) * quantum(highest)
     return count.bit_length() - 1 if highest > 1 else 1

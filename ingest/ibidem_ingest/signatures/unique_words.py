@@ -70,7 +70,7 @@ class UniqueWords:
 
     @property
     def comparable(self) -> bool:
-        """Whether they may be compared at all."""
+        """Whether they can be compared at all."""
         return self.words.size >= LEAST_WORDS and not self.alphabetical
 
     def sample_keys(self) -> Hashes:
@@ -131,7 +131,7 @@ def sign(tokens: Sequence[str]) -> UniqueWords:
 
 
 def places(tokens: Sequence[str]) -> Places:
-    """Return the places of the terms that occur once."""
+    """Return the positions of the terms that occur once."""
     counts = Counter(tokens)
     return np.array([at for at, token in enumerate(tokens) if counts[token] == 1 and is_term(token)], np.int64)
 
@@ -211,7 +211,7 @@ NO_PLACES: Places = np.zeros(0, np.int64)
 
 
 def common_places(a: UniqueWords, b: UniqueWords, least: int = 0) -> tuple[Places, Places]:
-    """Return the places of the common words, in the order of the first text; none where they are fewer than `least`.
+    """Return the positions of the common words, in the order of the first text; empty if fewer than `least`.
 
     A hash that a text holds twice (two words of one hash) counts where it occurs first.
     """
@@ -230,7 +230,7 @@ def common_places(a: UniqueWords, b: UniqueWords, least: int = 0) -> tuple[Place
 
 
 def longest(left: Places, right: Places) -> tuple[Places, Places]:
-    """Return the longest increasing subsequence of the second places, with the first ones (patience, O(n log n)).
+    """Return the longest increasing subsequence of the second positions, with the first ones (patience, O(n log n)).
 
     Args:
         left: (n,) ascending.
@@ -258,7 +258,7 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
 
 
 def trace_back(left: Places, right: Places, predecessors: Sequence[int], last: int) -> tuple[Places, Places]:
-    """Go back from the last member of a subsequence to its first."""
+    """Trace a subsequence back from its last member to its first."""
     chain = []
     while last >= 0:
         chain.append(last)

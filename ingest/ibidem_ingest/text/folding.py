@@ -59,7 +59,7 @@ DECOMPOSED = ((0x00C0, 0x0590), (0x1E00, 0x2000))
 
 @cache
 def folds() -> dict[int, str]:
-    """Return what becomes of each code point that does not stay, for `str.translate`."""
+    """Return the replacement of each code point that changes, for `str.translate`."""
     marks = {point: "" for first, end in MARKS for point in range(first, end)}
     letters = {
         point: folded

@@ -110,7 +110,7 @@ class TokenShapes:
         return shapes
 
     def correct(self, tokens: Places, buffer: bytes, starts: Places) -> None:
-        """Look again, character by character, at tokens that are long or not in ASCII."""
+        """Check tokens that are long or not ASCII again, character by character."""
         sizes = self.characters.take(tokens)
         octets = gather_slices(buffer, starts, sizes)
         owner = np.repeat(np.arange(tokens.size), sizes)[octets & 0xC0 != 0x80]
@@ -123,14 +123,14 @@ class TokenShapes:
 
 
 def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Flags, Places]:
-    """Return which tokens hold an ASCII digit, and the tokens to check again: those not in ASCII."""
+    """Return which tokens have an ASCII digit, and which are not ASCII and need another check."""
     digit, non_ascii = loops.compiled().shapes(buffer, starts, ends)
     return digit != 0, np.flatnonzero(non_ascii)
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The distinct tokens of a batch over all documents, in no order; a token may occur twice.
+    """The distinct tokens of all documents of a batch, unordered; a token may occur twice.
 
     Args:
         hashes: `wh1` of each word.
@@ -148,7 +148,7 @@ class Vocabulary:
 
     @classmethod
     def build(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
-        """Read the words at some places of a batch."""
+        """Read the words at some positions of a batch."""
         hashes, leading = batch.hashes.take(places), batch.leading.take(places)
         return cls(hashes, leading, batch.starts.take(places), batch.ends.take(places), batch.buffer)
 
@@ -195,7 +195,7 @@ class TermGroups:
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return first place and count of each distinct token of one document, in the order of the first places.
+    """Return first position and count of each distinct token of one document, ordered by first position.
 
     >>> first_and_count(["no", "means", "no"])
     {'no': (0, 2), 'means': (1, 1)}

@@ -60,7 +60,7 @@ WIDEST = 18
 
 
 def normal_length(text: str) -> int:
-    """Count the characters that normalising makes of a text, each taken by itself.
+    """Return the number of characters of a normalised text, each normalised separately.
 
     >>> normal_length("ﬁne")
     4
@@ -92,7 +92,7 @@ _WORD = frozenset((LETTER, LOWER, MARK, DIGIT, SINGLE, SINGLE_DIGIT))
 
 
 def join_broken_words(text: str) -> str:
-    r"""Take out the hyphens at the ends of lines and pages, and the breaks after them, where one word goes on.
+    r"""Remove hyphens at the ends of lines and pages, with the breaks after them, inside broken words.
 
     A soft hyphen (U+00AD) or U+2223 goes with the break after it; `-`, U+2010, U+2011 and `¬` only when a lower-case
     letter is on both sides (marks on the letter before are passed over). A break is optional blanks, CR? LF,
@@ -123,7 +123,7 @@ def _is_joint(text: str, match: re.Match[str]) -> bool:
 
 @dataclass(slots=True)
 class _JoinedText:
-    """The pieces between the breaks that were cut out, and the form feeds that wait for their word to end."""
+    """Pieces between the removed breaks, and form feeds to insert after the current word."""
 
     text: str
     pieces: list[str] = field(default_factory=list)
@@ -131,7 +131,7 @@ class _JoinedText:
     waiting: int = 0
 
     def cut(self, match: re.Match[str]) -> None:
-        """Leave a broken joint out; its form feeds wait for the end of the word."""
+        """Remove the hyphen and break of a broken word; its form feeds are inserted after the word."""
         self._add(match.start())
         self.start = match.end()
         self.waiting += match[2].count("\f")
@@ -175,7 +175,7 @@ def tokens(text: str) -> list[str]:
 
 
 def cut_tokens(text: str) -> list[str]:
-    """Return the tokens of a text whose broken words are joined already, since to join twice would join more."""
+    """Return the tokens of a text whose broken words are already joined: joining twice would join more."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     text = normal_form(text)
@@ -204,7 +204,7 @@ class TokenBatch:
 
     @classmethod
     def tokenize(cls, texts: Sequence[str], is_joined: Flags | None = None) -> "TokenBatch":
-        """Cut texts into tokens; the same tokens as `tokens` of each.
+        """Tokenize texts, with the same tokens as `tokens`.
 
         Args:
             texts: The texts.
@@ -235,7 +235,7 @@ class TokenBatch:
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def slice(self, first: int, end: int) -> "TokenBatch":
-        """Return the documents from one number up to another, over the same buffer."""
+        """Return a range of documents, over the same buffer."""
         offsets = self.offsets[first : end + 1]
         tokens = slice(int(offsets[0]), int(offsets[-1]))
         return TokenBatch(
@@ -266,7 +266,7 @@ def normal_form(text: str) -> str:
 
 
 def _normal_bytes(text: str) -> bytes:
-    """Return the tokens of a text whose broken words are joined, with one space or more between them, as UTF-8."""
+    """Return the tokens of a text with joined words, separated by spaces, as UTF-8."""
     if text.isascii():
         return text.encode().translate(_ASCII_FOLD)
     points = code_points(text)
@@ -300,7 +300,7 @@ def _simple_fold() -> CodePoints:
 
 
 def _separate(points: CodePoints) -> CodePoints:
-    """Replace separators by blanks, and put a space on both sides of a single character and its marks."""
+    """Replace separators by blanks, and surround single characters and their marks by spaces."""
     shapes = kinds().take(points)
     mark = shapes == MARK
     base = np.maximum.accumulate(
@@ -335,7 +335,7 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
 
 
 def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence[str], bytes]:
-    """Join the broken words of texts in ASCII; looks in all of them at once for hyphens before a blank.
+    """Join the broken words of ASCII texts, searching all of them at once for hyphens before white space.
 
     Args:
         texts: The texts.
@@ -361,7 +361,7 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
 
 
 def sparse_nonzero(flags: Flags) -> Places:
-    """Return `np.flatnonzero`, faster where few of many flags are set: eight flags are read at once."""
+    """Return `np.flatnonzero`, faster if few of many flags are set: eight flags are read at once."""
     size = flags.size & ~7
     words = np.flatnonzero(flags[:size].view(np.uint64) != 0)
     places = (words[:, None] * 8 + np.arange(8))[flags[:size].reshape(-1, 8)[words]]

@@ -1,4 +1,4 @@
-"""Command line: one module for each command; `docs/commands.md` says what they print."""
+"""Command line: one module per command; `docs/commands.md` describes their output."""
 
 from ibidem.cli.app import main
 

@@ -103,12 +103,12 @@ def show(searches: list[Alert], *, as_json: bool) -> None:
 
 
 def to_row(document: Document) -> dict[str, str]:
-    """Return what is shown of a new document."""
+    """Return the row that is shown for a new document."""
     return {"id": document.id, "title": document.title, "date": document.date, "source": document.source}
 
 
 def line(document: Document) -> str:
-    """Name a document on one line."""
+    """Format a document as one line."""
     return " · ".join(sanitize(part) for part in (document.title or document.id, *byline(document)) if part)
 
 

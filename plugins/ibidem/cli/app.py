@@ -43,12 +43,12 @@ FAILED, WRONG_USE, SOME_REFUSED, INTERRUPTED, PIPE_CLOSED, TERMINATED = 1, 2, 3,
 
 
 class Sigterm(KeyboardInterrupt):
-    """The process was asked to end by SIGTERM: it puts its things in order, as after Ctrl-C."""
+    """SIGTERM was received: the process cleans up, as after Ctrl-C."""
 
 
 @contextmanager
 def sigterm_as_exception() -> Iterator[None]:
-    """Let SIGTERM raise `Sigterm`, once: a second one does not disturb the putting in order."""
+    """Raise `Sigterm` at the first SIGTERM; later ones do not interrupt the clean-up."""
 
     def end(*_: object) -> None:
         """Raise at the first signal, and ignore further ones."""
@@ -84,12 +84,12 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 
 def say(message: str) -> None:
-    """Write one message to standard error."""
+    """Write a message to standard error."""
     sys.stderr.write(f"ibidem: {name_options(message)}\n")
 
 
 def file_error(error: OSError) -> str:
-    """Name the file and what is the matter with it."""
+    """Return a message that names the file and the error."""
     name = f"{error.filename}: " if error.filename else ""
     return f"{name}{error.strerror or error}"
 
@@ -100,7 +100,7 @@ def silence_output() -> None:
 
 
 def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Wrap a command so that every foreseen error becomes a message and an exit code; a bug keeps its traceback."""
+    """Wrap a command so that every expected error becomes a message and an exit code; bugs keep their traceback."""
 
     @wraps(command)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
@@ -180,7 +180,7 @@ def placeholder() -> None:
 
 
 def load(name: str) -> Callable[..., object] | typer.Typer:
-    """Return a command: the function `run` of its module, or the `app` of a family such as `dead`."""
+    """Load a command: the function `run` of its module, or the `app` of a family such as `dead`."""
     module = import_module(f"ibidem.cli.{name}")
     family: typer.Typer | None = getattr(module, "app", None)
     return family if family is not None else exit_on_error(module.run)

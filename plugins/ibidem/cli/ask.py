@@ -1,4 +1,4 @@
-"""`ibidem tune --ask`: show the pairs whose labels teach the most, and take a key for each."""
+"""`ibidem tune --ask`: show the pairs whose labels teach the rule most, and read a key for each."""
 
 import getpass
 import sys
@@ -61,7 +61,7 @@ class AskRequest:
 
 @dataclass(slots=True)
 class Session:
-    """Questions to a person, until all pairs are judged, further answers change nothing, or the person stops.
+    """Questions to a person, until all pairs are judged, answers change nothing more, or the person stops.
 
     Args:
         inquiry: Chooses the pairs.
@@ -94,7 +94,7 @@ class Session:
         return Question(number, self.asked, self.count, (self.documents[a], self.documents[b]))
 
     def answer(self, number: int, key: Key) -> None:
-        """Take an answer to a pair."""
+        """Record the answer to a pair."""
         if key == "q":
             self.is_stopped = True
         elif key == "s":
@@ -104,7 +104,7 @@ class Session:
             self.inquiry.answer(number, is_duplicate=key == "y")
 
     def note(self, pair: Pair, *, is_duplicate: bool) -> None:
-        """Keep an answer as a label, and as a manual decision where the index has both documents."""
+        """Store an answer as a label, and as a manual decision where the index has both documents."""
         add_answer(self.path, pair, is_duplicate=is_duplicate)
         self.asked += 1
         try:
@@ -116,7 +116,7 @@ class Session:
 
 
 def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: Settings) -> None:
-    """Ask about pairs of documents, and print and keep what the answers teach.
+    """Ask about pairs of documents, store the answers, and print the rule they lead to.
 
     Args:
         documents: Documents and refusals, as readers give them; their texts are held.
@@ -165,7 +165,7 @@ def ask_on_page(session: Session) -> None:
         raise UsageError(f"the page needs {error.name}", install_command("gateway")) from error
 
     def show(address: str) -> None:
-        """Open the page, and say where it is."""
+        """Open the page in the browser, and print its address."""
         messages().print(Text(f"The pairs are shown at {address} (Ctrl-C ends it)"))
         webbrowser.open(address)
 
@@ -173,7 +173,7 @@ def ask_on_page(session: Session) -> None:
 
 
 def hold(documents: Iterable[Document | Refusal], texts: dict[str, Document]) -> Iterator[Document | Refusal]:
-    """Yield what readers give, and hold the documents."""
+    """Yield the items of the readers, and collect the documents."""
     for item in documents:
         if isinstance(item, Document):
             texts[item.id] = item
@@ -191,7 +191,7 @@ def question_lines(question: Question) -> Iterator[Text]:
 
 
 def read_key() -> Key:
-    """Read a key of the terminal, or a line of another input; another key is asked for again."""
+    """Read a key from the terminal, or a line from other input; invalid keys are asked for again."""
     while True:
         messages().print(PROMPT, end="")
         if sys.stdin.isatty():
@@ -205,7 +205,7 @@ def read_key() -> Key:
 
 
 def report(session: Session, request: AskRequest) -> None:
-    """Print what the answers teach, and what to expect of it."""
+    """Print the learned rule and its expected quality."""
     inquiry = session.inquiry
     expected = inquiry.expect()
     saved = request.save if request.save and inquiry.answers else ""

@@ -1,4 +1,4 @@
-"""`ibidem backfill`: signs what an index already holds."""
+"""`ibidem backfill`: sign the documents of an existing index."""
 
 import time
 from collections.abc import Iterator, Mapping
@@ -112,7 +112,7 @@ def refuse_figures(parameters: Mapping[str, object]) -> None:
 
 
 def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that cannot be combined."""
     options = [*(["--into"] if into else []), *(name for name, value in modes.items() if value)]
     if len(options) > 1:
         raise UsageError(f"{' and '.join(options)} do not go together", "give one of them")
@@ -121,7 +121,7 @@ def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
 
 
 def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print what became of the documents; exit with 3 if some were refused.
+    """Print the outcomes of the documents; exit with 3 if some were refused.
 
     Args:
         settings: The settings.
@@ -140,7 +140,7 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
 
 
 def show_grouped(settings: Settings, *, as_json: bool) -> None:
-    """Settle the groups of what is signed, from where an earlier command stopped."""
+    """Settle the groups of the signed documents, continuing where an earlier command stopped."""
     with engine_context(settings) as engine, bar("Grouping") as advance:
         total = 0
 
@@ -162,7 +162,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
 
 
 def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
-    """Sign into a new index, and say what it is called now."""
+    """Sign into a new index, and print its name."""
     with rated_bar("Copying") as advance:
         result = replace_index(replacement, settings, advance)
     for line in next_steps(result, settings, replacement.into):
@@ -171,7 +171,7 @@ def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool
 
 
 def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
-    """Say where searches go now, and what is left to be done."""
+    """Print which index searches use now, and the remaining steps."""
     if result.pruned:
         yield f"{format_count(result.pruned, 'document')} deleted meanwhile."
     if result.alias:
@@ -185,7 +185,7 @@ def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator
 
 
 def show_check(settings: Settings, *, as_json: bool) -> None:
-    """List what was changed since it was signed; leave with 3 when something was."""
+    """List documents changed since they were signed; exit with 3 if there are any."""
     with rated_bar("Comparing") as advance:
         result = check(settings, advance)
     if as_json:
@@ -198,7 +198,7 @@ def show_check(settings: Settings, *, as_json: bool) -> None:
 
 
 def describe_comparison(result: CheckResult) -> Iterator[Indented]:
-    """Tell what a comparison found."""
+    """Describe the result of a comparison."""
     counts = {
         f"{'document' if result.read == 1 else 'documents'} read": result.read,
         "as they were signed": result.unchanged,
@@ -219,7 +219,7 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
 
 
 def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
-    """Show what signing would find."""
+    """Show the expected results and cost of signing."""
     with rated_bar("Signing in memory") as advance:
         forecast = dry_run(settings, policy, advance)
     answer = forecast.as_json()
@@ -230,7 +230,7 @@ def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
 
 
 def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
-    """Print groups, what collapse mode would hide, and pairs to be read."""
+    """Print the groups, the share that collapse mode would hide, and sample pairs."""
     looked_at = answer["documents"]
     if looked_at == MOST < answer["of"]:
         console.print(Text(f"Of {answer['of']:,} documents the first {looked_at:,} written were looked at.\n"))
@@ -250,7 +250,7 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Return the lines that say what signing would take."""
+    """Return the lines with the expected cost of signing."""
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
     if cost["untried"]:
         yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}."
@@ -276,7 +276,7 @@ def format_time(seconds: float) -> str:
 
 
 def show_followed(settings: Settings, *, as_json: bool) -> None:
-    """Sign until Ctrl-C or SIGTERM, and say what was signed."""
+    """Sign new documents until Ctrl-C or SIGTERM, then print how many were signed."""
     with catch_end_signals() as stop:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
     show_run(settings, name, as_json=as_json)

@@ -31,7 +31,8 @@ from ibidem.cli.console import (
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
-from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
+from ibidem.comparison.word_diff import word_diff
+from ibidem.comparison.word_places import PageNumbers, Words
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
@@ -88,7 +89,7 @@ class Columns:
     right: Text
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield its lines."""
+        """Yield the lines."""
         width = max(NARROWEST, (options.max_width - GUTTER) // 2)
         for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
             line = (left or Text()).copy()
@@ -102,7 +103,7 @@ class Columns:
 def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
-    """Yield one passage as it is in both texts.
+    """Yield one passage as it appears in both texts.
 
     Args:
         passage: The passage.
@@ -121,7 +122,7 @@ def passage_columns(
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
-    """Say where a passage is in a text, and how long it is there."""
+    """Return the position and length of a passage in a text."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
     parts = (pages.label(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
@@ -148,7 +149,7 @@ def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
-    """Write the beginning of a passage as it is in one text; words that differ are in brackets.
+    """Write the beginning of a passage as it appears in one text; words that differ are in brackets.
 
     Args:
         text: The text.
@@ -228,7 +229,7 @@ def read_file(path: str, settings: Settings) -> Document:
 
 
 def report(comparison: Comparison) -> Iterator[RenderableType]:
-    """Yield the parts of the report: the two, what they are to each other, every signal, what they share."""
+    """Yield the parts of the report: both documents, their relation, every signal, the shared text."""
     yield heading("A", comparison.a)
     yield heading("B", comparison.b)
     yield Text()
@@ -242,13 +243,13 @@ def report(comparison: Comparison) -> Iterator[RenderableType]:
 
 
 def readable(comparison: Comparison) -> bool:
-    """Return whether the texts share so much that their differences can be read."""
+    """Return whether the texts are similar enough for a readable diff."""
     shares = comparison.signals["overlap"]
     return max(float(str(shares[side])) for side in ("a", "b")) >= READABLE
 
 
 def heading(letter: str, document: Document) -> Indented:
-    """Name one of the two."""
+    """Return the heading of one document."""
     facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
     title = (sanitize(document.title or document.id), "title")
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
@@ -259,7 +260,7 @@ VERDICTS = {"same": "duplicates", "not": "no duplicates"}
 
 
 def verdict(comparison: Comparison) -> Text:
-    """Say what they are to each other, by a manual decision if one is valid."""
+    """Return the relation of the documents, from a valid manual decision or from their signatures."""
     decision = comparison.decision
     if decision is None:
         return computed_verdict(comparison)
@@ -271,7 +272,7 @@ def verdict(comparison: Comparison) -> Text:
 
 
 def computed_verdict(comparison: Comparison) -> Text:
-    """Say what they are to each other by their signatures."""
+    """Return the relation of the documents by their signatures."""
     if comparison.evidence is None:
         return Text("No duplicates: no evidence suffices.", "level")
     return Text.assemble((comparison.evidence.level, "level"), f": {reason(comparison.evidence.why, 'B', 'A')}")
@@ -289,7 +290,7 @@ def yes(value: object) -> str:
 
 
 def parts(signal: Mapping[str, Any], name: str) -> str:
-    """Write what the pages or chunks of two long texts say."""
+    """Write the signals of the pages or chunks of two long texts."""
     return (
         f"{str(signal['relation']).replace('_', ' ')}, confidence {signal['confidence']:.2f}: "
         f"{percent(signal['matched_a'])} of A's {name} match, {percent(signal['matched_b'])} of B's; "

@@ -40,7 +40,7 @@ OPEN, CLOSE = HIGHLIGHT
 
 
 def sanitize(text: str) -> str:
-    r"""Put a text on one line and drop control characters, which could steer a terminal, and the marks.
+    r"""Put a text on one line, without control characters (which could control a terminal) and highlighting marks.
 
     >>> sanitize("a\x1b[2Jb\n  c")
     'a[2Jb c'
@@ -49,7 +49,7 @@ def sanitize(text: str) -> str:
 
 
 def highlight(passage: str, *, styled: bool) -> Text:
-    """Mark the query's words in a passage: by style where there is one, by asterisks elsewhere.
+    """Highlight the query's words in a passage: by style, or by asterisks where there is no style.
 
     Args:
         passage: A snippet or title with `HIGHLIGHT` marks.
@@ -75,7 +75,7 @@ def one_line(line: Text) -> Text:
 
 
 def sanitize_part(text: str) -> str:
-    """Make a part of a line harmless and keep the blanks at its ends."""
+    """Sanitize a part of a line, keeping spaces at its ends."""
     starts_blank, ends_blank = text[:1].isspace(), text[-1:].isspace()
     inner = sanitize(text)
     return f"{' ' * starts_blank}{inner}{' ' * ends_blank}" if inner else " " * (starts_blank or ends_blank)
@@ -103,7 +103,7 @@ def format_difference(pieces: Iterable[Piece]) -> Text:
 
 
 def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
-    """Write one piece.
+    """Format one piece.
 
     Args:
         piece: What to write.
@@ -135,15 +135,15 @@ THEME = Theme(
 
 
 class PipeConsole(Console):
-    """A console that lets a closed pipe be answered at the edge, where all errors are."""
+    """Console that raises errors of a closed pipe, so that they are handled with all other errors."""
 
     def on_broken_pipe(self) -> None:
-        """Raise again what the library would answer by itself."""
+        """Raise the error instead of handling it as `rich` does."""
         raise BrokenPipeError
 
 
 def results() -> Console:
-    """Return the console of standard output; colour only on a terminal, none with NO_COLOR."""
+    """Return the console of standard output; colours only on a terminal without NO_COLOR."""
     return PipeConsole(theme=THEME, highlight=False, soft_wrap=False, emoji=False, markup=False)
 
 
@@ -153,7 +153,7 @@ def messages() -> Console:
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """Print one JSON document on standard output, and nothing else."""
+    """Print one JSON document to standard output."""
     text = orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str)
     sys.stdout.write(text.decode() + "\n")
 
@@ -177,7 +177,7 @@ def bar(doing: str) -> Iterator[Advance]:
 
 @contextmanager
 def rated_bar(doing: str) -> Iterator[Advance]:
-    """Show a bar with how many are done in a second, and the time that is left.
+    """Show a progress bar with documents per second and the remaining time.
 
     Args:
         doing: What is done.
@@ -193,7 +193,7 @@ class Rate(ProgressColumn):
     """The number of items a second."""
 
     def render(self, task: Task) -> Text:
-        """Write the recent rate; nothing before there is one."""
+        """Return the current rate; empty until it is known."""
         return Text(f"{task.speed:,.0f}/s" if task.speed else "", "about")
 
 
@@ -230,7 +230,7 @@ class Indented:
     head: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield its lines."""
+        """Yield the lines."""
         width = max(NARROWEST, options.max_width - self.columns)
         lines = self.text.wrap(console, width, no_wrap=self.text.no_wrap, overflow=self.text.overflow)
         head = self.head
@@ -241,7 +241,7 @@ class Indented:
 
 
 def warn_once(shares: Iterable[ForeignShare]) -> None:
-    """Say which documents are in another language than they say."""
+    """Warn of documents whose declared language differs from the detected one."""
     for each in shares:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
@@ -251,7 +251,7 @@ MIN_LABELLED_SHARE = 0.5
 
 
 def warn_of_labels(labelled: int, documents: int) -> None:
-    """Say that few documents have labels, where they are too few for precision to be trusted."""
+    """Warn if too few documents have labels for a reliable precision."""
     if labelled < MIN_LABELLED_SHARE * documents:
         messages().print(
             Text(
@@ -317,7 +317,7 @@ def figures(
 
 
 def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
-    """Return the presets that a command may name: those of the index too, where the name is not built in."""
+    """Return the presets that a command may use, including those of the index if the name is not built in."""
     if not name or name in PRESETS or name == NO_PRESET:
         return PRESETS
     with engine_context() as engine:
@@ -326,7 +326,7 @@ def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
 
 @contextmanager
 def engine_context(settings: Settings | None = None) -> Iterator[Engine]:
-    """Open the engine that the settings name, and close it in the end.
+    """Open the engine of the settings, and close it at the end.
 
     Args:
         settings: The settings; read from the environment and files when None.

@@ -49,7 +49,7 @@ def show(id_: Annotated[str, typer.Argument(metavar="ID", help="The document's i
 
 
 def show_letter(letter: DeadLetter) -> None:
-    """Show one document with its fields, a line each."""
+    """Show one document with one line per field."""
     console = results()
     for name, value in letter.as_json().items():
         console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))
@@ -90,7 +90,7 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
 
 
 def choose(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
-    """Return the failed documents that were named; all of them only when that was asked for."""
+    """Return the failed documents with the given ids; all of them only if requested."""
     if bool(ids) == everything:
         raise UsageError("it is not clear which failed documents are meant", "name their ids, or give --all")
     return dead_letters

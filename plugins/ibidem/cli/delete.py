@@ -53,7 +53,7 @@ def run(
 
 
 def confirm(engine: Engine, ids: Sequence[str]) -> None:
-    """List what would be deleted, and ask."""
+    """List the documents to delete, and ask for confirmation."""
     console = messages()
     documents = engine.fetch([(engine.index, id_) for id_ in ids[:SHOWN]])
     for entry in documents:
@@ -69,6 +69,6 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
 
 
 def line(entry: StoredDocument) -> str:
-    """Name a document on one line."""
+    """Format a document as one line."""
     document = entry.document
     return " · ".join(sanitize(part) for part in (document.id, document.date, document.source, document.title) if part)

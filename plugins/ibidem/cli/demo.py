@@ -35,7 +35,7 @@ def run(
 
 
 def present(demonstration: Demonstration) -> None:
-    """Print what became of the texts, the search, and what to try next."""
+    """Print the summary of the ingest, the search, and commands to try next."""
     console = results()
     show_summary(demonstration.run, console)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))
@@ -46,7 +46,7 @@ def present(demonstration: Demonstration) -> None:
 
 
 def program() -> str:
-    """Return how this very program can be called from the current folder."""
+    """Return the command that starts this program from the current folder."""
     if shutil.which("ibidem"):
         return "ibidem"
     script = Path(sys.argv[0])

@@ -1,4 +1,4 @@
-"""`ibidem doctor`: each setting with its source, and a check of each part of the installation."""
+"""`ibidem doctor`: every setting with its source, and a check of each part of the installation."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
@@ -37,13 +37,13 @@ def run(repair: Repair = False, as_json: Json = False) -> None:
 
 
 def repair_ledgers() -> list[str]:
-    """Rebuild what keeps records and was made by others; returns what was rebuilt."""
+    """Rebuild ledgers that another program created; returns their names."""
     with engine_context() as engine:
         return engine.repair_ledgers()
 
 
 def read_report() -> dict[str, Any]:
-    """Return the report; settings that cannot be read are what it is about then."""
+    """Return the report; if the settings cannot be read, a report of their errors."""
     try:
         settings = load()
     except UsageError as error:

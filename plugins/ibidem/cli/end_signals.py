@@ -1,4 +1,4 @@
-"""Signals that ask a command to end, as something it may wait for."""
+"""Signals that ask a command to end, as an event to wait for."""
 
 import os
 import select
@@ -10,7 +10,7 @@ from types import FrameType
 
 @contextmanager
 def catch_end_signals() -> Iterator[Callable[[float], bool]]:
-    """Catch Ctrl-C and SIGTERM so that the current work is finished; the function waits some seconds for one of them.
+    """Catch Ctrl-C and SIGTERM so that the current work is finished; returns a function that waits for one of them.
 
     By a pipe: a handler that took a lock, such as that of a `threading.Event`, would wait for ever where the very
     thread that it interrupts holds it.
@@ -19,7 +19,7 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
     os.set_blocking(writing, False)
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        """Note a request to end."""
+        """Record a request to end."""
         with suppress(BlockingIOError):  # it holds thousands of requests already
             os.write(writing, b".")
 

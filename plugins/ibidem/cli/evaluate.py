@@ -133,7 +133,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
 
 
 def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
-    """Write the page of the worst mistakes to a file; one of its own is opened in the browser."""
+    """Write the page of the worst errors to a file; without a file name, open it in the browser."""
     settings = load()
     items = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
@@ -168,7 +168,7 @@ def show(evaluation: Evaluation, console: Console) -> None:
 
 
 def list_evidence(evaluation: Evaluation) -> Iterator[Text]:
-    """Return for each kind of evidence how many pairs it joins, and how many of them rightly."""
+    """Return the number of pairs that each kind of evidence joins, and how many are correct."""
     if evaluation.evidence:
         yield Text("\nfound by, the strongest evidence of each pair")
     for name, each in evaluation.evidence.items():

@@ -103,7 +103,7 @@ def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: b
 def show(
     figures: Mapping[str, object], lines: Callable[[Mapping[str, Any]], Iterator[RenderableType]], *, as_json: bool
 ) -> None:
-    """Print figures as JSON, or as the lines that are made of them."""
+    """Print figures as JSON, or as the lines formatted from them."""
     if as_json:
         print_json(figures)
         return
@@ -113,7 +113,7 @@ def show(
 
 
 def report_threads(export: Path | None, *, as_json: bool) -> None:
-    """Find the threads of the mails, and write and print them."""
+    """Find the threads of the mails; export and print them."""
     write = writer(export) if export is not None else None
     with engine_context() as engine, bar("Reading") as advance:
         found = index_threads(engine, progress=lambda count: advance(count, None))
@@ -125,7 +125,7 @@ def report_threads(export: Path | None, *, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ChangedVersion(Version):
-    """A version, with what changed.
+    """A version and its changes.
 
     Args:
         changed: The first places at which it differs from its predecessor: `[removed → added]`, words of both around.
@@ -135,7 +135,7 @@ class ChangedVersion(Version):
 
 
 def report_versions(export: Path | None, *, as_json: bool) -> None:
-    """Find the versions of all works, and write and print them."""
+    """Find the versions of all works; export and print them."""
     write = writer(export) if export is not None else None
     with engine_context() as engine:
         with bar("Reading") as advance:
@@ -221,7 +221,7 @@ Row = Member | ThreadedMail | ChangedVersion
 
 
 def writer(path: Path) -> Callable[[Path, Iterable[Row], type[Row]], None]:
-    """Return what writes a file of this name."""
+    """Return the writer for a file name's suffix."""
     writers = {".csv": write_csv, ".jsonl": write_jsonl}
     if path.suffix not in writers:
         raise UsageError(f"--export {path}: its name does not say the format", f"end it in {' or '.join(writers)}")
@@ -229,7 +229,7 @@ def writer(path: Path) -> Callable[[Path, Iterable[Row], type[Row]], None]:
 
 
 def write_csv(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:
-    """Write rows as a table; several ids in a cell have spaces between them."""
+    """Write rows as CSV; several ids in a cell are separated by spaces."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(field.name for field in fields(kind))
@@ -237,7 +237,7 @@ def write_csv(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:
 
 
 def write_jsonl(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:  # noqa: ARG001 - as `write_csv`
-    """Write rows, one JSON object a line."""
+    """Write rows as JSON Lines."""
     with path.open("wb") as file:
         for row in rows:
             file.write(orjson.dumps(asdict(row), option=orjson.OPT_APPEND_NEWLINE))

@@ -41,7 +41,7 @@ def bars(shares: Shares) -> Iterator[str]:
 
 
 def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
-    """Draw curves into a file, in the format that its name ends with.
+    """Draw curves into a file, in the format of its suffix.
 
     Args:
         curves: Shares by length, for each name in the legend.
@@ -174,7 +174,7 @@ def compare(
 
 
 def draw_texts(items: Iterator[Document | Refusal], language: str, count: int) -> list[str]:
-    """Draw texts of a language by lot, and warn where there are none, or some of another language."""
+    """Draw a random sample of texts in a language; warn if there are none, or some are in another language."""
     with bar("Reading") as advance:
         texts = sample(count_documents(items, lambda done: advance(done, None)), language, count)
     if not texts:
@@ -194,14 +194,14 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
 
 
 def count_documents(items: Iterator[Document | Refusal], report: Callable[[int], None]) -> Iterator[Document | Refusal]:
-    """Pass documents on and say how many there were."""
+    """Yield documents and report their number."""
     for number, item in enumerate(items, 1):
         report(number)
         yield item
 
 
 def find_table(name: str, tables: Tables) -> Table:
-    """Return a table by its name or its file."""
+    """Return a table by its name or file."""
     table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
     if table is None:
         raise UsageError(f"no idf table {name!r} in {tables.folder}", "names are shown by: ibidem idf show")
@@ -209,7 +209,7 @@ def find_table(name: str, tables: Tables) -> Table:
 
 
 def to_json(shares: Mapping[int, float]) -> dict[str, float]:
-    """Write lengths as JSON has them."""
+    """Return lengths as JSON."""
     return {str(length): share for length, share in shares.items()}
 
 

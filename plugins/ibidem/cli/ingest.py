@@ -105,7 +105,7 @@ def run(
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print the summary of a run, with the documents whose files are gone where these were looked for."""
+    """Show the summary of a run, with documents whose files are gone if these were looked for."""
     if as_json:
         print_json(result)
         return
@@ -115,7 +115,7 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) -> dict[str, object]:
-    """Find the documents of folders whose files are gone, and delete them where that is asked for.
+    """Find documents whose files in a folder are gone, and delete them if requested.
 
     Args:
         paths: The folders.
@@ -143,7 +143,7 @@ def gone_files(result: Mapping[str, Any]) -> Text:
 
 
 def no_document_message(paths: Sequence[str]) -> str:
-    """Say where documents were looked for, and in which files.
+    """Return a message that lists the searched places and file types.
 
     >>> no_document_message(["news"]).partition(" .jsonl, ")[0]
     'no document in news; in folders, files are read that end in one of:'
@@ -160,5 +160,5 @@ def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -
 
 
 def update_bar(progress: Progress, advance: Advance) -> None:
-    """Advance a bar to where a run is; how many documents there are is known once all are submitted."""
+    """Update a progress bar; the total is known once all documents are submitted."""
     advance(progress.done, progress.documents if progress.submitted else None)

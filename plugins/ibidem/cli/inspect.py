@@ -76,7 +76,7 @@ def run(
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:
-    """Say in which stored group a document is, and how it came there."""
+    """Describe the stored group of a document, and the reason for it."""
     if not group:
         return "No group is stored with it."
     size = format_count(group["documents"], "document")
@@ -86,7 +86,7 @@ def describe_group(name: str, group: Mapping[str, Any]) -> str:
 
 
 def report(inspection: Inspection, limit: int) -> Iterator[RenderableType]:
-    """Yield the document, its signatures and its duplicates, so many at most."""
+    """Yield the document, its signatures and up to `limit` duplicates."""
     yield Text(sanitize(inspection.title or inspection.id), "title")
     if inspection.title:
         yield Text(sanitize(inspection.id), "about")

@@ -54,7 +54,7 @@ def remove(a: A, b: B, as_json: Json = False) -> None:
 
 
 def answer(overrides: list[Override], message: str, *, as_json: bool) -> None:
-    """Print what was noted or removed."""
+    """Print the decision that was recorded or removed."""
     if as_json:
         print_json({"overrides": [override.as_record() for override in overrides]})
     else:

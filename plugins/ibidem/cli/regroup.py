@@ -72,7 +72,7 @@ def run(
 
 
 def lookup_advice(policy: Policy) -> str:
-    """Say how many of the pairs that share the least an index finds, where these are not nearly all; else nothing.
+    """Return a note on the share of the weakest pairs that look-ups find, if it is low; else None.
 
     >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:69]
     ('', 'By min-hash an index finds 40 % of the pairs that share as little as ')
@@ -108,7 +108,7 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
 
 
 def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
-    """Refuse other figures for a part of the documents.
+    """Refuse a different policy for a part of the documents.
 
     Raises:
         UsageError: They are others than those of the index, and groups are not started over.

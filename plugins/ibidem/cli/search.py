@@ -67,7 +67,7 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 
 
 def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the parts of the list: each lead, and below it its duplicates."""
+    """Yield the entries of the list: each lead, followed by its duplicates."""
     for group in read_groups(hits, first):
         yield from lead_lines(group.lead, group.number, styled=styled)
         for entry in group.duplicates:
@@ -106,7 +106,7 @@ def duplicate(entry: Entry) -> Iterator[RenderableType]:
 
 
 def facts_line(entry: Entry) -> str:
-    """Return date, source and id of a document, as far as it has them."""
+    """Return the known facts of a document: date, source and id."""
     return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 
@@ -151,6 +151,7 @@ Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", pane
 By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED)]
 Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED)]
 MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N", panel=ADVANCED)]
+Document = Annotated[str | None, parameter("dedupe_document", "--document", "FIELD", panel=ADVANCED)]
 Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR", panel=ADVANCED)]
 Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
 Page = Annotated[int, typer.Option(help="Which page.", min=1)]
@@ -180,6 +181,7 @@ def run(
     by: By = None,
     window: Window = None,
     scope: Scope = None,
+    document: Document = None,
     cursor: Cursor = None,
 ) -> None:
     """Show what matches a query, with its duplicates indented under the document they repeat.
@@ -190,7 +192,7 @@ def run(
     if current and keep not in (None, "current"):
         raise UsageError(f"--current does not go with --keep {short_repr(keep)}", "leave one of them out")
     typed = " ".join(words or ())
-    limits_window = any((window, scope, similarity, preset, window_days, level))
+    limits_window = any((window, scope, similarity, preset, window_days, level, document))
     parameters = figures(level, similarity, preset, window_days) | {
         "dedupe": dedupe,
         "dedupe_keep": "current" if current else keep,
@@ -198,6 +200,7 @@ def run(
         "dedupe_by": by or (None if typed.strip() or limits_window else "stored"),
         "dedupe_window": window,
         "dedupe_max_per_group": max_per_group,
+        "dedupe_document": document,
         "dedupe_cursor": cursor,
     }
     request = parse_request(

@@ -40,14 +40,14 @@ def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1, followin
 
 @contextmanager
 def share_metrics() -> Iterator[None]:
-    """Make processes that are started from here share a folder of metrics, which the library looks for on import."""
+    """Let child processes share a folder of metrics, which the Prometheus library reads on import."""
     with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield
 
 
 def follow_beside(settings: Settings) -> None:
-    """Sign what others write until SIGTERM, and log how many documents were signed."""
+    """Sign new documents until SIGTERM, and log how many were signed."""
     with catch_end_signals() as has_ended:
         follow_once_created(settings, has_ended, LOG.info)
 

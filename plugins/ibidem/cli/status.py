@@ -32,7 +32,7 @@ def show_summary(summary: Summary, console: Console) -> None:
 
 
 def fates(summary: Summary) -> Iterator[Indented]:
-    """Yield what became of the documents read, a line for each fate."""
+    """Yield the outcomes of the documents read, one line each."""
     lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
     width = max(len(number) for number, _ in lines)
     for number, meaning in lines:
@@ -40,7 +40,7 @@ def fates(summary: Summary) -> Iterator[Indented]:
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
-    """Yield the counts of a summary that say something, each with its meaning."""
+    """Yield the counts of a summary that are not zero, each with its meaning."""
     duplicates = summary["duplicates"]
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
@@ -81,7 +81,7 @@ LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the refusals with place and reason, those for one reason on one line."""
+    """Yield the refusals with place and reason, grouped by reason."""
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")
@@ -96,7 +96,7 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
 
 
 def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
-    """Write refusals for one reason on one line: how many, the reason, the places."""
+    """Format refusals with the same reason as one line: number, reason, places."""
     field = f"{group[0]['field']}: " if group[0]["field"] else ""
     places = [entry["where"] for entry in group]
     names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
@@ -104,7 +104,7 @@ def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
 
 
 def refusal(entry: Mapping[str, str]) -> Text:
-    """Write a refusal on one line: place, document, field, reason."""
+    """Format a refusal as one line: place, document, field, reason."""
     document = f"document {entry['id']!r}" if entry["id"] else ""
     place = ", ".join(part for part in (entry["where"], document, entry["field"]) if part)
     return Text(sanitize(f"{place}: {entry['why']}"))
@@ -140,7 +140,7 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
 
 
 def progress_lines(summary: Summary) -> Iterator[Text]:
-    """Yield how far a run is that is not done, and what to do."""
+    """Yield the progress of an unfinished run, and how to continue it."""
     state = summary.get("state")
     if state == "interrupted":
         yield Text("\nThe run was broken off: its command has ended. What it sent is in the queue.")

@@ -1,4 +1,4 @@
-"""`ibidem strip`: removes from an index what ibidem added to it."""
+"""`ibidem strip`: remove from an index what ibidem added."""
 
 from collections.abc import Iterator
 from typing import Annotated
@@ -56,7 +56,7 @@ def run(
 
 
 def report(result: StripResult, index: str, request: StripRequest) -> Iterator[str]:
-    """Tell what was removed, and what is left to be done."""
+    """Report what was removed, and what remains."""
     yield f"{format_count(result.read, 'document')} read"
     verb = "would lose" if request.dry else "lost"
     pronoun = "its" if result.stripped == 1 else "their"

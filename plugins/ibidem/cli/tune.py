@@ -99,7 +99,7 @@ def run(
 
 
 def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
-    """Print what was chosen.
+    """Print the chosen figures.
 
     Args:
         tuning: What was chosen.
@@ -123,7 +123,7 @@ def keep(tuning: Tuning, name: str, settings: Settings) -> None:
 
 
 def report(tuning: Tuning) -> Iterator[Text]:
-    """Yield what was labelled, and the curve."""
+    """Yield the labelled pairs, and the curve."""
     yield Text(
         f"{format_count(tuning.documents, 'document')}, {tuning.labelled:,} with labels, "
         f"{format_count(tuning.pairs, 'pair')} of duplicates "
@@ -140,7 +140,7 @@ def report(tuning: Tuning) -> Iterator[Text]:
 
 
 def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
-    """Yield what to expect on labels that had no part in the choice, and what to do with it."""
+    """Yield the expected quality on held-out labels, and how to apply the choice."""
     yield Text("On labels that had no part in the choice:")
     yield Text(f"  default figures  {describe(tuning.default)}")
     yield Text(f"  thresholds       {describe(tuning.expected)}  ({tuning.chosen})")
@@ -157,7 +157,7 @@ def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
 
 
 def recommend(tuning: Tuning) -> str:
-    """Say which figures are better than the default ones, and by how much."""
+    """Return which figures are better than the defaults, and by how much."""
     if tuning.choice == "learned" and tuning.learned is not None:
         known = max(tuning.default.f1, tuning.expected.f1)
         return f"The learned rule is better: F1 +{tuning.learned.expected.f1 - known:.3f} over the best of the others"
@@ -165,7 +165,7 @@ def recommend(tuning: Tuning) -> str:
 
 
 def saved_as(tuning: Tuning, save: str) -> str:
-    """Say by which name the figures are asked for, or how to keep them."""
+    """Return the name under which the figures are saved, or how to save them."""
     if save:
         return f"; saved as a preset of the index: --preset {save}"
     needs_name = tuning.choice == "learned" or tuning.chosen.without

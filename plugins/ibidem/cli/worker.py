@@ -1,4 +1,4 @@
-"""`ibidem worker`: run workers on the queue of the settings until they are stopped."""
+"""`ibidem worker`: run workers on the configured queue until they are stopped."""
 
 import time
 from contextlib import suppress

@@ -1,1 +1,1 @@
-"""The official clients of Elasticsearch and OpenSearch, with duplicates grouped in what they find."""
+"""The official clients of Elasticsearch and OpenSearch, with duplicates grouped in search results."""

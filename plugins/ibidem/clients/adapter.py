@@ -1,4 +1,4 @@
-"""Adapter of one request: it sends through the wrapped client, and answers with the client's own types."""
+"""Adapter of one request: sends it through the wrapped client, and returns the client's own types."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -38,7 +38,7 @@ class CapturedRequest:
 
 
 def capture_request(result: Any) -> CapturedRequest:
-    """Take what was made instead of sent, also out of a method that is to be waited for."""
+    """Return the captured request, also from an awaitable."""
     if isinstance(result, CapturedRequest):
         return result
     try:
@@ -50,7 +50,7 @@ def capture_request(result: Any) -> CapturedRequest:
 
 
 class IgnoredStatus(Exception):
-    """A failure that the caller asked the client to ignore, with what is returned instead."""
+    """Error that the caller told the client to ignore, with the response to return instead."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__()
@@ -72,7 +72,7 @@ class ClientAdapter(ABC):
     @classmethod
     @abstractmethod
     def capture(cls, client: Any, method: str, arguments: Mapping[str, Any]) -> CapturedRequest:
-        """Return the request that a method of the client makes of its arguments, without sending it."""
+        """Return the request that a client method builds from its arguments, without sending it."""
 
     @abstractmethod
     def start(self, ask: ApiRequest) -> Any:
@@ -80,11 +80,11 @@ class ClientAdapter(ABC):
 
     @abstractmethod
     def read(self, ask: ApiRequest, answer: Any) -> Any:
-        """Read the JSON of an answer."""
+        """Parse the JSON of a response."""
 
     @abstractmethod
     def dump(self, body: Any) -> str | bytes:
-        """Write JSON as the client does."""
+        """Serialize JSON as the client does."""
 
     @abstractmethod
     def params(self) -> dict[str, str]:
@@ -92,39 +92,39 @@ class ClientAdapter(ABC):
 
     @abstractmethod
     def exception(self, failure: Failure) -> Exception:
-        """Make the client's own exception."""
+        """Create the client's own exception."""
 
     @abstractmethod
     def error_answer(self, error: Exception) -> Json | None:
-        """Return the answer that an exception of the client's holds; None for any other exception."""
+        """Return the response inside a client exception; None for other exceptions."""
 
     @abstractmethod
     def to_response(self, answer: Json) -> Any:
-        """Return an answer as the client's methods do."""
+        """Return a response as the client's methods do."""
 
     def unfiltered_params(self) -> dict[str, str]:
-        """Return the query string without `filter_path`, which is applied once the answer is whole."""
+        """Return the query string without `filter_path`, which is applied to the complete response."""
         return {name: value for name, value in self.params().items() if name != FILTER_PATH}
 
     def filtered_response(self, answer: Json) -> Any:
-        """Return an answer as the client's methods do, cut down by `filter_path`."""
+        """Return a response as the client's methods do, filtered by `filter_path`."""
         return self.to_response(read_filter(self.params()).apply(answer))
 
     def read_json(self, text: Any) -> Any:
-        """Return a body, or a line of one, as plain JSON; the client may have it as text or as objects."""
+        """Return a body, or one line of it, as plain JSON; the client may have it as text or as objects."""
         text = text if isinstance(text, str | bytes) or text is None else self.dump(text)
         return orjson.loads(text) if text else {}
 
 
 def format_parameter(value: object) -> str:
-    """Write a parameter as a query string holds it."""
+    """Format a parameter for a query string."""
     if isinstance(value, list | tuple):
         return ",".join(map(as_text, value))
     return value.decode() if isinstance(value, bytes) else as_text(value)
 
 
 def request_json(ask: ApiRequest) -> bytes | None:
-    """Write what a request sends, which is plain JSON: a client sends bytes as they are."""
+    """Return the body of a request, as plain JSON: clients send bytes unchanged."""
     if ask.lines is not None:
         return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in ask.lines)
     return None if ask.body is None else orjson.dumps(ask.body)

@@ -40,7 +40,7 @@ OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
 
 
 class ElasticsearchAdapter(ClientAdapter):
-    """Speaks through `perform_request`, as each method of the client does."""
+    """Sends requests through `perform_request`, as each method of the client does."""
 
     meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
 
@@ -99,7 +99,7 @@ class ElasticsearchAdapter(ClientAdapter):
 
 
 def reads_json_plainly(decoders: Any) -> bool:
-    """Return whether a client reads JSON as the library does."""
+    """Return whether a client parses JSON with the default parser."""
     return type(decoders) is SerializerCollection and all(
         getattr(type(each), name, None) is getattr(JsonSerializer, name)
         for mimetype, each in decoders.serializers.items()
@@ -122,7 +122,7 @@ class ElasticsearchClient(WrappedClient):
         super().__init__(speak_server_version(client, version_of(client)), metadata)
 
     def options(self, **arguments: Any) -> Any:
-        """Return the same client with other options; what it knows of indexes goes along, but to no other user."""
+        """Return the same client with other options; it shares cached index metadata unless the user differs."""
         client = self.ibidem_client
         metadata = None if any(name in arguments for name in OTHERS) else metadata_cache(self)
         return type(self)(speak_server_version(client.options(**arguments), version_of(client)), metadata)
@@ -133,7 +133,7 @@ class DedupeElasticsearch(ElasticsearchClient, SyncClient):
 
 
 class AsyncDedupeElasticsearch(ElasticsearchClient, AsyncClient):
-    """`AsyncElasticsearch` whose searches take `dedupe`."""
+    """`AsyncElasticsearch` whose searches accept `dedupe`."""
 
 
 VERSION = "ibidem_version"
@@ -141,13 +141,13 @@ VERSION = "ibidem_version"
 
 
 def version_of(client: Any) -> ApiVersion:
-    """Return the version of the API that a client's server takes, as far as it is known."""
+    """Return the API version that a client's server accepts, if known."""
     version: ApiVersion = vars(client).get(VERSION) or ApiVersion()
     return version
 
 
 def speak_server_version(client: Any, version: ApiVersion) -> Any:
-    """Return a copy of a client of which every method sends its request in a version that its server takes.
+    """Return a copy of a client whose methods send requests in a version that its server accepts.
 
     Args:
         client: The client; its connections are shared.
@@ -161,7 +161,7 @@ def speak_server_version(client: Any, version: ApiVersion) -> Any:
 
 
 def copy_in_version(client: Any, version: ApiVersion) -> Any:
-    """Return a copy of a client that sends its own requests in a version which its server takes."""
+    """Return a copy of a client that sends its own requests in a version that its server accepts."""
     copied = copy.copy(client)
     in_version = in_server_version_async if isinstance(client, AsyncElasticsearch) else in_server_version
     vars(copied)[VERSION] = version

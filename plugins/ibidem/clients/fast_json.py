@@ -13,7 +13,7 @@ import orjson
 
 
 class FastJson:
-    """Decoders of a transport by media type, with JSON read by orjson; what orjson refuses they read themselves.
+    """Decoders of a transport by media type; JSON is parsed by orjson, with the original decoder as a fallback.
 
     Args:
         decoders: The transport's decoders.
@@ -23,7 +23,7 @@ class FastJson:
         self._decoders = decoders
 
     def loads(self, data: Any, mimetype: str | None = None) -> Any:
-        """Read an answer."""
+        """Parse a response."""
         if mimetype is not None and mimetype.partition(";")[0].endswith("json"):
             try:
                 return orjson.loads(data)
@@ -32,12 +32,12 @@ class FastJson:
         return self._decoders.loads(data, mimetype)
 
     def __getattr__(self, name: str) -> Any:
-        """Give whatever else the decoders do, such as writing."""
+        """Return any other attribute of the decoders."""
         return getattr(self._decoders, name)
 
 
 def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) -> Any:
-    """Return a view of a transport that reads JSON by orjson; itself where its owner changed how JSON is read.
+    """Return a view of a transport that parses JSON with orjson; the transport itself if its owner replaced the parser.
 
     Args:
         transport: A client's transport.
@@ -54,6 +54,6 @@ def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) ->
 
 @lru_cache(maxsize=64)
 def _view(kind: type, decoders: str) -> type:
-    """Make the class of a transport's view: all it holds is the transport's, except for the decoders."""
+    """Create the class of a transport view: all attributes are the transport's, except for the decoders."""
     view = property(lambda self: FastJson(vars(self)[decoders]))
     return type(kind.__name__, (kind,), {decoders: view, "__module__": __name__})

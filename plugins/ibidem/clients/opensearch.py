@@ -29,7 +29,7 @@ CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
 
 
 class OpenSearchAdapter(ClientAdapter):
-    """Speaks through the transport, as each method of the client does."""
+    """Sends requests through the transport, as each method of the client does."""
 
     @override
     @classmethod
@@ -89,7 +89,7 @@ class OpenSearchAdapter(ClientAdapter):
 
 
 def reads_json_plainly(decoders: Any) -> bool:
-    """Return whether a client reads JSON as the library does."""
+    """Return whether a client parses JSON with the default parser."""
     return type(decoders) is Deserializer and (
         getattr(type(decoders.serializers.get(JSON)), "loads", None) is JSONSerializer.loads
     )
@@ -108,7 +108,7 @@ class AsyncDedupeOpenSearch(AsyncClient):
 
 
 class _CapturingTransport:
-    """Takes a request instead of sending it.
+    """Captures a request instead of sending it.
 
     Args:
         serializer: Writes the lines of several searches.

@@ -1,4 +1,4 @@
-"""`wrap`: a client of Elasticsearch or OpenSearch that also takes `dedupe`, with the types of its searches."""
+"""`wrap`: a client of Elasticsearch or OpenSearch that also accepts `dedupe`, with type hints."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
@@ -33,11 +33,12 @@ if TYPE_CHECKING:
             dedupe_window_days: int | str | None = None,
             dedupe_max_per_group: int | None = None,
             dedupe_preset: str | None = None,
+            dedupe_document: str | None = None,
             dedupe_cursor: str | None = None,
             dedupe_explain: bool | None = None,
             **search: Any,
         ) -> Answer_co:
-            """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+            """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
 
     class Search:
         """Methods of a client that take dedupe parameters."""
@@ -52,16 +53,16 @@ if TYPE_CHECKING:
         msearch: SearchMethod[Coroutine[Any, Any, Any]]
 
     class Elasticsearch(Search, elasticsearch.Elasticsearch):
-        """`elasticsearch.Elasticsearch` whose search takes dedupe parameters."""
+        """`elasticsearch.Elasticsearch` whose `search` accepts dedupe parameters."""
 
     class AsyncElasticsearch(AsyncSearch, elasticsearch.AsyncElasticsearch):
-        """`elasticsearch.AsyncElasticsearch` whose search takes dedupe parameters."""
+        """`elasticsearch.AsyncElasticsearch` whose `search` accepts dedupe parameters."""
 
     class OpenSearch(Search, opensearchpy.OpenSearch):
-        """`opensearchpy.OpenSearch` whose search takes dedupe parameters."""
+        """`opensearchpy.OpenSearch` whose `search` accepts dedupe parameters."""
 
     class AsyncOpenSearch(AsyncSearch, opensearchpy.AsyncOpenSearch):
-        """`opensearchpy.AsyncOpenSearch` whose search takes dedupe parameters."""
+        """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
 
 
 CLIENTS = {
@@ -90,7 +91,7 @@ def wrap(client: "opensearchpy.AsyncOpenSearch") -> "AsyncOpenSearch": ...
 
 
 def wrap(client: Any) -> Any:
-    """Return a client whose `search` and `msearch` also take `dedupe` and every `dedupe_…` parameter, or in the body.
+    """Return a client whose `search` and `msearch` also accept `dedupe` and every `dedupe_…` parameter, or in the body.
 
     It passes for the client's own class and shares its connections; every other method, and a search without these
     parameters, is the client's own. A client of a newer Elasticsearch than its server speaks the server's version.

@@ -1,4 +1,4 @@
-"""Wrapped client: it holds a client, takes `dedupe` in searches, and leaves everything else to the client it holds."""
+"""Wrapped client: accepts `dedupe` in searches, and delegates everything else to the client it holds."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -56,7 +56,7 @@ class WrappedClient:
         setattr(vars(self)["ibidem_client"], name, value)
 
     def __repr__(self) -> str:
-        """Return what the client is shown as."""
+        """Return the representation of the client."""
         return repr(vars(self)["ibidem_client"])
 
     def _search_call(self, arguments: Mapping[str, Any]) -> tuple[GroupedCall | None, Mapping[str, Any]]:
@@ -79,7 +79,7 @@ class WrappedClient:
         return grouped_search(search, self._metadata_for(adapter))
 
     def _msearch_call(self, arguments: Mapping[str, Any]) -> tuple[GroupedCall | None, Mapping[str, Any]]:
-        """Return the call of several searches of which one is grouped, or None, and the arguments to pass on."""
+        """Return the call of several searches if one is grouped, else None, and the arguments to pass on."""
         options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
         plain = without_dedupe(arguments)
         for name in SEARCHES:
@@ -100,22 +100,22 @@ class WrappedClient:
         return self.adapter(client, self.adapter.capture(client, method, arguments))
 
     def _metadata_for(self, adapter: ClientAdapter) -> IndexMetadataCache:
-        """Return what is known of indexes; nothing for a user that the request alone names."""
+        """Return the index metadata cache; an empty one if the request names another user."""
         if any(name.lower() == "authorization" for name in adapter.request.headers):
             return IndexMetadataCache()
         return metadata_cache(self)
 
 
 class SyncClient(WrappedClient):
-    """A wrapped client whose methods return when the answer is there."""
+    """A wrapped client whose methods return the response."""
 
     def search(self, **arguments: Any) -> Any:
-        """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+        """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
         call, plain = self._search_call(arguments)
         return self.ibidem_client.search(**plain) if call is None else answer(*call)
 
     def msearch(self, **arguments: Any) -> Any:
-        """Do several searches as the client does; those with `dedupe` in their head or body are grouped."""
+        """Run several searches as the client does; those with `dedupe` in their header or body are grouped."""
         call, plain = self._msearch_call(arguments)
         return self.ibidem_client.msearch(**plain) if call is None else answer(*call)
 
@@ -125,7 +125,7 @@ class SyncClient(WrappedClient):
         return self
 
     def __exit__(self, *error: object) -> Any:
-        """Leave it."""
+        """Close the client."""
         return self.ibidem_client.__exit__(*error)
 
 
@@ -133,12 +133,12 @@ class AsyncClient(WrappedClient):
     """A wrapped client whose methods are awaited."""
 
     async def search(self, **arguments: Any) -> Any:
-        """Search as the client does; with `dedupe` and `dedupe_…` the duplicates are grouped."""
+        """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
         call, plain = self._search_call(arguments)
         return await (self.ibidem_client.search(**plain) if call is None else answer_async(*call))
 
     async def msearch(self, **arguments: Any) -> Any:
-        """Do several searches as the client does; those with `dedupe` in their head or body are grouped."""
+        """Run several searches as the client does; those with `dedupe` in their header or body are grouped."""
         call, plain = self._msearch_call(arguments)
         return await (self.ibidem_client.msearch(**plain) if call is None else answer_async(*call))
 
@@ -148,18 +148,18 @@ class AsyncClient(WrappedClient):
         return self
 
     async def __aexit__(self, *error: object) -> Any:
-        """Leave it."""
+        """Close the client."""
         return await self.ibidem_client.__aexit__(*error)
 
 
 def metadata_cache(client: Any) -> IndexMetadataCache:
-    """Return what a wrapped client has read of indexes lately."""
+    """Return the index metadata cache of a wrapped client."""
     cache: IndexMetadataCache = vars(client)["ibidem_metadata"]
     return cache
 
 
 def answer(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
-    """Send the requests of a flow, and return its answer as the client does."""
+    """Send the requests of a flow, and return its response as the client does."""
     try:
         return adapter.filtered_response(run_sync(flow, lambda ask: adapter.read(ask, adapter.start(ask))))
     except IgnoredStatus as status:
@@ -183,7 +183,7 @@ async def answer_async(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
 
 
 def mentions_dedupe(body: Any) -> bool:
-    """Return whether a body, or a part of it, may have a dedupe parameter."""
+    """Return whether a body, or a part of it, may contain a dedupe parameter."""
     if isinstance(body, str):
         return DEDUPE in body
     if isinstance(body, bytes):
@@ -194,7 +194,7 @@ def mentions_dedupe(body: Any) -> bool:
 
 
 def read_mentioned(body: Any) -> Mapping[str, Any]:
-    """Return a body that may have dedupe parameters; an empty one for any other."""
+    """Return a body that may contain dedupe parameters; else an empty one."""
     if not mentions_dedupe(body) or isinstance(body, list | tuple):
         return {}
     try:
@@ -217,7 +217,7 @@ def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
 
 
 def read_line(number: int, line: bytes) -> Any:
-    """Return one line as plain JSON; an empty one is an empty object."""
+    """Return one line as plain JSON; an empty line is an empty object."""
     try:
         return orjson.loads(line or b"{}")
     except orjson.JSONDecodeError as error:

@@ -6,7 +6,8 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
-from ibidem.comparison.word_diff import Words, places, token_offsets
+from ibidem.comparison.word_diff import places
+from ibidem.comparison.word_places import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_name
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
@@ -105,7 +106,7 @@ class Comparison:
     is_stale: bool = False
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem compare --json` prints."""
+        """Return the output of `ibidem compare --json`."""
         return {
             "a": self.a.id,
             "b": self.b.id,
@@ -129,7 +130,7 @@ class Comparison:
 def compare(
     a: Document, b: Document, tables: Tables, policy: Policy = WIDEST, decision: Override | None = None
 ) -> Comparison:
-    """Compare two documents; nothing is read from an index and nothing is stored.
+    """Compare two documents without reading or storing anything in an index.
 
     Args:
         a: The first document.
@@ -170,7 +171,7 @@ def compare(
 
 
 def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> bool:
-    """Return whether both texts are those on which a manual decision was made.
+    """Return whether both texts are unchanged since a manual decision.
 
     Args:
         decision: The decision.
@@ -182,7 +183,7 @@ def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> b
 
 
 def is_same_content(packed: Packed, content: str) -> bool:
-    """Return whether a text has a content hash; one of another scheme, or none, says nothing against it."""
+    """Return whether a text still has a content hash; a missing hash, or one of another scheme, counts as equal."""
     scheme = f"ch{packed.scheme}:"
     return not content.startswith(scheme) or content == content_key(packed)
 
@@ -198,7 +199,7 @@ def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, P
 
 
 def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
-    """Return what each signature says of a pair, whether or not it suffices for a level."""
+    """Return the signal of each signature for a pair, whether or not it suffices for a level."""
     evidence: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
     if not (a.length and b.length):
         return evidence
@@ -229,7 +230,7 @@ def with_examples(evidence: Evidence | None, examples: Sequence[Misread]) -> Evi
 
 
 def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
-    """Return what the runs of characters say of a pair, as far as both have them."""
+    """Return the signal of the character runs of a pair, if both have them."""
     noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
     if not noise_a.run or noise_a.run != noise_b.run:
         return {}
@@ -254,7 +255,7 @@ def slots(a: Packed, b: Packed) -> dict[str, object]:
 
 
 def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
-    """Return what the signatures made with an idf table say, as far as both documents have them."""
+    """Return the signals of the signatures that depend on an idf table, if both documents have them."""
     evidence: dict[str, Mapping[str, object]] = {}
     if a.terms and b.terms:
         evidence["termvector"] = {
@@ -271,7 +272,7 @@ def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 
 
 def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, Mapping[str, object]]:
-    """Return what the pages or chunks of two long texts say, whether or not it suffices; nothing of short ones."""
+    """Return the signals of the pages or chunks of two long texts, sufficient or not; empty for short texts."""
     relation = (
         relate(*long_pair, similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)))
         if long_pair is not None
@@ -294,7 +295,7 @@ def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[s
 
 
 def share(text: Words, spans: list[tuple[int, int]]) -> float:
-    """Return which share of a text, from its first word to its last, the spans cover."""
+    """Return the share of a text, from its first word to its last, that the spans cover."""
     if not text.tokens:
         return 0.0
     return round(count_covered(spans) / count_covered([(text.starts[0], text.ends[-1])]), 3)

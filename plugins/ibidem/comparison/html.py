@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import blocks
-from ibidem.comparison.word_diff import Words, page_breaks
+from ibidem.comparison.word_places import Words, page_breaks
 
 COLOURS = 6
 """Colours that passages have in turn."""
@@ -50,13 +50,13 @@ class Part:
 
     @property
     def colour(self) -> int:
-        """Number of the colour that marks it."""
+        """Number of its highlight colour."""
         return self.passage % COLOURS
 
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """A text with the places of its page breaks.
+    """A text with the positions of its page breaks.
 
     Args:
         text: The text.
@@ -68,11 +68,11 @@ class PagedText:
 
     @classmethod
     def read(cls, text: str) -> "PagedText":
-        """Find the page breaks."""
+        """Yield a part of the text, split at its page breaks."""
         return cls(text, page_breaks(text))
 
     def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[TextSpan]:
-        """Yield a stretch of the text, cut at its page breaks.
+        """Yield a part of the text, split at its page breaks.
 
         Args:
             start: Offset of its first character.
@@ -108,7 +108,7 @@ class Marks:
 
     @classmethod
     def build(cls, words: Words, extents: Sequence[tuple[int, int]], blocks: Iterable[tuple[int, int]]) -> "Marks":
-        """Give each word to the first passage that reaches it.
+        """Assign each word to the first passage that covers it.
 
         Args:
             words: The words.
@@ -141,7 +141,7 @@ def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
 
 
 def parts(text: PagedText, marks: Marks, other_marks: Marks) -> Iterator[Part]:
-    """Cut a text into its passages and what is between them.
+    """Split a text into its passages and the text between them.
 
     Args:
         text: The text.
@@ -167,7 +167,7 @@ def parts(text: PagedText, marks: Marks, other_marks: Marks) -> Iterator[Part]:
 
 
 def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
-    """Yield runs of equal values: the value, and the first and last place of it.
+    """Yield runs of equal values: the value, the first and the last position.
 
     >>> list(equal_runs(np.array([0, 0, 3])))
     [(0, 0, 1), (3, 2, 2)]
@@ -181,7 +181,7 @@ def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
 
 
 def mark_differences(text: PagedText, words: Words, mask: NDArray[np.bool_], first: int) -> Iterator[TextSpan]:
-    """Yield the text of a passage, with the words that differ apart from the others.
+    """Yield the text of a passage, with the words that differ as separate parts.
 
     Args:
         text: The whole text.
@@ -201,7 +201,7 @@ def mark_differences(text: PagedText, words: Words, mask: NDArray[np.bool_], fir
 
 
 def printable(text: str) -> str:
-    r"""Drop the control characters that no page may hold.
+    r"""Remove control characters, which are not allowed in HTML.
 
     >>> printable("a\x00b\tc")
     'ab\tc'

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.html import COLOURS, PagedText, Part, mark_texts, parts, printable
 from ibidem.comparison.matches import Passage
-from ibidem.comparison.word_diff import PageNumbers
+from ibidem.comparison.word_places import PageNumbers
 from ibidem.grouped_search.explanations import format_count, page_range, reason
 from ibidem_dedupe.reasons import percent
 from ibidem_ingest.document import Document
@@ -186,7 +186,7 @@ class Entry:
 
     @property
     def colour(self) -> int:
-        """Number of the colour that marks it."""
+        """Number of its highlight colour."""
         return self.anchors[0] % COLOURS
 
 
@@ -219,7 +219,7 @@ class SharedPage:
         return max(1, min(SHADES, 1 + int(dot.share * SHADES)))
 
     def caption(self, dot: Dot) -> str:
-        """Describe what a dot covers."""
+        """Describe the text that a dot covers."""
         a, b = self.plot.pages(dot)
         places = f"A {page_range(self.plot.name_a, *a)}, B {page_range(self.plot.name_b, *b)}"
         return f"{places}: {percent(dot.share)} of the words"
@@ -269,7 +269,7 @@ def shared_page(comparison: Comparison) -> SharedPage:
 
 
 def render(page: SharedPage, *, language: str = "en") -> str:
-    """Write the page as one file of HTML that needs nothing else.
+    """Render the page as one self-contained HTML file.
 
     Args:
         page: What it shows.
@@ -287,14 +287,14 @@ def environment() -> Environment:
 
 
 def verdict(comparison: Comparison) -> str:
-    """Say what the two are to each other."""
+    """Return the relation of the two documents."""
     if comparison.evidence is None:
         return "No duplicates: no evidence suffices."
     return f"{comparison.evidence.level}: {reason(comparison.evidence.why, 'B', 'A')}"
 
 
 def summary(comparison: Comparison) -> str:
-    """Say how much they share."""
+    """Return how much text they share."""
     words = sum(passage.words for passage in comparison.passages)
     if not words:
         return "They share no passage of eight words."

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem.comparison.word_diff import Words
+from ibidem.comparison.word_places import Words
 from ibidem_ingest.signatures.unique_words import longest
 
 LEAST = 8
@@ -54,7 +54,7 @@ class Region:
 
 
 def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
-    """Return the places of each run of `size` words, at most `PLACES` for each."""
+    """Return the positions of each run of `size` words, at most `PLACES` for each."""
     positions: dict[tuple[str, ...], list[int]] = {}
     for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
         places = positions.setdefault(gram, [])
@@ -70,7 +70,7 @@ def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
 
 
 def runs(a: Sequence[str], b: Sequence[str], min_length: int = LEAST) -> list[Run]:
-    """Find the runs of words that both have, the longest at each place of `a`, without overlap there.
+    """Find the runs of words that both texts have: the longest at each position of `a`, without overlaps there.
 
     Args:
         a: Tokens of the first text.
@@ -107,7 +107,7 @@ def to_region(run: Run, a: Words, b: Words) -> Region:
 
 
 def count_covered(spans: Iterable[tuple[int, int]]) -> int:
-    """Return how many places at least one of the spans covers.
+    """Return the number of positions that at least one of the spans covers.
 
     >>> count_covered([(0, 4), (2, 6), (9, 10)])
     7
@@ -169,7 +169,7 @@ class Passage:
 
     @property
     def words(self) -> int:
-        """Number of its words that are in runs."""
+        """Number of words in its runs."""
         return sum(run.words for run in self.runs)
 
 
@@ -218,7 +218,7 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
 
 
 def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
-    """Return the words that occur once in each text and stand in the same order in both.
+    """Return the words that occur once in each text, in the same order in both.
 
     >>> anchors("the king of the north".split(), "the old king went north".split())
     [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]
@@ -232,13 +232,13 @@ def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
 
 
 def unique_places(tokens: Sequence[str]) -> dict[str, int]:
-    """Return the places of the words that occur once, in their order."""
+    """Return the positions of the words that occur once, in order."""
     counts = Counter(tokens)
     return {word: at for at, word in enumerate(tokens) if counts[word] == 1}
 
 
 def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
-    """Take the anchors out of a passage that has too few words for its length; None when nothing is left.
+    """Remove passages with too few words for their length; None if nothing is left.
 
     Args:
         passage: Runs and anchors.

@@ -37,7 +37,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What stands side by side.
+    """One row: text side by side.
 
     Args:
         a: Runs of the first text.
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether anything in it was removed, added or moved."""
+        """Whether a part of it was removed, added or moved."""
         return any(run.kind in ("changed", "moved") for run in (*self.a, *self.b))
 
 
@@ -148,7 +148,7 @@ def arrange(a: Sequence[Part], b: Sequence[Part], in_place: frozenset[int]) -> I
 def split_at(
     parts: Sequence[tuple[int, Part]], in_place: frozenset[int]
 ) -> Iterator[tuple[int, Sequence[Part], Part | None]]:
-    """Yield each passage that stays with the parts before it, and last those behind all, under 0.
+    """Yield each passage that stays with the part numbers before it, and last the rest, under 0.
 
     Args:
         parts: Parts of a text, each with its number in the first text.
@@ -167,7 +167,7 @@ def split_at(
 
 
 def lone_runs(parts: Sequence[Part]) -> Iterator[Run]:
-    """Yield the runs of parts that the other text has elsewhere, or not at all."""
+    """Yield the runs of the parts that the other text has in another place, or not at all."""
     for part in parts:
         for span in part.stretches:
             if span.page:
@@ -178,12 +178,12 @@ def lone_runs(parts: Sequence[Part]) -> Iterator[Run]:
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text has a letter or digit, so that its being there makes a difference."""
+    """Return whether a text has a letter or digit, so that its absence would matter."""
     return any(map(str.isalnum, text))
 
 
 def paragraphs(a: Part, b: Part) -> Iterator[Row]:
-    """Yield the rows of a passage: one for each paragraph where both texts have as many, else one."""
+    """Yield the rows of a passage: one per paragraph if both texts have the same number, else one."""
     left, right = (list(cut_paragraphs(part.stretches)) for part in (a, b))
     if len(left) != len(right):
         left, right = ([[run for each in side for run in each]] for side in (left, right))
@@ -192,7 +192,7 @@ def paragraphs(a: Part, b: Part) -> Iterator[Row]:
 
 
 def cut_paragraphs(stretches: Sequence[TextSpan]) -> Iterator[list[Run]]:
-    """Yield the runs of each paragraph, its line breaks at its end."""
+    """Yield the runs of each paragraph, with its line breaks at the end."""
     lines = (
         Run(line, "changed" if span.differs and has_words(line) else "same") if line else Run(str(span.page), "page")
         for span in stretches

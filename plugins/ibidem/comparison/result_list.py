@@ -40,7 +40,7 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """Its id."""
+        """The document's id."""
         return str(self.hit["_id"])
 
     @property
@@ -50,23 +50,23 @@ class Entry:
 
     @property
     def mark(self) -> Mapping[str, Any]:
-        """Its place in the group, `_dedupe` of the response."""
+        """Its position in the group: `_dedupe` of the response."""
         mark: Mapping[str, Any] = self.hit.get("_dedupe", {})
         return mark
 
     def field(self, name: str) -> str:
-        """Return a field of the document as text; empty when it has none."""
+        """Return a field of the document as text; empty if missing."""
         return str(self.hit.get("_source", {}).get(name) or "")
 
     @property
     def title(self) -> str:
-        """Its title with the query's words marked, or its id when it has none."""
+        """Its title with the query's words marked, or its id if it has no title."""
         titles = self.hit.get("highlight", {}).get("title") or [self.field("title")]
         return str(titles[0] or self.id)
 
     @property
     def facts(self) -> list[str]:
-        """Its date and source, as far as it has them."""
+        """Its date and source, if known."""
         return [value for value in (self.field("date"), self.field("source")) if value]
 
     @property
@@ -76,22 +76,22 @@ class Entry:
 
     @property
     def level(self) -> str:
-        """The level at which it is a duplicate; `joined` where only a reader or another member put it there."""
+        """The level at which it is a duplicate; `joined` if only a manual decision or another member joined it."""
         return str(self.mark["level"] or "joined")
 
     @property
     def evidence(self) -> str:
-        """Why it is a duplicate, without the name of its lead; empty for a lead."""
+        """The reason why it is a duplicate, without the name of its lead; empty for a lead."""
         return duplicate_reason(self.mark).lstrip(":; ")
 
     @property
     def evidence_with_lead(self) -> str:
-        """Why it is a duplicate of the lead, by name, as it follows the level."""
+        """The reason why it is a duplicate, naming the lead, as text that follows the level."""
         return duplicate_reason(self.mark, hit_title(self.lead))
 
     @property
     def difference(self) -> Sequence[Piece]:
-        """The words that differ from the lead's; none where the two share a part only."""
+        """The words that differ from the lead's; empty if the two share a part only."""
         if self.mark["level"] == "partial":
             return ()
         return word_diff(Entry(self.lead, self.lead).field("text"), self.field("text"))
@@ -118,7 +118,7 @@ class Group:
 
     @property
     def further(self) -> str:
-        """How many copies were counted and not read, in words; empty for none."""
+        """Number of copies that were counted and not read, in words; empty if none."""
         return uncounted_copies(self.lead.hit)
 
 
@@ -177,7 +177,7 @@ def row(entry: Entry) -> Row:
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:
-    """Write rows as CSV, with a header; no cell is taken for a formula, and of a list the values are in one cell.
+    """Write rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell.
 
     Args:
         rows: The rows.
@@ -201,7 +201,7 @@ def as_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:  #
 
 
 def inert(cell: str) -> str:
-    """Put an apostrophe before what a spreadsheet would take for a formula.
+    """Prefix a cell that a spreadsheet would read as a formula with an apostrophe.
 
     >>> inert("=1+1"), inert("rent")
     ("'=1+1", 'rent')

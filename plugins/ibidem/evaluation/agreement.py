@@ -73,7 +73,7 @@ def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """The agreement of duplicate sets with labels, as Conrad's Table 8 counts them; a set has two documents or more.
+    """Agreement of duplicate sets with labels, as in Conrad's Table 8; a set has two or more documents.
 
     Args:
         agree: Labelled sets that were found as they are, with the same documents.
@@ -87,7 +87,7 @@ class SetFigures:
 
     @classmethod
     def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
-        """Compare two partitions of the same documents, each given as a number for each document's part."""
+        """Compare two partitions of the same documents, each given as the part number of each document."""
         true_sets, own_sets = sets(true), sets(sizes)
         return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
 
@@ -97,7 +97,7 @@ class SetFigures:
 
 
 def sets(parts: Sequence[int]) -> set[frozenset[int]]:
-    """Return the parts of two documents or more.
+    """Return the sets of two or more documents.
 
     >>> sets([0, 0, 2])
     {frozenset({0, 1})}
@@ -109,7 +109,7 @@ def sets(parts: Sequence[int]) -> set[frozenset[int]]:
 
 
 def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
-    """Return for each document the number of the set that pairs join it to: the first of its documents.
+    """Return for each document the number of its set: the index of the set's first document.
 
     >>> components(["a", "b", "c"], [("b", "c")])
     [0, 1, 1]
@@ -118,7 +118,7 @@ def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
     part = list(range(len(ids)))
 
     def find_root(number: int) -> int:
-        """Return the representative of a part, and shorten the way to it."""
+        """Return the representative of a set, and compress the path to it."""
         while part[number] != number:
             part[number] = part[part[number]]
             number = part[number]

@@ -1,4 +1,4 @@
-"""Table of answers: the pairs that a person judged, one line each, with the columns `a, b, duplicate`."""
+"""Table of answers: the pairs that a person judged, one per line, with the columns `a, b, duplicate`."""
 
 import csv
 from collections.abc import Collection as Ids
@@ -12,7 +12,7 @@ VERDICTS = {"1": True, "0": False}
 
 
 def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
-    """Read the answers that were given so far; none where there is no table yet.
+    """Read the answers so far; empty if there is no table yet.
 
     Args:
         path: The table.
@@ -40,7 +40,7 @@ def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
 
 
 def add_answer(path: Path, pair: Pair, *, is_duplicate: bool) -> None:
-    """Append an answer to the table, which is made with the first one."""
+    """Append an answer to the table, creating it with the first one."""
     is_new = not path.exists()
     with path.open("a", encoding="utf-8", newline="") as file:
         table = csv.writer(file, lineterminator="\n")

@@ -1,4 +1,4 @@
-"""Asking: choose the pairs whose labels teach a rule the most, and stop where more answers change nothing.
+"""Active learning: choose the pairs whose labels improve a rule most; stop when answers change nothing more.
 
 The first pairs are spread over similarity; from then on each is the one of which the rule so far is least sure
 (uncertainty sampling: Lewis and Gale 1994), less so the more often its documents were asked about. Random pairs count
@@ -40,7 +40,7 @@ RESAMPLES = 20
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """What a rule is expected to reach.
+    """The expected quality of a rule.
 
     Args:
         f1: F1 over all candidates.
@@ -61,7 +61,7 @@ class Expectation:
 
 @dataclass(eq=False, slots=True)
 class Inquiry:
-    """Answers on pairs, and the rule that they teach.
+    """Answers on pairs, and the rule learned from them.
 
     Args:
         collection: Signed documents.
@@ -102,7 +102,7 @@ class Inquiry:
         return order_pair(ids[self.a[number]], ids[self.b[number]])
 
     def take(self, answers: dict[Pair, bool]) -> int:
-        """Take answers that were given before; returns how many are about candidates."""
+        """Load earlier answers; returns how many concern candidates."""
         numbers = {self.name(number): number for number in range(len(self))} if answers else {}
         known = {numbers[pair]: answer for pair, answer in answers.items() if pair in numbers}
         self.answers |= known
@@ -111,7 +111,7 @@ class Inquiry:
         return len(known)
 
     def next(self) -> int | None:
-        """Return the candidate to ask about; None where none is left."""
+        """Return the next candidate to ask about; None if none is left."""
         left = np.flatnonzero(~self._passed)
         if not len(left):
             return None
@@ -132,7 +132,7 @@ class Inquiry:
         return similarity
 
     def skip(self, number: int) -> None:
-        """Pass over a pair that nobody can judge."""
+        """Skip a pair that cannot be judged."""
         self._passed[number] = True
 
     def answer(self, number: int, *, is_duplicate: bool) -> None:
@@ -156,14 +156,14 @@ class Inquiry:
 
     @property
     def is_settled(self) -> bool:
-        """Whether the last answers changed next to nothing."""
+        """Whether the last answers changed almost nothing."""
         if len(self._joined) <= UNCHANGED or self._passed.sum() < SPREAD + UNCHANGED:
             return False
         changed = max(int((each != self._joined[-1]).sum()) for each in self._joined)
         return changed <= CHANGE * max(1, int(self._joined[-1].sum()))
 
     def expect(self) -> Expectation:
-        """Estimate F1 from the chances that rules of resampled answers give to every candidate."""
+        """Estimate F1 from the probabilities that rules of resampled answers assign to every candidate."""
         joined = self._joined[-1]
         numbers = np.array(list(self.answers), np.int64)
         rng = np.random.default_rng(1)

@@ -1,4 +1,4 @@
-"""Error analysis: pairs on which detection and labels disagree, the worst first; a page that shows them."""
+"""Error analysis: the page of pairs on which detection and labels disagree, the worst first."""
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
@@ -51,7 +51,7 @@ class Mistake:
     signals: Signals
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem evaluate --json` prints of it."""
+        """Return its part of the output of `ibidem evaluate --json`."""
         return {"a": self.a, "b": self.b, "kind": self.kind, "why": self.why, "signals": self.signals}
 
 
@@ -72,7 +72,7 @@ class SignedDocuments:
     matcher: LongTextMatcher | None = None
 
     def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MOST) -> list[Mistake]:
-        """Return the worst mistakes: the most similar of the missed pairs, and the least similar of the wrong ones.
+        """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs.
 
         Args:
             true: Pairs that are duplicates by the labels.
@@ -85,7 +85,7 @@ class SignedDocuments:
         return first + [self.mistake(pair, "wrong", alike) for alike, pair in false_pairs[: limit - len(first)]]
 
     def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
-        """Put pairs in order, the least similar first."""
+        """Sort pairs, the least similar first."""
         row = {name: number for number, name in enumerate(self.ids)}
         iterator = iter(sorted(pairs))
         entries: list[tuple[float, Pair]] = []
@@ -97,7 +97,7 @@ class SignedDocuments:
         return sorted(entries)
 
     def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
-        """Say what is known of a pair."""
+        """Describe a pair that was judged wrongly."""
         rows = [self.ids.index(name) for name in pair]
         a, b = (self.columns.unpack_row(row) for row in rows)
         if a is None or b is None:
@@ -109,7 +109,7 @@ class SignedDocuments:
 
 
 def insufficient_share(signals: Signals) -> str:
-    """Say what a pair shares that does not suffice.
+    """Return the similarity of a pair that was not sufficient.
 
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
     'only about 31 % of the text shared, one is 50 % shorter'
@@ -165,7 +165,7 @@ def worst_pairs(
 
 
 def render_worst(pairs: Sequence[WorstPair]) -> str:
-    """Write the page as one file of HTML that needs nothing else.
+    """Render the page as one self-contained HTML file.
 
     Args:
         pairs: The pairs, the worst first.

@@ -90,7 +90,7 @@ class Evaluation:
     foreign: Sequence[ForeignShare] = ()
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem evaluate --json` prints."""
+        """Return the output of `ibidem evaluate --json`."""
         return {
             "documents": self.documents,
             "labelled": self.labelled,
@@ -125,7 +125,7 @@ class Collection:
     refused: int
 
     def build_matcher(self, policy: Policy) -> tuple[LongTextMatcher | None, KeyIndex | None]:
-        """Return who decides on pairs of long texts, and which of them share clues; neither below `partial`."""
+        """Return the matcher of long texts, and their candidate pairs; None below level `partial`."""
         if policy.level != "partial" or policy.related is None:
             return None, None
         names = [("", name) for name in self.ids]
@@ -242,7 +242,7 @@ def sign_collection(
     progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
 ) -> Collection:
-    """Sign documents in memory; only their packed values and long signatures are kept.
+    """Sign documents in memory; only packed values and long signatures are kept.
 
     Args:
         items: Documents and refusals, as readers give them.
@@ -286,7 +286,7 @@ def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal])
 def filter_documents(
     documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]
 ) -> Iterator[Document]:
-    """Yield the documents that pass all filters, and put the ids of the others aside.
+    """Yield the documents that pass all filters, and record the ids of the others.
 
     Args:
         documents: Documents.
@@ -301,7 +301,7 @@ def filter_documents(
 
 
 def matches_filter(document: Document, condition: Filter) -> bool:
-    """Return whether a document has the value that a filter asks for; of a list in `meta`, one entry is enough.
+    """Return whether a document has a filter's value; for a list in `meta`, one entry is enough.
 
     >>> matches_filter(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
     True

@@ -30,10 +30,10 @@ class Interview(Protocol):
     """Asks a person about pairs."""
 
     def question(self) -> Question | None:
-        """Return the next pair; None when there is nothing left to ask."""
+        """Return the next pair; None if no pair is left."""
 
     def answer(self, number: int, key: Key) -> None:
-        """Take an answer to a pair.
+        """Record the answer to a pair.
 
         Args:
             number: The pair's number.

@@ -54,7 +54,7 @@ class Condition:
     terms: tuple[tuple[str, str, float], ...]
 
     def holds(self, row: Row, where: str) -> bool:
-        """Return whether a row fulfils it.
+        """Return whether a row meets the condition.
 
         Args:
             row: Values by column.
@@ -64,7 +64,7 @@ class Condition:
 
 
 def parse_condition(typed: str) -> Condition:
-    """Read a condition such as `jac5>=0.5 and words_a>=50`; an empty one always holds.
+    """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty one is always true.
 
     Raises:
         UsageError: It is not understood.
@@ -84,7 +84,7 @@ def parse_condition(typed: str) -> Condition:
 
 
 def number(row: Row, column: str, where: str) -> float:
-    """Read a number out of a row."""
+    """Parse a number of a row."""
     try:
         return float(row[column])
     except (TypeError, ValueError) as error:
@@ -182,7 +182,7 @@ def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> in
 
 
 def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table of labels: the columns that name documents, then each row with its place.
+    """Read a table of labels: its id columns, then each row with its line number.
 
     Raises:
         UsageError: No labels, or a condition on clusters or on a column that is not there.
@@ -239,7 +239,7 @@ def order_pair(a: str, b: str) -> Pair:
 
 
 def read_table(path: Path) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table: its columns, then each row with its place.
+    """Read a table: its columns, then each row with its line number.
 
     Raises:
         UsageError: It cannot be read, or has no header.

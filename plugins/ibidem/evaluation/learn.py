@@ -1,4 +1,4 @@
-"""Learning: fit the rule of a policy to labelled pairs, and count what it reaches on sets that had no part in it.
+"""Learning: fit the rule of a policy to labelled pairs, and count its results on held-out sets.
 
 Candidates are the pairs that share enough for a learned rule to weigh them; a true pair that is none of them is missed.
 Some random pairs are added as others that are no duplicates.
@@ -86,7 +86,7 @@ def draw_pairs(columns: PackedColumns) -> tuple[Rows, Rows]:
 
 
 def cross_learn(examples: Examples, truth: Truth) -> Counts:
-    """Count what is found in each fold by the rule that all others teach."""
+    """Count the results in each fold of the rule learned on all others."""
     total = np.zeros(3)
     for fold in range(FOLDS):
         taught = (truth.fold[examples.a] != fold) & (truth.fold[examples.b] != fold)

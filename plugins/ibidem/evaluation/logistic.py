@@ -40,7 +40,7 @@ def fit(figures: Figures, is_duplicate: NDArray[np.bool_], weights: Figures) -> 
 
 
 def maximise(figures: Figures, labels: Figures, weights: Figures) -> Figures:
-    """Return the coefficients with the highest penalised likelihood; the first one is the intercept.
+    """Return the coefficients with the highest penalised likelihood; the first is the intercept.
 
     >>> maximise(np.ones((4, 1)), np.array([1.0, 1, 1, 0]), np.ones(4)).round(3)  # the logarithm of 3
     array([1.099])

@@ -1,4 +1,4 @@
-"""Labelled pairs of a collection in folds, and what figures find of them."""
+"""Labelled pairs of a collection in folds, and the pairs that figures find among them."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -92,7 +92,7 @@ class Truth:
 
 
 def f1(counts: Counts) -> float:
-    """Return the harmonic mean of precision and recall: twice the right ones, by found and true ones."""
+    """Return the harmonic mean of precision and recall, from the counts of right, found and true pairs."""
     hits, reported, true = counts.tolist()
     return 2 * hits / (reported + true) if hits else 0.0
 

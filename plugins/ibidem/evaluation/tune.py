@@ -50,7 +50,7 @@ GAIN = 0.005
 
 @dataclass(frozen=True, slots=True, order=True)
 class Figures:
-    """Figures that may be chosen.
+    """Figures to choose from.
 
     Args:
         preset: The preset whose other figures they are; empty: the default ones.
@@ -64,7 +64,7 @@ class Figures:
 
     @property
     def policy(self) -> Policy:
-        """The decision for a pair."""
+        """Format the figures as command-line options."""
         policy = (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
         return replace(
             policy,
@@ -73,7 +73,7 @@ class Figures:
         )
 
     def __str__(self) -> str:
-        """Write them as they are asked for.
+        """The recommendation: the simplest figures that no others beat by `GAIN`.
 
         >>> str(Figures("law", 40))
         '--preset law --similarity 40'
@@ -129,7 +129,7 @@ class Tuning:
 
     @property
     def choice(self) -> Choice:
-        """What is recommended: the simplest figures that no others beat by `GAIN`."""
+        """The recommendation: the simplest figures that no others beat by `GAIN`."""
         simple: Choice = "thresholds" if self.thresholds_improve else "default"
         known = self.expected if simple == "thresholds" else self.default
         return "learned" if self.learned is not None and self.learned.expected.f1 >= known.f1 + GAIN else simple
@@ -141,7 +141,7 @@ class Tuning:
 
     @property
     def improves(self) -> bool:
-        """Whether other figures are better than the default ones."""
+        """Whether other figures are better than the defaults."""
         return self.choice != "default"
 
     @property
@@ -152,7 +152,7 @@ class Tuning:
         return self.chosen.policy if self.choice == "thresholds" else Policy()
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem tune --json` prints."""
+        """Return the output of `ibidem tune --json`."""
         return {
             "documents": self.documents,
             "labelled": self.labelled,
@@ -230,14 +230,14 @@ def choose_figures(
 
 
 def learn_rule(truth: Truth) -> LearnedChoice:
-    """Learn a rule, and count what to expect of it."""
+    """Learn a rule, and count its expected results."""
     examples = Examples.build(truth)
     rule = examples.learn(np.ones(len(examples.a), bool))
     return LearnedChoice(rule, score(cross_learn(examples, truth)))
 
 
 def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
-    """Count what all figures find, for each fold."""
+    """Count the results of all figures, for each fold."""
     return {figures: truth.counts(a, b) for preset in presets for figures, a, b in found(truth, preset)}
 
 
@@ -259,7 +259,7 @@ def found(truth: Truth, preset: str) -> Iterator[tuple[Figures, Rows, Rows]]:
 
 
 def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
-    """Count what is found in each fold by the figures that are best on all others."""
+    """Count the results in each fold of the figures that are best on all others."""
     total = np.zeros(3)
     for fold in range(FOLDS):
         totals = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
@@ -268,7 +268,7 @@ def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
 
 
 def best(counts: Mapping[Figures, Counts]) -> Figures:
-    """Return the figures with the highest F1; of equal ones those nearest to the default."""
+    """Return the figures with the highest F1; ties go to those nearest to the default."""
     return min(
         counts,
         key=lambda each: (

@@ -67,7 +67,7 @@ ROUTERS = (
 
 
 def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
-    """Make the application; nothing is connected yet.
+    """Create the application without connecting to anything.
 
     Args:
         settings: The settings in force.
@@ -95,7 +95,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
 
 def add_routes(app: FastAPI, context: GatewayContext) -> None:
-    """Add all routes; those of the engine last, where the settings open them."""
+    """Add all routes; those of the engine last, if the settings allow them."""
     for router in ROUTERS:
         app.include_router(router)
     if context.settings.gateway_paths == "all":
@@ -105,7 +105,7 @@ def add_routes(app: FastAPI, context: GatewayContext) -> None:
 
 
 def make_upstream(settings: Settings) -> Upstream | None:
-    """Return the cluster that the settings name; None for a file."""
+    """Return the configured cluster; None for SQLite."""
     if settings.engine.startswith("sqlite:"):
         return None
     return Upstream(parse_address(settings.address), settings.gateway_clients)

@@ -1,4 +1,4 @@
-"""Connections of the gateway: how many an address may hold, and how long the headers of a request may take."""
+"""Connections of the gateway: the maximum per address, and the timeout for request headers."""
 
 import asyncio
 import ipaddress
@@ -29,11 +29,11 @@ class Connections:
         self._limit = max(SPARE_FILES, raise_file_limit() - SPARE_FILES)
 
     def make(self, *parts: Any, **options: Any) -> "Connection":
-        """Make a connection, as the server does."""
+        """Create a connection, as the server does."""
         return Connection(self, *parts, **options)
 
     def add(self, connection: "Connection") -> bool:
-        """Take a connection in; an unfinished one makes room where there are too many.
+        """Register a connection; if there are too many, an idle one is closed.
 
         Args:
             connection: The connection.
@@ -82,7 +82,7 @@ class Connection(HttpToolsProtocol):
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Take the connection in, or turn it away."""
+        """Register the connection, or reject it."""
         super().connection_made(transport)
         self.network = caller_network(self.client[0] if self.client else "")
         if self._registry.add(self):
@@ -97,7 +97,7 @@ class Connection(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def on_headers_complete(self) -> None:
-        """Begin with a request: its headers came in time."""
+        """Start a request: its headers arrived in time."""
         self._cancel_timer()
         super().on_headers_complete()
 
@@ -122,7 +122,7 @@ class Connection(HttpToolsProtocol):
             self._timer = None
 
     def _end(self, status: int) -> None:
-        """Close the connection, with a status where no answer was begun."""
+        """Close the connection, with an error status if no response was started."""
         if self.transport.is_closing():
             return
         if self.cycle is None:
@@ -131,7 +131,7 @@ class Connection(HttpToolsProtocol):
 
 
 def caller_network(address: str) -> str:
-    """Return what identifies one caller: an address, or of the sixth version the network that one caller is given.
+    """Return what identifies a caller: an IPv4 address, or the IPv6 network that is assigned to one caller.
 
     >>> caller_network("2001:db8::1") == caller_network("2001:db8::ffff:1"), caller_network("10.0.0.1")
     (True, '10.0.0.1')
@@ -144,7 +144,7 @@ def caller_network(address: str) -> str:
 
 
 def raise_file_limit() -> int:
-    """Let this process open as many files as it may, and return how many that are."""
+    """Raise this process's limit of open files to the maximum, and return it."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard not in {soft, resource.RLIM_INFINITY}:
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

@@ -39,7 +39,7 @@ _OF_THE_ANSWER = frozenset(("accept", "accept-encoding"))
 
 
 class EngineRefusal(Exception):
-    """An answer of the engine's that is an error: it goes to the caller as it is.
+    """Error response of the engine, which is passed to the caller unchanged.
 
     Args:
         reply: The answer.
@@ -51,13 +51,13 @@ class EngineRefusal(Exception):
 
 
 class CallerCache:
-    """Index metadata for each caller, as far as its rights go."""
+    """Index metadata for each caller, within the caller's rights."""
 
     def __init__(self) -> None:
         self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
 
     def get(self, caller: Caller) -> IndexMetadataCache:
-        """Return what is remembered for a caller."""
+        """Return the cached metadata of a caller."""
         cache = self._caches.pop(caller, None)
         if cache is None or len(cache.layouts) > INDEXES:
             cache = IndexMetadataCache()
@@ -69,7 +69,7 @@ class CallerCache:
 
 @dataclass(slots=True)
 class DedupeProxy:
-    """One request's grouped searches.
+    """The grouped searches of one request.
 
     Args:
         upstream: The engine.
@@ -88,7 +88,7 @@ class DedupeProxy:
     warnings: dict[str, None] = field(default_factory=dict)
 
     async def search(self, request: NativeRequest, metadata: IndexMetadataCache) -> Json:
-        """Search, and answer in the engine's own shape with the duplicates grouped.
+        """Search, and respond in the engine's own format with duplicates grouped.
 
         Args:
             request: What is searched, and how it is grouped.
@@ -108,13 +108,13 @@ class DedupeProxy:
         return response
 
     async def send(self, ask: ApiRequest) -> Json:
-        """Send one request with the caller's rights, and return the answer's JSON."""
+        """Send a request with the caller's rights, and return the JSON of the response."""
         form = JSON if ask.lines is None else LINES
         reply = await self._request(ask.method, ask.path, ask.params, form, content(ask))
         return {} if reply.status in ask.passed_over else self._read(reply)
 
     async def send_lines(self, path: str, params: Mapping[str, str], lines: bytes) -> Json:
-        """Send several searches as they came, and return the answer's JSON.
+        """Send several searches unchanged, and return the JSON of the response.
 
         Args:
             path: With a leading slash.
@@ -150,7 +150,7 @@ class DedupeProxy:
         return await self.upstream.send(method, target(path, params), self._headers(form), body)
 
     def _read(self, reply: Reply) -> Json:
-        """Read an answer, and keep what its headers say."""
+        """Read a response, and store its warning headers."""
         if reply.status >= 400:
             raise EngineRefusal(reply)
         self._note(reply)
@@ -158,7 +158,7 @@ class DedupeProxy:
         return read
 
     def _headers(self, form: str) -> list[tuple[str, str]]:
-        """Return the caller's headers and media types, for the version of the API that it speaks."""
+        """Return the caller's headers and media types, for the API version that it uses."""
         headers = [(name, value) for name, value in rewrite_headers(self.headers, form) if name not in _OF_THE_ANSWER]
         return [*headers, ("accept", media_type(self.headers, JSON))]
 
@@ -171,7 +171,7 @@ class DedupeProxy:
 
 
 def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, float]:
-    """Take a flow one step further.
+    """Advance a flow by one step.
 
     Args:
         flow: Requests to be sent.
@@ -194,7 +194,7 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
 
 
 def search_stage(ask: ApiRequest) -> Stage | None:
-    """Return which stage of a search a request is; None for what is asked around it."""
+    """Return the stage of a search that a request belongs to; None for other requests."""
     if not ask.path.endswith("/_search") or ask.body is None:
         return None
     is_packed = ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"]

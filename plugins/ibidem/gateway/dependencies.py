@@ -43,13 +43,13 @@ class GatewayContext:
 
 
 def gateway_context(request: Request) -> GatewayContext:
-    """Return what a request may use."""
+    """Return the context of a request."""
     context: GatewayContext = request.app.state.context
     return context
 
 
 async def route_context(request: Request) -> GatewayContext:
-    """Return what a request may use; not waiting, since the framework would give what waits a thread of its own."""
+    """Return the context of a request; async, since the framework would run a sync function in a thread."""
     return gateway_context(request)
 
 
@@ -76,7 +76,7 @@ async def caller(request: Request) -> Caller:
 
 
 def callers_engine(request: Request) -> Engine:
-    """Return the index of the settings as the caller may read and write it."""
+    """Return the configured index with the caller's read and write rights."""
     all_ = gateway_context(request)
     return all_.engines.get(Caller.read(request.headers), all_.settings.index)
 

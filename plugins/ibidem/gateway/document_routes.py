@@ -100,7 +100,7 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
 
 
 def check_access(engine: Engine) -> None:
-    """Refuse callers that the engine does not know, and all callers when it does not answer.
+    """Refuse callers unknown to the engine, and all callers if it does not respond.
 
     Args:
         engine: The engine, as the caller may read it.
@@ -126,7 +126,7 @@ def answer(value: Mapping[str, Any], status: int = 200) -> Response:
 
 @contextmanager
 def lock_index() -> Iterator[None]:
-    """Hold the lock that lets one task over the whole index run at a time.
+    """Hold the lock that allows one whole-index task at a time.
 
     Raises:
         HttpError: Somebody is in already.
@@ -145,7 +145,7 @@ MOST_WORDS = 2_000
 
 
 async def check_overrides(request: Request) -> None:
-    """Refuse to change words where the settings do not let callers do so.
+    """Refuse to change overrides unless the settings allow it.
 
     Raises:
         HttpError: They do not.
@@ -230,7 +230,7 @@ def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
 
 
 def readable_ones(engine: Engine, latest: list[AlertReport]) -> list[tuple[AlertReport, Document]]:
-    """Return the reports whose documents exist and may be read, each with its document."""
+    """Return the reports whose documents exist and are readable, each with its document."""
     documents = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
     return [(each, documents[each.index, each.id]) for each in latest if (each.index, each.id) in documents]
 
@@ -249,5 +249,5 @@ def entry(base: str, each: AlertReport, document: Document) -> Element:
 
 
 def tell(parent: Element, name: str, text: str) -> None:
-    """Add an element with a text, without what XML cannot hold."""
+    """Add an element with a text, without characters that XML cannot contain."""
     SubElement(parent, name).text = "".join(each for each in printable(text) if each.isprintable())

@@ -24,7 +24,7 @@ OTHER = "Something went wrong"
 
 
 def as_page(request: Request, error: HttpError) -> Response:
-    """Make the answer that a person understands; what was typed stays in the form.
+    """Create an error page for people; form input is kept.
 
     Args:
         request: The request.
@@ -45,7 +45,7 @@ def as_page(request: Request, error: HttpError) -> Response:
 
 
 def hide_address(text: str, engine: str) -> str:
-    """Hide where the engine is: a server names itself in some of its own errors.
+    """Remove the engine's address from an error: some servers name themselves.
 
     Args:
         text: The message.
@@ -62,7 +62,7 @@ def hide_address(text: str, engine: str) -> str:
 
 
 def refuse(request: Request, error: Exception) -> Response:
-    """Answer a request that went wrong, and count it."""
+    """Respond to a failed request, and count it."""
     http_error = to_http_error(request, error)
     gateway_context(request).metrics.errors.labels(http_error.kind).inc()
     return as_page(request, http_error) if accepts_html(request) else as_response(request, http_error)

@@ -31,7 +31,7 @@ UNKNOWN = "extra_forbidden"
 
 
 class HttpError(Exception):
-    """A request that ends with an error, wherever it was noticed.
+    """A request that ends with an error.
 
     Args:
         status: HTTP status.
@@ -48,7 +48,7 @@ class HttpError(Exception):
         self.remedy = remedy
 
     def as_json(self) -> dict[str, Any]:
-        """Return the error as OpenSearch and Elasticsearch write theirs, with the remedy in the reason.
+        """Return the error in the format of OpenSearch and Elasticsearch, with the remedy in the reason.
 
         >>> HttpError(404, "resource_not_found_exception", "no document 'a'").as_json()["status"]
         404
@@ -58,12 +58,12 @@ class HttpError(Exception):
         return {"error": {"root_cause": [cause], **cause}, "status": self.status}
 
     def body(self) -> bytes:
-        """Return it as the bytes of an answer."""
+        """Return the error as the bytes of a response."""
         return orjson.dumps(self.as_json())
 
 
 def http_error(error: IbidemError) -> HttpError:
-    """Turn one of our errors into an HTTP error.
+    """Convert one of our errors into an HTTP error.
 
     Args:
         error: Error that was raised.
@@ -76,7 +76,7 @@ def http_error(error: IbidemError) -> HttpError:
 
 
 def to_http_error(request: Request, error: Exception) -> HttpError:
-    """Say what went wrong.
+    """Convert an exception into an HTTP error.
 
     Args:
         request: The request.
@@ -99,7 +99,7 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
 
 
 def invalid(request: Request, error: RequestValidationError) -> HttpError:
-    """Name the parameter or field at fault, and what would be right."""
+    """Name the invalid parameter or field, and the valid values."""
     details = error.errors()[0]
     name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
     if details["type"] != UNKNOWN:
@@ -109,7 +109,7 @@ def invalid(request: Request, error: RequestValidationError) -> HttpError:
 
 
 def public_message(error: IbidemError) -> tuple[str, str]:
-    """Return the reason and remedy that a caller may see: never where the engine is, nor what its file is called.
+    """Return the reason and remedy that a caller may see, without the engine's address or file name.
 
     Args:
         error: Error that was raised.
@@ -137,7 +137,7 @@ def classify(error: IbidemError) -> tuple[int, str]:
 
 
 def classify_engine_error(error: IbidemError) -> tuple[int, str]:
-    """Return the engine's own status and type, or those of an engine that gave none."""
+    """Return the engine's own status and type, or defaults if it sent none."""
     cause = error.__cause__
     failure = cause if isinstance(cause, Failure) else Failure(0, "", "")
     if failure.kind == TIMEOUT:
@@ -150,12 +150,12 @@ def classify_engine_error(error: IbidemError) -> tuple[int, str]:
 
 
 def turned_away(error: IbidemError) -> bool:
-    """Return whether the engine answered that it does not know, or not trust, who asks."""
+    """Return whether the engine answered 401 or 403."""
     return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
 
 
 def as_response(_: Request, error: HttpError) -> Response:
-    """Make the answer that a program understands.
+    """Create an error response for programs.
 
     Args:
         error: Error to be answered.
@@ -175,7 +175,7 @@ PAGE = "text/html"
 
 
 def accepts_html(request: Request) -> bool:
-    """Return whether a browser asks: it names HTML among what it accepts, clients of a search engine never do.
+    """Return whether a browser sent the request: only browsers accept HTML.
 
     Args:
         request: The request.

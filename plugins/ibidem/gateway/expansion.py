@@ -1,4 +1,4 @@
-"""Expansion of a packed body that is streamed: a few bytes must not become work for the engine that holds others up."""
+"""Expansion of a compressed, streamed body: a few bytes must not become work for the engine that delays others."""
 
 import asyncio
 import zlib
@@ -14,7 +14,7 @@ AT_ONCE = 256_000
 
 
 class Expansion:
-    """Counts what a body unpacks to, member by member, and keeps none of it.
+    """Counts the uncompressed size of a body, member by member, without storing it.
 
     Args:
         encoding: The header `Content-Encoding`.
@@ -35,7 +35,7 @@ class Expansion:
         self._packed = self._unpacked = 0
 
     async def count(self, part: bytes) -> None:
-        """Count the next part of a body, before it is passed on.
+        """Count the next part of a body, before it is forwarded.
 
         Args:
             part: As it came.
@@ -57,7 +57,7 @@ class Expansion:
             await asyncio.sleep(0)
 
     def _step(self, reader: "zlib._Decompress", part: bytes) -> bytes:
-        """Unpack some of a part, and return the rest of it."""
+        """Decompress some of a part, and return the rest of it."""
         try:
             self._unpacked += len(reader.decompress(part, AT_ONCE))
         except zlib.error as error:

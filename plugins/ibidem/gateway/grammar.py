@@ -31,7 +31,7 @@ HIDING: Mapping[str, str] = {
 
 
 def skip(_: Any) -> Iterator[str]:
-    """Read a part that holds no queries; what it names by index and id is looked for everywhere."""
+    """Skip a part that holds no queries; references by index and id are checked separately."""
     yield from ()
 
 
@@ -57,7 +57,7 @@ def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, str
 
 
 def list_reader(reader: Part) -> Part:
-    """Make the reader of one value or a list of such."""
+    """Return a reader of one value or a list of values."""
 
     def read(value: Any) -> Iterator[str]:
         """Yield the indexes that one value, or each of a list, names."""
@@ -68,7 +68,7 @@ def list_reader(reader: Part) -> Part:
 
 
 def map_reader(reader: Part) -> Part:
-    """Make the reader of an object whose names are the caller's own."""
+    """Return a reader of an object with arbitrary names."""
     return list_reader(object_reader({}, reader))
 
 
@@ -96,7 +96,7 @@ def query(value: Any) -> Iterator[str]:
 
 
 def query_list(value: Any) -> Iterator[str]:
-    """Read queries in a list, or under names of the caller's own."""
+    """Read queries in a list, or in an object with arbitrary names."""
     yield from query(list(value.values()) if isinstance(value, dict) else value)
 
 
@@ -113,13 +113,13 @@ def named_index(value: Mapping[str, Any], name: str) -> str:
 
 
 def document(value: Any) -> Iterator[str]:
-    """Read a document that a query names, or holds: its index says how its text is analysed."""
+    """Read a document that a query references or contains: its index determines the analyzer."""
     if isinstance(value, dict) and "_index" in value:
         yield named_index(value, "_index")
 
 
 def terms_lookup(value: Any) -> Iterator[str]:
-    """Read the terms of a query where they are those of other documents."""
+    """Read a `terms` query that looks its terms up in other documents."""
     if isinstance(value, dict):
         if "index" in value:
             yield named_index(value, "index")
@@ -127,7 +127,7 @@ def terms_lookup(value: Any) -> Iterator[str]:
 
 
 def shape(value: Any) -> Iterator[str]:
-    """Read a shape where it is that of another document."""
+    """Read a shape that is looked up in another document."""
     if isinstance(value, dict) and isinstance(value.get("indexed_shape"), dict):
         yield named_index({"index": SHAPES} | value["indexed_shape"], "index")
 
@@ -139,7 +139,7 @@ def boosts(value: Any) -> Iterator[str]:
 
 
 def hits(value: Any) -> Iterator[str]:
-    """Read what is shown of hits inside others, with the parts of a search."""
+    """Read `inner_hits`, which may contain parts of a search."""
     yield from list_reader(INNER)(value)
 
 
@@ -154,7 +154,7 @@ def nested_sort(value: Any) -> Iterator[str]:
 
 
 def nearest(value: Any) -> Iterator[str]:
-    """Read a search for neighbours, whose parts are in it or under the name of a field."""
+    """Read a kNN search, whose parts are in it or under the name of a field."""
     yield from NEAREST(value)
     yield from map_reader(object_reader({"filter": query}, skip))(value)
 
@@ -180,7 +180,7 @@ def retriever(value: Any) -> Iterator[str]:
 
 
 def search(value: Any) -> Iterator[str]:
-    """Read a search, and yield every index that it names.
+    """Read a search, and yield every index that it references.
 
     >>> list(search({"query": {"terms": {"id": {"index": "lists", "id": "1", "path": "ids"}}}}))
     ['lists']
@@ -189,7 +189,7 @@ def search(value: Any) -> Iterator[str]:
 
 
 def table(*names: str, part: Part = skip) -> dict[str, Part]:
-    """Make a table in which several parts have the same reader."""
+    """Create a table in which several parts have the same reader."""
     return dict.fromkeys(names, part)
 
 

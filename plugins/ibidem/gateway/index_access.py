@@ -39,7 +39,7 @@ def patterns(settings: Settings) -> tuple[str, ...]:
 
 
 def has_all_indexes(settings: Settings) -> bool:
-    """Return whether callers may name every index, so that nothing has to be looked for."""
+    """Return whether callers may access every index, so that no check is needed."""
     return "*" in patterns(settings)
 
 
@@ -80,12 +80,12 @@ def check_expansion(value: object, settings: Settings) -> None:
 
 
 def literal(pattern: str) -> str:
-    """Write a pattern so that nothing but `*` means anything in it."""
+    """Escape a pattern so that only `*` is special."""
     return pattern.replace("[", "[[]").replace("?", "[?]")
 
 
 def check_indexes(names: str, settings: Settings) -> str:
-    """Check what is in a path for one or several indexes, and return it.
+    """Check and return the index names of a path.
 
     Args:
         names: Names and patterns, by commas.
@@ -128,7 +128,7 @@ WRAPPER = "wrapper"
 
 
 def check_references(body: Any, settings: Settings) -> None:
-    """Check every index that a search names in its body; nothing where all are open.
+    """Check every index that a search body references; no check if all indexes are open.
 
     Args:
         body: A request's body, read from JSON.
@@ -181,12 +181,12 @@ OWN = re.compile(
 
 
 def has_all_paths(settings: Settings) -> bool:
-    """Return whether every path of every index goes to the engine, which alone decides on it."""
+    """Return whether every path of every index is forwarded to the engine, which alone decides on access."""
     return settings.gateway_paths == "all" and has_all_indexes(settings)
 
 
 def streams(scope: Scope, settings: Settings) -> bool:
-    """Return whether a request is streamed, so that its body may be of any length.
+    """Return whether a request is streamed, so that its body may have any length.
 
     Args:
         scope: The request.
@@ -205,7 +205,7 @@ _ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
 
 
 def split_alias(indexes: str) -> tuple[str, str]:
-    """Return the engine's own names of indexes, and the mode that an alias asks for, or nothing.
+    """Split an alias into the engine's own index names and the dedupe mode it stands for, if any.
 
     Args:
         indexes: Names by commas.
@@ -218,7 +218,7 @@ def split_alias(indexes: str) -> tuple[str, str]:
 
 
 def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
-    """Return what is asked where a request says nothing else; an alias says more than a header.
+    """Return the default dedupe parameters; an alias takes precedence over a header.
 
     Args:
         alias: The mode that an alias asks for, or nothing.

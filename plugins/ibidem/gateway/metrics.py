@@ -23,7 +23,7 @@ SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 
 
 
 class Metrics:
-    """The counters of one gateway; never the content of a document, nor who asked."""
+    """Counters of one gateway; they contain no document content and no user."""
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
@@ -64,7 +64,7 @@ class Metrics:
 
     @contextmanager
     def measure(self, stage: Stage) -> Iterator[None]:
-        """Note how long a stage takes."""
+        """Measure the time of a stage."""
         began = perf_counter()
         try:
             yield
@@ -72,7 +72,7 @@ class Metrics:
             self.took(stage, perf_counter() - began)
 
     def count_search(self, account: Mapping[str, Any]) -> None:
-        """Count what a grouped search looked at.
+        """Count the documents and groups of a grouped search.
 
         Args:
             account: Its account, the block `dedupe` of the answer.
@@ -94,7 +94,7 @@ def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to co
     *,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `ibidem.search` does, and count it.
+    """Search as `ibidem.search` does, and update the metrics.
 
     Args:
         engine: Engine that is searched.

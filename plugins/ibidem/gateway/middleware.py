@@ -28,7 +28,7 @@ from ibidem_core.settings import Settings
 
 
 async def buffer_body(receive: Receive, settings: Settings) -> Receive:
-    """Read a body, and return what gives it at once, and then whatever the client does next.
+    """Read a body, and return a `receive` function that replays it before the client's further messages.
 
     Args:
         receive: Gives what comes from the client.
@@ -50,7 +50,7 @@ async def buffer_body(receive: Receive, settings: Settings) -> Receive:
     messages: list[Message] = [{"type": "http.request", "body": body, "more_body": False}]
 
     async def replay() -> Message:
-        """Return the messages that were read before, then those of the client."""
+        """Return the buffered messages, then those of the client."""
         return messages.pop() if messages else await receive()
 
     return replay
@@ -72,7 +72,7 @@ async def receive_body(receive: Receive, settings: Settings) -> bytes:
 
 
 def body_too_long(settings: Settings) -> HttpError:
-    """Say that a body is longer than it may be."""
+    """Return the error of a body over the maximum length."""
     return HttpError(
         413,
         "content_too_long_exception",
@@ -192,7 +192,7 @@ class LimitsMiddleware:
         self._places, self._streams = Places(settings.gateway_clients), Places(settings.gateway_clients)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
@@ -225,7 +225,7 @@ class LimitsMiddleware:
             raise body_too_long(self._settings)
 
     async def _stream(self, scope: Scope, receive: Receive, answer: "Outgoing") -> None:
-        """Let a request through as it comes; it has a place among its like."""
+        """Forward a streamed request; it counts against the limit of its kind."""
         address = caller_address(scope)
         self._streams.take(address)
         try:
@@ -258,7 +258,7 @@ class LimitsMiddleware:
         work.result()
 
     def _take_place(self, scope: Scope) -> Callable[[], None]:
-        """Take a place for a request, where its path needs one; returns what gives it back."""
+        """Acquire a place for a request, if its path needs one; returns a function that releases it."""
         if scope["path"] in ALWAYS:
             return lambda: None
         address = caller_address(scope)
@@ -282,14 +282,14 @@ def caller_address(scope: Scope) -> str:
 
 
 def collect(release: Callable[[], None], work: asyncio.Future[None]) -> None:
-    """Give the place of a request back once its thread has ended, which may be after the client went away."""
+    """Release the place of a request once its thread has ended, possibly after the client disconnected."""
     release()
     if not work.cancelled():
         work.exception()
 
 
 def check_headers(scope: Scope) -> None:
-    """Refuse a request with two values of a header for account, host or form: two readers may believe different ones.
+    """Refuse a request with duplicate authorization, host or content-type headers: two readers may use different ones.
 
     Raises:
         HttpError: Naming the header.
@@ -302,7 +302,7 @@ def check_headers(scope: Scope) -> None:
 
 
 def tell(scope: Scope, status: int, seconds: float) -> None:
-    """Log an answer: never the query string, nor what was sent."""
+    """Log a response, without the query string and body."""
     level = logging.DEBUG if scope["path"] in ALWAYS else logging.INFO
     if LOG.isEnabledFor(level):
         event = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
@@ -310,7 +310,7 @@ def tell(scope: Scope, status: int, seconds: float) -> None:
 
 
 def stage_times(stages: Mapping[str, float], all_ms: float) -> dict[str, float]:
-    """Return the milliseconds of each stage; what belongs to none of them is `other`.
+    """Return the milliseconds of each stage; the remaining time is `other`.
 
     >>> stage_times({"window": 0.002, "fetch": 0.001}, 4.5)
     {'window_ms': 2.0, 'fetch_ms': 1.0, 'other_ms': 1.5}
@@ -320,7 +320,7 @@ def stage_times(stages: Mapping[str, float], all_ms: float) -> dict[str, float]:
 
 
 class Outgoing:
-    """The answer to the client, with the headers of every answer.
+    """The response to the client, with the headers common to all responses.
 
     Args:
         send: Sends to the client.
@@ -333,7 +333,7 @@ class Outgoing:
         self.status = 0
 
     async def __call__(self, message: Message) -> None:
-        """Send a part of the answer."""
+        """Send a part of the response."""
         if message["type"] == "http.response.start":
             self.status = message["status"]
             headers = MutableHeaders(scope=message)

@@ -48,7 +48,7 @@ HEAD = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One search of several.
+    """One of several searches.
 
     Args:
         request: What it asks, or what is wrong with it.
@@ -60,7 +60,7 @@ class Line:
 
     @property
     def passes(self) -> bool:
-        """Whether the engine's own answer is asked for."""
+        """Whether the engine's own response is requested."""
         return isinstance(self.request, NativeRequest) and self.request.passes
 
 
@@ -80,7 +80,7 @@ class MsearchRequest:
 
     @property
     def dedupe(self) -> bool:
-        """Whether anything is asked of the dedupe layer."""
+        """Whether any search uses the dedupe layer."""
         return any(not isinstance(line.request, NativeRequest) or line.request.dedupe for line in self.lines)
 
 
@@ -145,7 +145,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     settings: Settings,
     default: Mapping[str, str],
 ) -> Line:
-    """Read one search of several; a parameter or part that is not understood is its own fault alone.
+    """Read one of several searches; an invalid parameter or part fails this search only.
 
     Args:
         indexes: Where its head names none.
@@ -193,7 +193,7 @@ def read_index(indexes: str, head: Values, settings: Settings) -> str:
 
 
 def check_head(options: Values, settings: Settings) -> None:
-    """Refuse what a head may not say while not all indexes are open.
+    """Refuse header options that are not allowed while only some indexes are open.
 
     Raises:
         HttpError: Naming it.
@@ -208,7 +208,7 @@ AT_ONCE = 4
 
 
 async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: IndexMetadataCache) -> Json:
-    """Answer several searches in their order, as `_msearch` does: one that fails harms no other.
+    """Answer several searches in order, as `_msearch` does: one that fails does not affect the others.
 
     Args:
         work: Where they are sent.
@@ -222,14 +222,14 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
 
 
 async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
-    """Send the searches that ask for no groups on together; the answers are filtered once all are there."""
+    """Send the searches without grouping together; the responses are filtered once all have arrived."""
     contents = [line.content for line in lines.lines if line.passes]
     parameters = {name: value for name, value in lines.parameters.items() if name != FILTER_PATH}
     return await work.send_lines(lines.path, parameters, b"".join(contents)) if contents else {}
 
 
 async def answer_line(work: DedupeProxy, line: Line, metadata: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:
-    """Answer one grouped search, or say what was wrong with it."""
+    """Answer one grouped search, or return its error."""
     async with turns:
         try:
             if isinstance(line.request, UsageError | HttpError):

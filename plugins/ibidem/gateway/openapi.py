@@ -51,7 +51,7 @@ WRONG = {
 
 
 def add_error_schema(app: FastAPI) -> None:
-    """Let an application describe the errors that every route may answer, in the one form that they have.
+    """Add the errors that every route may return to an application's OpenAPI document, in one common schema.
 
     Args:
         app: The application, its routes added.
@@ -71,7 +71,7 @@ def add_error_schema(app: FastAPI) -> None:
 
 
 def add_errors(responses: dict[str, Any]) -> None:
-    """Describe every error, and leave out the framework's own form of one.
+    """Describe every error, and remove the framework's own error schema.
 
     Args:
         responses: Those of an operation, by status.
@@ -95,7 +95,7 @@ Id = Annotated[str, Field(description="A document's id.", min_length=1, max_leng
 
 
 def to_field(parameter: Parameter) -> Any:
-    """Return a parameter of the dedupe layer as a field: any text or nothing, since the table reads it."""
+    """Return a dedupe parameter as an optional text field, since the parameter table validates it."""
     description = f"{parameter.about}: {parameter.values} (default: {parameter.default})"
     return str | None, Field(default=None, description=description, max_length=20_000)
 
@@ -114,7 +114,7 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
     def request(self, mode: Mode, engine: Engine) -> DedupeRequest:
-        """Return what is asked of the dedupe layer, of an index with presets of its own."""
+        """Return the dedupe request, which may use presets of the index."""
         presets = lookup_presets(engine, self.dedupe_preset)
         return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode, presets=presets)
 

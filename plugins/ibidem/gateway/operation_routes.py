@@ -25,7 +25,7 @@ def metrics(context: WithContext, engine: CallersEngine) -> Response:
 
 
 def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
-    """Return what all processes of this gateway counted, or this one where it is alone."""
+    """Return the metrics of all processes of this gateway, or of this process if it is the only one."""
     if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
         return registry
     together = CollectorRegistry()
@@ -34,7 +34,7 @@ def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
 
 
 def dead_letters(engine: Engine) -> bytes:
-    """Count the documents that could not be ingested; nothing where they cannot be read.
+    """Count the documents that could not be ingested; None if they cannot be read.
 
     Args:
         engine: The index, as the caller may read it.

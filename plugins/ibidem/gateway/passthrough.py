@@ -1,4 +1,4 @@
-"""Every other path, where `IBIDEM_GATEWAY_PATHS` is `all`: it goes to the engine with the caller's own rights.
+"""All other paths, if `IBIDEM_GATEWAY_PATHS` is `all`: they are forwarded with the caller's own rights.
 
 Where all indexes are open, requests and answers are streamed. Else documents alone can be read and
 written, in the indexes that are open: each request names its index and nothing else, and what is sent is written again
@@ -61,7 +61,7 @@ OPERATIONS = ("create", "delete", "index", "update")
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """A request as it goes to the engine.
+    """A request as it is sent to the engine.
 
     Args:
         target: Path and query string.
@@ -75,7 +75,7 @@ class OutgoingRequest:
 
 
 async def read_document_request(request: Request, content: bytes, settings: Settings) -> OutgoingRequest:
-    """Read a request, and write it again.
+    """Parse a document request, and serialize it again.
 
     Args:
         request: Method, path, query string and headers.
@@ -146,7 +146,7 @@ def check_documents(body: Mapping[str, Any], index: str, settings: Settings) -> 
 
 
 def check_meta(meta: Any, index: str, settings: Settings) -> None:
-    """Check what a document is named by.
+    """Check the metadata of a document: its index and id.
 
     Raises:
         HttpError: An index that is not open, or none, or what nobody knows.
@@ -164,7 +164,7 @@ AT_ONCE = 500
 
 
 async def rewrite_bulk(content: bytes, index: str, settings: Settings) -> bytes:
-    """Write the lines of `_bulk` again, some at a time: a body may have a line for every byte.
+    """Serialize the lines of `_bulk` again, in batches: a body may have one line per byte.
 
     Args:
         content: The body, unpacked.
@@ -183,7 +183,7 @@ async def rewrite_bulk(content: bytes, index: str, settings: Settings) -> bytes:
 
 
 def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes]:
-    """Yield the lines of `_bulk`, each written again; empty for a blank one.
+    """Yield the lines of `_bulk`, each serialized again; blank lines are empty.
 
     Raises:
         HttpError: What it does is not known, or in an index that is not open.
@@ -204,7 +204,7 @@ def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes
 
 
 def split_lines(content: bytes) -> Iterator[bytes]:
-    r"""Yield the lines of a body one by one.
+    r"""Split a body into lines, one by one.
 
     >>> list(split_lines(b"a\n\nb"))
     [b'a', b'', b'b']
@@ -231,7 +231,7 @@ class Passthrough:
     context: GatewayContext
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         request, settings = Request(scope, receive), self.context.settings
         scope["route"] = ROUTE
         upstream = await cluster(request)

@@ -1,4 +1,4 @@
-"""Patience: how long an answer may take, with the wait that a request asks of the engine."""
+"""Timeout of a request, including the wait that it asks of the engine."""
 
 import re
 from collections.abc import Mapping
@@ -51,7 +51,7 @@ class Patience:
 
 
 def extend(scope: Scope, parameters: Mapping[str, object]) -> None:
-    """Add the longest wait among the parameters of a request to the time within which it has to be answered.
+    """Add the longest wait among a request's parameters to its timeout.
 
     Args:
         scope: The request.
@@ -68,7 +68,7 @@ def query_parameters(scope: Scope) -> dict[str, object]:
 
 
 def parse_time(text: object) -> float:
-    """Return the seconds that a time of the engines stands for, up to `MAX_WAIT_S`; 0 for what is none.
+    """Return the seconds of a time value of the engines, up to `MAX_WAIT_S`; 0 if it is invalid.
 
     >>> parse_time("1m"), parse_time("500ms"), parse_time("2d"), parse_time(30), parse_time("-1")
     (60.0, 0.5, 3600.0, 0.0, 0.0)

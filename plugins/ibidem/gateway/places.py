@@ -1,4 +1,4 @@
-"""Places: how many requests are answered at the same time, in all and for one address."""
+"""Concurrency limits: how many requests are processed at the same time, in total and per address."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ from ibidem.gateway.errors import HttpError
 
 
 class Places:
-    """The places of requests of one kind; one address may hold three quarters of them, so that others find one.
+    """The places of requests of one kind; one address may hold three quarters of them.
 
     Args:
         limit: How many there are.
@@ -25,7 +25,7 @@ class Places:
         self.taken = 0
 
     def take(self, address: str) -> None:
-        """Take a place.
+        """Acquire a place.
 
         Args:
             address: Who asks.
@@ -41,7 +41,7 @@ class Places:
         self.taken += 1
 
     def release(self, address: str) -> None:
-        """Give a place back."""
+        """Release a place."""
         self.taken -= 1
         self._held[address] -= 1
         if not self._held[address]:
@@ -49,7 +49,7 @@ class Places:
 
 
 def too_many_requests(reason: str) -> HttpError:
-    """Refuse a request that would be one too many."""
+    """Refuse a request above the concurrency limit."""
     return HttpError(
         429, "rejected_execution_exception", reason, "try again in a second; IBIDEM_GATEWAY_CLIENTS allows more"
     )

@@ -1,4 +1,4 @@
-"""Supervisor of the processes of `ibidem serve`: each is started again when it ends by itself, and all end together."""
+"""Supervisor of the processes of `ibidem serve`: restarts each that exits by itself, and stops all together."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ Work = Callable[[], None]
 
 
 class Supervised:
-    """A process that is started again when it ends by itself, later each time it ends soon.
+    """A process that is restarted when it exits, with a growing delay if it exits soon.
 
     Args:
         work: What it does.
@@ -39,12 +39,12 @@ class Supervised:
         self.number = 0
 
     def start(self, reading: int, writing: int) -> None:
-        """Start it."""
+        """Start the process."""
         self._began = time.monotonic()
         self.number = fork(self._work, reading, writing)
 
     def note_end(self) -> None:
-        """Note that it has ended, and when it is to be started again."""
+        """Record the exit, and schedule the restart."""
         now = time.monotonic()
         if now - self._began > MAX_PAUSE_S:
             self._pause = FIRST_PAUSE_S
@@ -77,7 +77,7 @@ def run_processes(works: Sequence[Work]) -> None:
 
 
 def await_signal(processes: Sequence[Supervised]) -> int:
-    """Wait until a process is due or a signal comes; returns the signal's number, or 0."""
+    """Wait until a restart is due or a signal arrives; returns the signal's number, or 0."""
     due = [each.due for each in processes if not each.number]
     if not due:
         return signal.sigwait(WATCHED)
@@ -86,7 +86,7 @@ def await_signal(processes: Sequence[Supervised]) -> int:
 
 
 def end(processes: Sequence[Supervised]) -> None:
-    """Let all processes finish what they do; one that takes too long is killed."""
+    """Stop all processes after their current requests; slow ones are killed."""
     tell(processes, signal.SIGTERM)
     deadline = time.monotonic() + SECONDS_TO_END
     while reap(processes):
@@ -105,7 +105,7 @@ def tell(processes: Sequence[Supervised], number: int) -> None:
 
 
 def reap(processes: Sequence[Supervised]) -> bool:
-    """Note which processes have ended; returns whether any runs."""
+    """Record which processes have exited; returns whether any is running."""
     for each in processes:
         if each.number and os.waitpid(each.number, os.WNOHANG)[0]:
             each.note_end()
@@ -113,7 +113,7 @@ def reap(processes: Sequence[Supervised]) -> bool:
 
 
 def fork(work: Work, reading: int, writing: int) -> int:
-    """Start a process, and return its number."""
+    """Start a process, and return its id."""
     process = os.fork()
     if process:
         return process
@@ -134,6 +134,6 @@ def fork(work: Work, reading: int, writing: int) -> int:
 
 
 def watch_pipe(reading: int) -> None:
-    """End this process when the other end of a pipe is closed."""
+    """Exit this process when the other end of a pipe is closed."""
     os.read(reading, 1)
     os.kill(os.getpid(), signal.SIGTERM)

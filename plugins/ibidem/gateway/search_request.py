@@ -1,4 +1,4 @@
-"""Search request of the engine's API: path, query string and body, read and checked before the engine is asked.
+"""Search request of the engine's API: path, query string and body, validated before the engine is asked.
 
 Bodies are unpacked, read so strictly that there is one way to read them, and written again. The engine is sent what was
 read here, never the caller's own bytes: two readers of one text may differ, a writer and a reader of plain JSON do not.
@@ -33,7 +33,7 @@ Values = Mapping[str, Any]
 
 
 def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) -> Values | None:
-    """Read a body that is a JSON object; None where there is no body.
+    """Read a JSON object body; None without a body.
 
     Args:
         content: The body's bytes.
@@ -71,7 +71,7 @@ def check_type(content_type: str, endings: Iterable[str]) -> None:
 
 
 def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -> bytes:
-    """Undo what a client did to make a body short, up to the length that a body may have.
+    """Decompress a body, up to the maximum length.
 
     Raises:
         HttpError: Another way than gzip, damaged, too long, or with anything behind its one member.
@@ -101,7 +101,7 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
 
 
 def as_object(content: bytes) -> Values:
-    """Read a JSON object in which every name occurs once.
+    """Read a JSON object whose names are unique.
 
     Raises:
         HttpError: It is none.
@@ -120,7 +120,7 @@ def as_object(content: bytes) -> Values:
 
 
 def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Make an object of its pairs.
+    """Build an object from its pairs; duplicate names are refused.
 
     Raises:
         ValueError: A name occurs twice; readers differ in which value they take.
@@ -133,7 +133,7 @@ def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def dump_json(value: object) -> bytes:
-    """Write a value as JSON, in one line.
+    """Serialize a value as JSON, on one line.
 
     >>> dump_json({"size": 10**20})
     b'{"size": 100000000000000000000}'
@@ -199,7 +199,7 @@ SOURCE, SOURCE_TYPE = "source", "source_content_type"
 
 @dataclass(frozen=True, slots=True)
 class NativeRequest:
-    """One search, with what is ours taken out of it.
+    """One search, with the dedupe parameters removed.
 
     Args:
         indexes: The indexes in the path, checked.
@@ -215,7 +215,7 @@ class NativeRequest:
 
     @property
     def passes(self) -> bool:
-        """Whether the engine's own answer is asked for."""
+        """Whether the engine's own response is requested."""
         return self.dedupe is None or self.dedupe.mode == "off"
 
 
@@ -264,7 +264,7 @@ def read_source(parameters: Mapping[str, str]) -> Values:
 def build_request(
     indexes: str, parameters: Mapping[str, str], body: Values, settings: Settings, default: Mapping[str, str]
 ) -> NativeRequest:
-    """Take apart what is ours and what is the engine's.
+    """Separate the dedupe parameters from the engine's own.
 
     Args:
         indexes: Names and patterns, by commas.

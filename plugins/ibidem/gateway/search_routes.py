@@ -1,4 +1,4 @@
-"""Routes of `_search`, `_msearch` and `_count`: grouped, or passed on; cancelled when the client disconnects."""
+"""Routes of `_search`, `_msearch` and `_count`: grouped, or forwarded; cancelled when the client disconnects."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
@@ -35,7 +35,7 @@ async def pass_on(
     read: NativeRequest | MsearchRequest | None,
     settings: Settings,
 ) -> Response:
-    """Send a request on that asks nothing of the dedupe layer, and return the answer as it is.
+    """Forward a request without dedupe parameters, and return the response unchanged.
 
     Args:
         request: Method, path, query string and headers.
@@ -58,7 +58,7 @@ async def pass_on(
 
 
 async def pass_as_it_came(request: Request, upstream: Upstream, content: bytes) -> Response:
-    """Send a request on as it came, and return the answer as it is.
+    """Forward a request unchanged, and return the response unchanged.
 
     Args:
         request: Method, path, query string and headers.
@@ -72,7 +72,7 @@ async def pass_as_it_came(request: Request, upstream: Upstream, content: bytes) 
 
 
 def as_response(reply: Reply) -> Response:
-    """Return an answer of the engine's as it is."""
+    """Return an engine response unchanged."""
     answer = Response(reply.body, reply.status)
     del answer.headers["content-length"]
     for name, value in reply.headers:
@@ -116,7 +116,7 @@ async def wait_for_disconnect(request: Request) -> None:
 
 
 class IndexesConvertor(StringConvertor):
-    """Reads index names from a path; date math such as `<logs-{now/d}>` may hold a slash."""
+    """Reads index names from a path; date math such as `<logs-{now/d}>` may contain a slash."""
 
     regex = INDEXES
 
@@ -205,7 +205,7 @@ async def several(
 
 
 def readable(read: Callable[[], Read], request: Request, context: GatewayContext) -> Read | None:
-    """Read a request; None for what cannot be read where the engine alone decides on it.
+    """Parse a request; None if it cannot be parsed and only the engine decides on access.
 
     Args:
         read: Reads it.
@@ -232,7 +232,7 @@ Find = Callable[[DedupeProxy, NativeRequest, IndexMetadataCache], Awaitable[Json
 async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and what it finds
     indexes: str, request: Request, context: GatewayContext, cluster: Upstream, caller: Caller, find: Find
 ) -> Response:
-    """Answer a request with `dedupe` from grouped searches; pass others on."""
+    """Respond to a request with `dedupe` with grouped results; forward others."""
     content = await request.body()
     native = readable(
         lambda: read_request(indexes, request.url.query, request.headers, content, context.settings), request, context
@@ -247,7 +247,7 @@ async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and wh
 
 
 async def count_groups(work: DedupeProxy, request: NativeRequest, metadata: IndexMetadataCache) -> Json:
-    """Count documents as `_count` does, and groups as far as a window reaches."""
+    """Count documents as `_count` does, and the groups of the window."""
     response = await work.search(replace(request, body={**request.body, "size": 0}), metadata)
     total = response["hits"]["total"]
     account = {"dedupe": response["dedupe"]} if "dedupe" in response else {}
@@ -255,7 +255,7 @@ async def count_groups(work: DedupeProxy, request: NativeRequest, metadata: Inde
 
 
 async def answer(work: DedupeProxy, result: Awaitable[Json], parameters: Mapping[str, str]) -> Response:
-    """Write what came of grouped searches, or the engine's own error.
+    """Respond with grouped results, or with the engine's own error.
 
     Args:
         work: The searches, which know the form of the engine's answers.

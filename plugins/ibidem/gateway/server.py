@@ -1,4 +1,4 @@
-"""Server of the gateway: listens at an address, and answers there by one process or several."""
+"""Server of the gateway: listens on an address, with one process or several."""
 
 import contextlib
 import gc
@@ -32,7 +32,7 @@ def serve(
     processes: int = 1,
     beside: Sequence[Work] = (),
 ) -> None:
-    """Answer requests until SIGTERM; running requests are finished first.
+    """Serve requests until SIGTERM; running requests are finished first.
 
     Each answer is a line of the log: method, path, status and time; what people search for is in none.
 
@@ -67,7 +67,7 @@ def serve(
 
 
 def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
-    """Make the server of a gateway; it listens nowhere yet.
+    """Create the server of a gateway, not listening yet.
 
     Args:
         settings: The settings in force.
@@ -86,7 +86,7 @@ def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server
 
 
 def spare_the_collector() -> None:
-    """Let Python look for garbage seldom: the window of each search is thousands of objects, none in a circle.
+    """Run the garbage collector rarely: the window of each search is thousands of objects without cycles.
 
     With the thresholds that it starts with it would look at all of them every few searches, for a sixth of the time.
     """

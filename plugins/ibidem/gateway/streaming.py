@@ -1,4 +1,4 @@
-"""Streaming: a request goes to the engine byte for byte as it comes, and so does its answer.
+"""Streaming: a request body is forwarded byte for byte as it arrives, and so is the response.
 
 A client has to send, and to take, at least `MIN_RATE` bytes a second, and what it packs may not grow without bounds.
 The engine may take its time: only it knows how long it was asked to wait (`timeout=30s`, `wait_for_completion`), and a
@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 class Pace:
-    """Pace of a client: each byte earns it time, and waiting for it uses the time up.
+    """Pace of a client: each byte earns it time, and waiting uses it up.
 
     Args:
         limit: Seconds that it may be waited for at a stretch, and without a byte.
@@ -59,7 +59,7 @@ class Pace:
 
 
 class StreamedResponse:
-    """One request on its way to the engine, and the answer on its way back.
+    """One streamed request to the engine, and its streamed response.
 
     Args:
         request: The request.
@@ -80,7 +80,7 @@ class StreamedResponse:
         self._error: Exception | None = None
 
     async def run(self) -> None:
-        """Send the request on, and its answer back."""
+        """Forward the request and its response."""
         doing, leaving = asyncio.ensure_future(self._exchange()), asyncio.ensure_future(self._wait_for_disconnect())
         try:
             await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -114,7 +114,7 @@ class StreamedResponse:
                 raise self._error or error from error
 
     async def _answer(self, answer: aiohttp.ClientResponse) -> None:
-        """Send the answer back as it comes."""
+        """Forward the response as it arrives."""
         headers = response_headers(answer.raw_headers)
         if "content-length" in answer.headers:
             headers.append(("content-length", answer.headers["content-length"]))
@@ -126,7 +126,7 @@ class StreamedResponse:
         await self._send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _deliver(self, part: bytes) -> None:
-        """Send a part of the answer to a client that takes it fast enough."""
+        """Send a part of the response; a client that reads too slowly is disconnected."""
         try:
             await self._pace.wait(self._send({"type": "http.response.body", "body": part, "more_body": True}))
         except TimeoutError as error:
@@ -134,7 +134,7 @@ class StreamedResponse:
         self._pace.earn(len(part))
 
     async def _body(self) -> AsyncIterator[bytes]:
-        """Give the request's body as it comes."""
+        """Yield the request's body as it arrives."""
         has_more = True
         while has_more:
             message = await self._receive()
@@ -147,7 +147,7 @@ class StreamedResponse:
         self._arrived.set()
 
     async def _count(self, part: bytes) -> None:
-        """Count what a part of the body unpacks to."""
+        """Count the uncompressed size of a part of the body."""
         try:
             await self._expansion.count(part)
         except HttpError as error:

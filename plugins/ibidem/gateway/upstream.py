@@ -1,4 +1,4 @@
-"""Upstream: the engine behind the gateway; requests are passed to it and its responses back unchanged.
+"""Upstream: the engine behind the gateway; forwards requests and returns responses unchanged.
 
 A caller is known by the headers that carry its rights, and engines are opened with them.
 """
@@ -43,7 +43,7 @@ class Caller:
 
     @classmethod
     def read(cls, headers: Mapping[str, str]) -> "Caller":
-        """Read the headers of a request; their names in any case.
+        """Parse the headers of a request; header names are case-insensitive.
 
         >>> Caller.read({"Authorization": "Basic YWRhOnB3", "cookie": "a=1"}).name
         'ada'
@@ -53,7 +53,7 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """The user's name where it was sent with a password; else empty."""
+        """The user's name if basic authentication was used; else empty."""
         scheme, _, value = dict(self.headers).get("authorization", "").partition(" ")
         if scheme.lower() != "basic":
             return ""
@@ -80,7 +80,7 @@ class Engines:
         self._lock = Lock()
 
     def get(self, caller: Caller, index: str) -> Engine:
-        """Return the engine with the caller's credentials alone; those in the address are left out.
+        """Return the engine with only the caller's credentials; those in the address are not used.
 
         Args:
             caller: User who asks.
@@ -100,7 +100,7 @@ class Engines:
         return engine
 
     def close(self) -> None:
-        """Close all of them."""
+        """Close all engines."""
         with self._lock:
             while self._engines:
                 self._engines.popitem()[1].close()
@@ -162,7 +162,7 @@ class Reply:
 
 
 class Upstream:
-    """The engine's nodes; connections are kept, and all are closed in the end.
+    """The engine's nodes, with pooled connections that are closed at the end.
 
     Args:
         address: Where they are; a user or key in it is not used.
@@ -179,7 +179,7 @@ class Upstream:
     async def send(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None
     ) -> Reply:
-        """Send a request to a node, and to the next one where a node does not answer.
+        """Send a request to a node, or to the next one if it does not respond.
 
         Args:
             method: Its method.
@@ -207,7 +207,7 @@ class Upstream:
     async def stream(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: AsyncIterator[bytes] | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request whose body comes bit by bit, and give the answer before it is read.
+        """Send a request with a streamed body, and return the response before its body is read.
 
         Args:
             method: Its method.
@@ -248,7 +248,7 @@ class Upstream:
             return Reply(answer.status, response_headers(answer.raw_headers), await answer.read())
 
     def _connect(self) -> aiohttp.ClientSession:
-        """Give the connections, made with the first request, since they belong to the loop that runs then."""
+        """Return the connection pool, created with the first request: it belongs to the running event loop."""
         if self._session is None:
             context = ssl.create_default_context(cafile=self._ca or None)
             self._session = aiohttp.ClientSession(
@@ -262,7 +262,7 @@ class Upstream:
 
 
 def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Return the headers of an answer that belong to it."""
+    """Return the end-to-end headers of a response."""
     read = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
     return [(name, value) for name, value in read if name not in OF_THE_CONNECTION]
 
@@ -277,7 +277,7 @@ def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
-    """Return the headers of a request whose body is written here, in the version that its client speaks.
+    """Return the headers of a request whose body was serialized again, in its client's API version.
 
     Args:
         headers: Those that came, names in small letters.
@@ -300,7 +300,7 @@ def media_type(headers: Mapping[str, str], form: str) -> str:
 
 
 def target(path: str, parameters: Mapping[str, str]) -> str:
-    """Write path and query string, the latter so that it can be parted in one way only.
+    """Build path and query string; the query string is normalized so that it can be parsed in one way only.
 
     >>> target("/news/_search", {"q": "a;source={}"})
     '/news/_search?q=a%3Bsource%3D%7B%7D'

@@ -10,8 +10,11 @@ from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.date_order import sort_hits
+from ibidem.grouped_search.facets import Facets, count_facets
+from ibidem.grouped_search.neighbours import read_passage
 from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import (
     decides,
     is_read_as_here,
@@ -21,11 +24,11 @@ from ibidem.grouped_search.plugin_request import (
 )
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
-from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
+from ibidem.grouped_search.stats import ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
@@ -41,7 +44,7 @@ from ibidem_engines.stored_overrides import load_overrides
 
 @dataclass(slots=True)
 class EngineBackend(SearchBackend, StoredBackend):
-    """A query to an engine, with its documents as they are shown.
+    """A query to an engine, and its documents as shown.
 
     Args:
         engine: Engine that is searched.
@@ -85,6 +88,12 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         return self._search.long_signatures(names)
+
+    @override
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        with self._timed("fetch"):
+            read = yield from self.engine.searching().fetch([document_ref(hit) for hit in hits])
+        return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
 
     @override
     def fetch(
@@ -131,7 +140,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
-        """Note how long a stage takes."""
+        """Measure the time of a stage."""
         began = perf_counter()
         try:
             yield
@@ -172,7 +181,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """The response of a search, with the window and the facets behind it.
+    """The response of a search, with its window and facets.
 
     Args:
         response: The response.
@@ -201,7 +210,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     portion: Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `search` does, with the same errors, and give the window too.
+    """Search as `search` does, with the same errors, and return the window too.
 
     Args:
         engine: Engine that is searched.
@@ -253,7 +262,7 @@ def find_page(
 
 
 def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
-    """Return what a response notes on its query and its order."""
+    """Return the notes of a response on its query and sort order."""
     found = query_notes(source.engine, source.query, source.view, answer.total)
     if source.order == "relevance":
         return found
@@ -288,7 +297,7 @@ class Answer:
 
 
 def to_response(answer: Answer, account: Json, start_time: float) -> Json:
-    """Write a response in the engine's own format.
+    """Format a response like the engine's own.
 
     Args:
         answer: The page of groups.
@@ -337,7 +346,7 @@ def list_here(source: EngineBackend, page_request: PageRequest) -> RequestFlow[A
 
 
 def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
-    """Make the answer of a search that was grouped here."""
+    """Build the answer of a search that was grouped in this process."""
     best = ranking.hits[0].score if ranking.hits else None
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
 

@@ -4,9 +4,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import CursorCodec, NextPage
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
@@ -19,7 +20,7 @@ class SearchBackend(Protocol):
     """The source of a ranking, its documents and their duplicates."""
 
     def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        """Give the top of the ranking; called again, deeper, it gives the same ranking.
+        """Read the top of the ranking; a deeper call returns the same ranking.
 
         Args:
             depth: How many hits.
@@ -27,18 +28,26 @@ class SearchBackend(Protocol):
         """
 
     def overrides(self) -> Sequence[Override]:
-        """Give manual decisions; called once the window is there."""
+        """Return the manual decisions; called after the window was read."""
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
-        """Look up signature values among what matches, or among all that the caller's filters let in."""
+        """Look up signature values among the matches, or in the whole index within the caller's filters."""
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        """Return the long signatures of documents; documents without any are left out."""
+        """Return the long signatures of documents; documents without any are omitted."""
+
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        """Return the texts of hits with the names of the documents from which they were cut.
+
+        Args:
+            hits: The hits of a window.
+            fields: Where these are; a hit without one of them is left out, or its document is not known.
+        """
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Return the documents of hits as they are shown; those that no longer match are left out.
+        """Return the documents of hits as shown; those that no longer match are omitted.
 
         Args:
             hits: The hits of a window, or of `find`.
@@ -48,7 +57,7 @@ class SearchBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """Some duplicates of one group of a page.
+    """A range of the duplicates of one group.
 
     Args:
         group: The group's name.
@@ -63,7 +72,7 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """One page, checked.
+    """A validated request for one page.
 
     Args:
         request: How to group and show.
@@ -94,7 +103,7 @@ def document_ref(hit: Hit) -> DocumentRef:
 def cursor_codec(
     key: bytes, index: str, query: Query, request: DedupeRequest, order: Order = "relevance"
 ) -> CursorCodec:
-    """Return what writes and reads the cursors of one list.
+    """Return the cursor codec of a list.
 
     Args:
         key: The key of the index.
@@ -107,6 +116,6 @@ def cursor_codec(
 
 
 def start_place(page_request: PageRequest) -> Place:
-    """Return where a page of a collapsed ranking begins."""
+    """Return the start position of a page of a collapsed ranking."""
     start, following = page_request.start, page_request.next_page
     return Place(start, following.search_after if following is not None and following.start == start else None)

@@ -1,4 +1,4 @@
-"""Current version of each group of a page, for `dedupe_keep=current`: its documents are read, and put in order.
+"""Current version of each group of a page, for `dedupe_keep=current`: reads its documents and orders them.
 
 Packed values hold dates, and neither titles nor fields, by which versions are numbered. So documents are read, those of
 the page's groups of two or more alone. Their first lines are no names here, since a page needs no text for it.
@@ -22,7 +22,7 @@ TEXTS_AT_ONCE = 20
 
 
 class DocumentSource(Protocol):
-    """What reads the documents of hits."""
+    """Reader of the documents of hits."""
 
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Return the documents of hits as they are shown."""
@@ -31,7 +31,7 @@ class DocumentSource(Protocol):
 def version_places(
     source: DocumentSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
 ) -> RequestFlow[Mapping[int, int]]:
-    """Return the place of each row among the versions of its group; nothing where they are not asked for.
+    """Return the position of each row among the versions of its group; empty if not requested.
 
     Of versions that nothing puts in order the best in rank comes last.
 
@@ -53,7 +53,7 @@ def version_places(
 
 
 def _read(source: DocumentSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:
-    """Read what rows say about their versions; of their texts, which come along, only some are in memory together."""
+    """Read the version fields of rows, in batches, since their texts are read too."""
     marks: dict[int, VersionedDocument] = {}
     for start in range(0, len(rows), TEXTS_AT_ONCE):
         some = rows[start : start + TEXTS_AT_ONCE]
@@ -63,7 +63,7 @@ def _read(source: DocumentSource, window: Window, rows: Sequence[int]) -> Reques
 
 
 def _document(hit: Json) -> Document:
-    """Return a document as a hit holds it, without its text."""
+    """Return the document of a hit, without its text."""
     record = hit["_source"]
     texts = {name: record.get(name, "") for name in ("title", "date", "url")}
     return Document(record["id"], "", meta=record.get("meta", {}), **texts)

@@ -13,7 +13,7 @@ RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "sim
 
 
 def relation_name(evidence: Evidence) -> str:
-    """Return the relation of a pair by its evidence: that of pages where there is one."""
+    """Return the relation of a pair by its evidence: that of its pages, if there is one."""
     return str(evidence.why.get("relation") or RELATION_OF_LEVEL.get(evidence.level, "overlapping_text"))
 
 
@@ -95,7 +95,7 @@ def relation(why: Why, other: str, own_name: str = "") -> str:
 
 
 def common_share(why: Why, side: str) -> float | None:
-    """Return which share of a text's five-word runs the other has, as far as it is known.
+    """Return the share of a text's five-word runs that the other text has, if known.
 
     Args:
         why: The evidence.
@@ -107,7 +107,7 @@ def common_share(why: Why, side: str) -> float | None:
 
 
 def place(why: Why, side: str) -> str:
-    """Say where in one of two texts the common part is; empty when no range is known.
+    """Return the position of the common part in one of two texts; empty if no range is known.
 
     Where much less than that is common, the share is mentioned too: pages 20 to 265 may hold a few lines each.
 
@@ -125,7 +125,7 @@ def place(why: Why, side: str) -> str:
 
 
 def date_distance(days: int) -> str:
-    """Say how far two dates are from each other.
+    """Return the distance of two dates, in words.
 
     >>> date_distance(0), date_distance(1)
     ('the same day', '1 day apart')
@@ -134,7 +134,7 @@ def date_distance(days: int) -> str:
 
 
 def guards(why: Why) -> list[str]:
-    """Describe the guard values, where they matter.
+    """Describe the guard values, if they matter.
 
     >>> guards({"days_apart": 3, "length_ratio": 0.81})
     ['3 days apart', 'one is 19 % shorter']
@@ -174,7 +174,7 @@ Response = Mapping[str, Any]
 
 
 def groups(hits: Sequence[ResponseHit]) -> Iterator[tuple[ResponseHit, list[ResponseHit]]]:
-    """Yield each lead with the duplicates that follow it; those inside a collapsed lead stay closed."""
+    """Yield each lead with its duplicates; those of a collapsed lead are not listed."""
     lead: ResponseHit | None = None
     duplicates: list[ResponseHit] = []
     for hit in hits:
@@ -194,18 +194,18 @@ def is_duplicate(hit: ResponseHit) -> bool:
 
 
 def uncounted_copies(lead: ResponseHit) -> str:
-    """Say how many copies of a lead were counted and not read, or nothing."""
+    """Return how many copies of a lead were counted and not read, or an empty string."""
     count = lead.get("_dedupe", {}).get("only_counted", 0)
     return f"{format_count(count, 'further duplicate')} matched and counted, not listed" if count else ""
 
 
 def hit_title(hit: ResponseHit) -> str:
-    """Return the title or id by which another document speaks of a hit, on one line."""
+    """Return the title or id that refers to a hit, on one line."""
     return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
 
 
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
-    """Describe the evidence for a duplicate, with notes on it.
+    """Describe the evidence for a duplicate, with its notes.
 
     Args:
         mark: What the layer says of it.
@@ -245,7 +245,7 @@ def account_line(response: Response, first: int) -> str:
 
 
 def grouped_count(count: str, read: int, match_count: int) -> str:
-    """Say how many groups a number of results makes.
+    """Return the number of groups of a number of results, in words.
 
     >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
     ('27 groups in the first 500 of 12,009 results', '5 groups in 21 results', 'no results')
@@ -264,7 +264,7 @@ def advice(response: Response) -> list[str]:
 
 
 def note_lines(account: Mapping[str, Any]) -> list[str]:
-    """Return a line for each note on a query: parts that were ignored, documents that filters or the order leave out.
+    """Return a line for each note on a query: ignored parts, and documents excluded by filters or the sort order.
 
     >>> note_lines({"without_language": 1, "undated": 2})
     ['1 more result has no language, so a condition on it leaves it out', '2 results have no known date and come last']
@@ -284,5 +284,6 @@ REMARKS = {
     "crowded": "not compared with all leads that share a value with them",
     "mixed_tables": "signed with another idf table",
     "unsettled": "not grouped yet",
+    "without_document": "without a document or a text",
 }
 """Counts of the account that are named when they are not zero."""

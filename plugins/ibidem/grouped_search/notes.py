@@ -1,4 +1,4 @@
-"""Notes on the query of an answer: parts that were not understood, and documents that a filter leaves out unasked."""
+"""Notes on the query of an answer: ignored parts, and documents that a filter excludes implicitly."""
 
 from dataclasses import replace
 
@@ -10,7 +10,7 @@ from ibidem_engines.spelling import did_you_mean
 
 
 def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
-    """Return what a response notes on its query.
+    """Return the notes of a response on its query.
 
     Args:
         engine: The index.

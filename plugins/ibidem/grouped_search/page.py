@@ -1,4 +1,4 @@
-"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents shown.
+"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents to show.
 
 Copy cap: after 100 copies of one text, further copies are counted, not fetched, where the first step of the window does
 not fill the page. Otherwise one story with 100,000 copies would use up the whole window.
@@ -11,6 +11,7 @@ from functools import partial
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend
 from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.neighbours import WindowOverlaps
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
@@ -51,7 +52,7 @@ def joins_every_copy(window: Window, row: int) -> bool:
 
 
 def copies(window: Window) -> Mapping[str, Sequence[int]]:
-    """Return the rows of each text by its content hash, in rank order; texts without words are left out."""
+    """Return the rows of each text by its content hash, in rank order, except for texts without words."""
     hashes = window.columns.content.astype("<u8").tobytes().hex()
     rows: defaultdict[str, list[int]] = defaultdict(list)
     for row in range(len(window.hits)):
@@ -71,7 +72,7 @@ def counts(contents: Iterable[str]) -> list[SignatureLookup]:
 
 
 def count_unread(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
-    """Say how many copies of each text were counted and not read, by the id of its group.
+    """Return the number of counted, unread copies of each text, by the id of its group.
 
     Args:
         window: The page's hits, and hits found by a scope.
@@ -104,6 +105,7 @@ class WindowReader:
         self.window: Window
         self.surplus: tuple[str, ...] = ()
         self.matching: dict[str, int] = {}
+        self.neighbours = WindowOverlaps(source, page_request.request.passages)
         self._source = source
         self._page_request = page_request
         self._step = page_request.request.window
@@ -134,7 +136,7 @@ class WindowReader:
         """Read down to a depth, without copies that are only counted."""
         yield from self._hits(depth)
         yield from self._group()
-        if not self._page_request.may_leave_out or (depth == self._step and self._is_done(depth)):
+        if not self._may_leave_out or (depth == self._step and self._is_done(depth)):
             return
         capped_texts = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(capped_texts)
@@ -144,7 +146,7 @@ class WindowReader:
             yield from self._group()
 
     def _hits(self, depth: int) -> RequestFlow[None]:
-        """Read hits down to a depth, without surplus: all again, or only the hits after those already read."""
+        """Read hits down to a depth, without surplus: all again, or only those after the hits already read."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
             self._exhausted = len(self.ranking.hits) < depth
@@ -159,14 +161,27 @@ class WindowReader:
         new_hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
         self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *new_hits][:depth])
 
+    @property
+    def _may_leave_out(self) -> bool:
+        """Whether copies may be counted only; of passages each may stand beside another one of its document."""
+        return self._page_request.may_leave_out and self._page_request.request.passages is None
+
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        group = partial(Window.group, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
+        overlaps = yield from self.neighbours.overlaps(hits)
+        group = partial(
+            Window.group,
+            hits,
+            self._page_request.request.policy,
+            overrides,
+            long_signatures=self._longs,
+            overlaps=overlaps,
+        )
         self.window = yield from group_window(self._source, self._longs, group)
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
-    """Say how many steps to read next, where so many held too few groups: twice what would do at the same rate.
+    """Return how many steps to read next, if `steps` held too few groups: twice the number needed at the same rate.
 
     Copies of one text that fill a window would else be read again and again, in steps that are all too short.
 
@@ -179,7 +194,7 @@ def next_steps(steps: int, groups: int, goal: int) -> int:
 def group_window(
     source: SearchBackend, long_signatures: LongSignatureCache, group: Callable[[], Window]
 ) -> RequestFlow[Window]:
-    """Group a window, and again with the long signatures that were missing; at most levels none are.
+    """Group a window, and again with missing long signatures; most levels need none.
 
     Args:
         source: Backend that these are read from.
@@ -194,7 +209,7 @@ def group_window(
 
 
 def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
-    """Read the long signatures of rows, where they matter."""
+    """Read the long signatures of rows, if they matter."""
     window.read_long(rows)
     if long_signatures := window.matcher.long_signatures.missing:
         window.matcher.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
@@ -262,6 +277,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     late = zip(late_documents, late_leads, strict=True)
     account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
     account["capped"] = cut_groups(groups, scope_matches)
+    account |= read.neighbours.account(window.hits[: window.ranked])
     hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
     return GroupedPage(ranking, window, hits, account)
 
@@ -290,19 +306,19 @@ def widen(
 
 
 def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
-    """Count the documents that match of each text whose further copies were left out."""
+    """Count the matching documents of each text whose further copies were left out."""
     unknown = [content for content in read.surplus if content not in read.matching]
     results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
     return read.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
 
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:
-    """Return whether a late document was not shown with its group already, by a scope that looks beyond the window."""
+    """Return whether a late document was not already shown with its group by a scope beyond the window."""
     return (document.index, document.id) not in scope_matches.carriers.get(lead, ())
 
 
 def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:
-    """List the groups for whose lead a look-up was cut at the limit."""
+    """List the groups whose lead's look-up was cut at the limit."""
     return [
         {"group": group.id, "by": list(scope_matches.capped[group.first])}
         for group in groups

@@ -1,12 +1,16 @@
-"""Passages of a document: text cut from it, as a retriever finds it, and which of them overlap there."""
+"""Passages of a document: text cut from it by a retriever, and which of them overlap."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from functools import cache
 from typing import Literal
 
-from ibidem_dedupe.word_runs import RUN, hash_words
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_dedupe.pair_evidence import Evidence
+from ibidem_dedupe.word_runs import RUN, hash_words, runs
 from ibidem_ingest.errors import UsageError, short_repr
 
 MOST_HOLDERS = 4
@@ -15,13 +19,10 @@ MOST_HOLDERS = 4
 What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
 """
 
-Side = Literal["before", "after", "within"]
+OVERLAP = "overlap"
+"""Name of this evidence in an answer."""
 
-REASONS: Mapping[Side, str] = {
-    "before": "precedes it in the same document, {} words overlap",
-    "after": "follows it in the same document, {} words overlap",
-    "within": "part of it in the same document, {} words",
-}
+Side = Literal["before", "after", "within"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +71,24 @@ class Overlap:
     Args:
         words: How many.
         side: Where the first passage stands, seen from the second.
+        of: Words of the shorter passage.
     """
 
     words: int
     side: Side
+    of: int
 
     @property
-    def reason(self) -> str:
-        """Say why the first passage belongs to the second."""
-        return REASONS[self.side].format(self.words)
+    def evidence(self) -> Evidence:
+        """Why the first passage belongs to the second."""
+        why = {"signature": OVERLAP, "words": self.words, "of": self.of, "side": self.side}
+        return Evidence("partial", OVERLAP, round(self.words / self.of, 3), why)
+
+
+Overlaps = Mapping[tuple[int, int], Overlap]
+"""Pairs of passages that overlap, each pair in both orders, by their places."""
+
+NO_OVERLAPS: Overlaps = {}
 
 
 def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
@@ -93,49 +103,85 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
 
     >>> cut = [Passage(text, "lease") for text in ("a b c d e f g h", "d e f g h i j k", "x y z")]
     >>> overlaps(cut)[1, 0]
-    Overlap(words=5, side='after')
+    Overlap(words=5, side='after', of=8)
     """
     by_document: dict[str, list[int]] = defaultdict(list)
     for place, passage in enumerate(passages):
         if passage.document:
             by_document[passage.document].append(place)
-    shared = [places for places in by_document.values() if len(places) > 1]
-    hashes, ends = hash_words([passages[place].text for places in shared for place in places])
-    words = iter([hashes[start:end].tolist() for start, end in pairwise(ends)])
+    shared = [place for places in by_document.values() if len(places) > 1 for place in places]
+    numbers = {document: number for number, document in enumerate(by_document)}
+    hashes, ends = hash_words([passages[place].text for place in shared])
+    cut = CutWords(shared, [numbers[passages[place].document] for place in shared], hashes, ends)
     found: dict[tuple[int, int], Overlap] = {}
-    for places in shared:
-        for pair, overlap in _document_overlaps({place: next(words) for place in places}):
-            if pair not in found or overlap.words > found[pair].words:
-                found[pair] = overlap
+    for pair, overlap in cut.overlaps():
+        if pair not in found or overlap.words > found[pair].words:
+            found[pair] = overlap
     return found
 
 
-def _document_overlaps(words: Mapping[int, list[int]]) -> Iterator[tuple[tuple[int, int], Overlap]]:
-    """Yield the overlaps of one document's passages, given the hashes of their words by place."""
-    # By the first word too, so that a run is cut only where one may begin.
-    begins: dict[int, dict[tuple[int, ...], list[int]]] = defaultdict(lambda: defaultdict(list))
-    for place, own in words.items():
-        if len(own) >= RUN:
-            begins[own[0]][tuple(own[:RUN])].append(place)
-    for earlier, own in words.items():
-        starts: dict[int, list[int]] = defaultdict(list)
-        for start in [at for at, word in enumerate(own) if word in begins]:
-            holders = begins[own[start]].get(tuple(own[start : start + RUN]), ())
-            if len(holders) > MOST_HOLDERS and earlier >= holders[MOST_HOLDERS]:
-                continue
-            for later in holders[:MOST_HOLDERS]:
-                starts[later].append(start)
-        for later, places in starts.items():
-            other = words[later]
-            begin = first_match(own, other, places) if own != other else None
+_TOP = np.uint64(48)
+"""Bits below those by which most runs that begin no passage are set aside."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CutWords:
+    """The words of passages side by side, those of one document next to each other.
+
+    Args:
+        places: (p) place of each passage in the list, ascending in a document.
+        documents: (p) number of the document of each.
+        hashes: (w,) uint64: hashes of their words.
+        ends: (p + 1) where the words of each begin, and the end.
+    """
+
+    places: Sequence[int]
+    documents: Sequence[int]
+    hashes: NDArray[np.uint64]
+    ends: Sequence[int]
+
+    def overlaps(self) -> Iterator[tuple[tuple[int, int], Overlap]]:
+        """Yield the overlaps of each pair in both orders, maybe several."""
+        words = cache(self._words)
+        for (at, begins), starts in self._starts().items():
+            own, other = words(at), words(begins)
+            begin = first_match(own, other, starts) if own != other else None
             if begin is not None:
-                size = min(len(own) - begin, len(other))
-                yield (later, earlier), Overlap(size, "within" if size == len(other) else "after")
-                yield (earlier, later), Overlap(size, "within" if size == len(own) else "before")
+                earlier, later = self.places[at], self.places[begins]
+                size, least = min(len(own) - begin, len(other)), min(len(own), len(other))
+                yield (later, earlier), Overlap(size, "within" if size == len(other) else "after", least)
+                yield (earlier, later), Overlap(size, "within" if size == len(own) else "before", least)
+
+    def _starts(self) -> Mapping[tuple[int, int], list[int]]:
+        """Return where in a passage another one of its document may begin, by the numbers of both."""
+        starts: dict[tuple[int, int], list[int]] = defaultdict(list)
+        begins = [number for number in range(len(self.places)) if self.ends[number + 1] - self.ends[number] >= RUN]
+        keys = runs(self.hashes)
+        first = keys[[self.ends[number] for number in begins]]
+        holders: dict[tuple[int, int], list[int]] = defaultdict(list)
+        for number, key in zip(begins, first.tolist(), strict=True):
+            holders[self.documents[number], key].append(number)
+        is_first = np.zeros(1 << 16, np.bool_)
+        is_first[first >> _TOP] = True
+        rows = np.flatnonzero(is_first[keys >> _TOP])
+        numbers = np.searchsorted(self.ends, rows, "right") - 1
+        for row, number, key in zip(rows.tolist(), numbers.tolist(), keys[rows].tolist(), strict=True):
+            others = holders.get((self.documents[number], key), ())
+            if row + RUN > self.ends[number + 1] or (len(others) > MOST_HOLDERS and number >= others[MOST_HOLDERS]):
+                continue
+            for other in others[:MOST_HOLDERS]:
+                if other != number:
+                    starts[number, other].append(row - self.ends[number])
+        return starts
+
+    def _words(self, passage: int) -> list[int]:
+        """Return the hashes of one passage's words."""
+        words: list[int] = self.hashes[self.ends[passage] : self.ends[passage + 1]].tolist()
+        return words
 
 
 def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence[int]) -> int | None:
-    """Return where one text first goes on as the other begins, up to the end of either: the longest overlap.
+    """Return the position in one text where the longest overlap with the beginning of the other starts.
 
     A text of one word again and again may begin anywhere, so where there are several starts no word is compared again
     for each of them.
@@ -157,7 +203,7 @@ def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence
 
 
 def _prefix_lengths(words: Sequence[object]) -> list[int]:
-    """Return for each place how many words from there on are those at the beginning, in linear time.
+    """Return for each position the length of the prefix that starts there (Z algorithm), in linear time.
 
     The Z function: Main and Lorentz, "An O(n log n) algorithm for finding all repetitions in a string" (1984).
 

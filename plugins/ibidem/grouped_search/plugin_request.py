@@ -1,4 +1,4 @@
-"""Grouped search by the plugin inside the cluster: its request, and its account as the layer would have written it.
+"""Grouped search by the plugin inside the cluster: its request, and its account in the layer's own form.
 
 It takes the place of the layer where every node has the plugin and it does what is asked. The plugin answers as the
 layer does (`tests/plugin` holds it to that), in one request and a fraction of the time.
@@ -10,8 +10,9 @@ from typing import Any
 
 from ibidem.grouped_search.dsl.depth import grows
 from ibidem.grouped_search.dsl.request import DslSearch
+from ibidem.grouped_search.facets import MOST, FacetBucket, Facets
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
+from ibidem.grouped_search.stats import count_others
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
@@ -26,16 +27,16 @@ APART = frozenset(("tables", "facets"))
 
 
 def decides(request: DedupeRequest) -> bool:
-    """Return whether the plugin groups as this request wants it: by figures that it knows, and a window.
+    """Return whether the plugin can group this request: by figures that it supports, and in a window.
 
-    The current version it leaves to the library: it reads no titles.
+    The current version and passages it leaves to the library: it reads neither titles nor texts.
     """
-    window = request.by == "window" and request.scope == "window"
+    window = request.by == "window" and request.scope == "window" and request.passages is None
     return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
 
 
 def knows_figures(request: DedupeRequest) -> bool:
-    """Return whether the plugin takes the same figures from a request; a preset of the index it reads itself."""
+    """Return whether the plugin supports the figures of a request; it reads presets of the index itself."""
     if asks_for_stored_preset(request):
         return PRESET in dict(request.figures)
     return plugin_policy(request) == request.policy
@@ -50,7 +51,7 @@ def plugin_policy(request: DedupeRequest) -> Policy:
 
 
 def plugin_request(request: DedupeRequest) -> Json:
-    """Write a dedupe request as the plugin reads it."""
+    """Serialize a dedupe request for the plugin."""
     parameters: Json = {
         "dedupe": request.mode,
         "level": request.level,
@@ -66,14 +67,14 @@ def plugin_request(request: DedupeRequest) -> Json:
 
 
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:
-    """Return whether the layer would read the same hits: it leaves out copies where the first step fills no page."""
+    """Return whether the layer would read the same hits: it leaves out copies if the first step fills no page."""
     documents = account["documents"]
     is_full = account["groups"]["on_page"] == size
     return documents["in_window"] <= request.window and (is_full or not documents["beyond_window"])
 
 
 def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
-    """Return whether the layer would let a search for neighbours find more of them, since the page is not full."""
+    """Return whether the layer would deepen a kNN search, since the page is not full."""
     is_short = account["groups"]["on_page"] < search.size
     return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
 
@@ -108,7 +109,7 @@ def does(search: DslSearch) -> bool:
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
-    """Let the plugin search; None where the layer would have counted copies that the plugin read.
+    """Let the plugin search; None if the layer would only have counted copies that the plugin read.
 
     Args:
         search: The search.

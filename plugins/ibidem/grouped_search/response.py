@@ -27,13 +27,13 @@ Worse = Callable[[PackedColumns, int], int]
 
 
 def sort_key_earliest(columns: PackedColumns, row: int) -> int:
-    """Return the first day of a row's date; no date comes last."""
+    """Return the first day of a row's date; rows without a date come last."""
     day = int(columns.date_from[row])
     return day if columns.is_signed[row] and day != NO_DATE else NEVER
 
 
 def sort_key_latest(columns: PackedColumns, row: int) -> int:
-    """Return the last day of a row's date, later days first; no date comes last."""
+    """Return the last day of a row's date, later days first; rows without a date come last."""
     day = int(columns.date_to[row])
     return -day if columns.is_signed[row] and day != NO_DATE else NEVER
 
@@ -48,7 +48,7 @@ WORSE: Mapping[KeepBy, Worse] = {
 
 
 def source_order(sources: Sequence[str]) -> Worse:
-    """Order by the place of a row's source in a list; sources that are not listed come last.
+    """Order rows by the position of their source in a list; unlisted sources come last.
 
     A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs.
     """
@@ -113,7 +113,7 @@ class Group:
         return (self.lead, *self.duplicates[self.offset : self.offset + self.shown_count])
 
     def portion(self, offset: int, size: int) -> "Group":
-        """Return the group with other duplicates shown: so many, behind so many."""
+        """Return the group with another range of its duplicates."""
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
 
 
@@ -135,8 +135,12 @@ def build_groups(
 def build_group(
     window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> Group:
-    """Arrange one group; its lead is chosen among those of the step of the window in which it began."""
-    lead = choose_lead(window.columns, rows_of_step(window, first, rows, request), request.keep, places)
+    """Build one group; its lead is chosen among the members of the window step in which it began.
+
+    A neighbour of the first never leads, since the best passage of a document was found.
+    """
+    passages = [row for row in rows_of_step(window, first, rows, request) if (row, first) not in window.overlaps]
+    lead = choose_lead(window.columns, passages, request.keep, places)
     duplicates = tuple(row for row in rows if row != lead)
     limit = len(duplicates) if request.max_per_group is None else request.max_per_group
     return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
@@ -168,14 +172,14 @@ class Pages:
         return -(-len(self.grouping.lead) // self.step)
 
     def steps_needed(self, groups: int) -> int | None:
-        """Return how many steps hold the first `groups` groups; None when the steps read so far hold fewer."""
+        """Return the number of steps that hold the first `groups` groups; None if too few were read."""
         leads = self.grouping.leads
         if groups <= 0:
             return 0
         return int(leads[groups - 1]) // self.step + 1 if groups <= len(leads) else None
 
     def steps_used(self, groups: int) -> int:
-        """Return how many steps a page that ends after `groups` groups is based on: all where they hold fewer."""
+        """Return the number of steps behind a page that ends after `groups` groups: all if they hold fewer."""
         steps = self.steps_needed(groups)
         return self.steps if steps is None else steps
 
@@ -185,7 +189,7 @@ class Pages:
         return leads
 
     def late_rows(self, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the rows that a page's own steps add to groups before it, each with the page of its group.
+        """Yield the rows that a page's own steps add to earlier groups, each with the page of its group.
 
         Args:
             start: How many groups come before the page; the pages of others begin at multiples of `size`.
@@ -228,13 +232,13 @@ class ResponseRenderer:
     stored_leads: Mapping[int, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
-        """Return the list: in `indent` duplicates follow their lead, in `collapse` they are inside it."""
+        """Return the list of hits: `indent` puts duplicates after their lead, `collapse` inside it."""
         if self.request.mode == "collapse":
             return [self.collapse(group) for group in self.groups]
         return [self.entry(group, row) for group in self.groups for row in group.shown_rows]
 
     def collapse(self, group: Group) -> Json:
-        """Return a lead that carries its duplicates as native collapse does, itself left out."""
+        """Return a lead that contains its duplicates, without itself, as native collapse does."""
         inner = [self.entry(group, row) for row in group.shown_rows[1:]]
         total = {"value": group.size - 1, "relation": "eq"}
         hits = {"total": total, "max_score": None, "hits": inner}
@@ -276,7 +280,7 @@ class ResponseRenderer:
         return mark | ({"notes": notes} if notes else {})
 
     def reason(self, group: Group, row: int, notes: list[str]) -> Json:
-        """Return why a duplicate is one: against the lead that is shown, else against the first occurrence."""
+        """Return the reason of a duplicate: against the shown lead, else against the first occurrence."""
         target = group.lead
         evidence = self.window.evidence(row, target)
         if evidence is None:
@@ -287,6 +291,8 @@ class ResponseRenderer:
         details = {"through": self.window.hits[target].id} if by_stored_lead else {}
         if evidence is None:
             return details
+        if isinstance(side := evidence.why.get("side"), str):
+            details["side"] = side
         return details | {
             "level": evidence.level,
             "score": evidence.score,
@@ -295,7 +301,7 @@ class ResponseRenderer:
         }
 
     def override_notes(self, group: Group, row: int) -> Iterator[str]:
-        """Yield what manual decisions say of a hit beyond its evidence."""
+        """Yield notes on the manual decisions on a hit."""
         for other_row, word, holds in self.window.overrides.for_row(row):
             other_id = self.window.hits[other_row].id
             other_group = self.window.group_id(int(self.window.grouping.lead[other_row]))
@@ -306,7 +312,7 @@ class ResponseRenderer:
 
 
 def override_note(word: Override, other_id: str, *, holds: bool) -> str:
-    """Write a manual decision as a note.
+    """Format a manual decision as a note.
 
     >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
     'declared not a duplicate of 2 by Ada, 2026-01-05: other court'
@@ -333,7 +339,7 @@ def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
 
 
 def to_source(entry: StoredDocument) -> Json:
-    """Write a document as a hit holds it."""
+    """Return the `_source` of a document."""
     highlights = {"title": [entry.title] if entry.title else [], "text": list(entry.snippets)}
     highlight = {field: passages for field, passages in highlights.items() if passages}
     return {"_source": entry.document.as_record()} | ({"highlight": highlight} if highlight else {})

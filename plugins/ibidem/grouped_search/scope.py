@@ -91,12 +91,12 @@ def look_up_duplicates(
 
 
 def cut_fields(result: LookupResult) -> Sequence[LookupField]:
-    """Return the clues whose hits were cut: at the policy's limit, or copies so many that they are only counted."""
+    """Return the look-up fields whose hits were cut, at the policy's limit or for copies that are only counted."""
     return [*result.capped, "content"] if result.copies > min(len(result.hits), CONTENT_HITS) else result.capped
 
 
 def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
-    """Return the hits of several look-ups as one sequence."""
+    """Merge the hits of several look-ups."""
     return (hit for each in results for hit in each.hits)
 
 
@@ -135,11 +135,12 @@ def extend_window(
         ranked=window.ranked,
         long_signatures=window.matcher.long_signatures,
         candidates=candidates,
+        overlaps=window.overlaps,
     )
 
 
 def check_scope(query: Query, request: DedupeRequest) -> None:
-    """Refuse a scope that cannot be kept to.
+    """Refuse a scope that is not supported.
 
     Raises:
         UsageError: A preset that look-up cannot serve; or the whole index for a query in the engine's own language,

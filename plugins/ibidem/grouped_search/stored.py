@@ -41,19 +41,19 @@ class StoredBackend(Protocol):
         """Return how far groups are settled, and by which figures."""
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        """Read a part of the ranking, the best document of each group alone."""
+        """Read a part of the ranking: only the best document of each group."""
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        """Read documents of some groups that match, so many of each."""
+        """Read up to `limit` matching documents of each of some groups."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups, as far as the caller's filters let them in."""
+        """Read the leads of some groups, within the caller's filters."""
 
     def overrides(self) -> Sequence[Override]:
         """Return the manual decisions; called after the ranking is read."""
 
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Return the documents of hits as they are shown; those that no longer match are left out."""
+        """Return the documents of hits as shown; those that no longer match are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
 
 
 def is_as_stored(request: DedupeRequest, checkpoint: Checkpoint) -> bool:
-    """Return whether groups are settled, and by the figures that a request asks for."""
+    """Return whether groups are settled under the policy of a request."""
     stored_policy = parse_policy(checkpoint.policy)
     is_settled = bool(checkpoint.done) and not checkpoint.everything
     return is_settled and requested_policy(request, stored_policy) == stored_policy
@@ -144,14 +144,14 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
 
 
 def may_have_more(group: str, page: Collapsed) -> bool:
-    """Return whether further documents of a group may match."""
+    """Return whether a group may have more matching documents."""
     if page.several is not None:
         return group in page.several
     return bool(group) and not (page.counts.exact and page.counts.documents == page.counts.groups)
 
 
 def most_members(page_request: PageRequest) -> int:
-    """Return how many documents of a group the page needs: those shown, or all of which one is chosen to lead."""
+    """Return how many documents of a group the page needs: those shown, or all if the lead is chosen among them."""
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MOST_MEMBERS
@@ -233,7 +233,7 @@ def build_window(
     lead: Sequence[int],
     names_by_row: Mapping[int, str],
 ) -> Window:
-    """Make a window whose groups are known.
+    """Build a window whose groups are known.
 
     Args:
         hits: The documents.
@@ -254,7 +254,7 @@ def build_window(
 def read_leads(
     source: StoredBackend, read: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
-    """Read the stored leads of groups that hold a shown document which would not pass against the shown lead.
+    """Read the stored leads of groups with a shown document that is no duplicate of the shown lead.
 
     Returns:
         The page with these leads behind its documents, and their rows by the row of the first of their group.
@@ -284,7 +284,7 @@ def read_leads(
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
-    """Write the account of a page of stored groups: all that matches is grouped.
+    """Build the account of a page of stored groups, in which all matches are grouped.
 
     Args:
         counts: Counts of what matches.
@@ -324,7 +324,7 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
 
 
 def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
-    """Count the documents whose idf table is not a current one; the most frequent is, where none is named."""
+    """Count the documents whose idf table is not current; without current names, the most frequent table is current."""
     current_names = set(current) or {max(tables, key=lambda name: tables[name], default="")}
     return sum(count for name, count in tables.items() if name not in current_names)
 

@@ -1,13 +1,15 @@
-"""Groups of texts in memory: what is done with the hits of a search, done with a list of texts, without an index."""
+"""Groups of texts in memory: a list of texts is grouped like the hits of a search, without an index."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
-from ibidem.grouped_search.passage import Overlap, Passage, Side, overlaps
+from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
 from ibidem.grouped_search.response import choose_lead
+from ibidem.grouped_search.window import add_overlaps
 from ibidem_core.settings import load
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
@@ -23,12 +25,10 @@ from ibidem_ingest.language import add_languages, detect
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
-Overlaps = Mapping[tuple[int, int], Overlap]
-
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A text that repeats the lead of its group, or that overlaps it in their document.
+    """A text that repeats the lead of its group, or overlaps with it in their document.
 
     Args:
         place: Its place in the list, from 0.
@@ -72,7 +72,7 @@ def group_texts(
     tables: Tables | None = None,
     keep: str = "rank",
 ) -> list[TextGroup]:
-    """Group a list of texts, such as the passages that a retriever found; nothing is stored.
+    """Group a list of texts, such as the passages of a retriever; nothing is stored.
 
     A text joins the first lead before it that it duplicates, or begins a group. Every text is in exactly one group.
     Passages that name one document join, too, where the end of one is the beginning of the other, by five words or
@@ -108,9 +108,9 @@ def group_texts(
     policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
     names = [("", str(place)) for place in range(len(passages))]
-    matcher = LongTextMatcher(names, columns.unpack_row, policy, LongSignatureCache(no_long_signatures))
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     overlap = overlaps(passages)
-    grouping = group(columns, policy, PairConstraints(same=frozenset((a, b) for a, b in overlap if a < b)), matcher)
+    grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
     members = grouping.members(grouping.leads.tolist())
     explain = Explanations(matcher, overlap)
     return [explain.group(rows, lead_of(columns, rows, overlap, choice)) for rows in members.values()]
@@ -142,7 +142,7 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
 
 
 def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
-    """Detect the language of each document from its passages together, as it is detected where a document is signed.
+    """Detect the language of each document from all its passages, as when the document is signed.
 
     Args:
         passages: Of any documents; those of unknown ones are passed over.
@@ -191,7 +191,7 @@ class Explanations:
     overlap: Overlaps
 
     def group(self, rows: Sequence[int], lead: int) -> TextGroup:
-        """Return a group of rows, the first of which every other one joined."""
+        """Return a group of rows, led by the first."""
         first = rows[0]
         return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
 
@@ -203,10 +203,10 @@ class Explanations:
         return found
 
     def pair(self, row: int, other: int) -> Duplicate | None:
-        """Return a row as duplicate or neighbour of another; None where it is neither."""
+        """Return a row as a duplicate or neighbour of another; None if it is neither."""
         if row == other:
             return None
         if (shared := self.overlap.get((row, other))) is not None:
-            return Duplicate(row, "partial", shared.reason, other, shared.side)
+            return Duplicate(row, "partial", reason(shared.evidence.why), other, shared.side)
         evidence = self.matcher.evidence(row, other)
         return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other)

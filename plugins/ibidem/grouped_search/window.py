@@ -7,8 +7,16 @@ from functools import cache
 import numpy as np
 import xxhash
 
+from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
+from ibidem_dedupe.overrides import (
+    AppliedOverrides,
+    DocumentRef,
+    Override,
+    Pair,
+    PairConstraints,
+    apply_overrides,
+)
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
 from ibidem_dedupe.policy import Policy
@@ -22,7 +30,7 @@ from ibidem_ingest.signatures.packed_values import MISSING
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Window:
-    """The top of a ranking, grouped; documents that a scope found may be behind it.
+    """The top of a ranking, grouped; documents found by a scope may follow it.
 
     Args:
         hits: In rank order, then those found.
@@ -33,6 +41,7 @@ class Window:
         grouping: Lead of each row, with the evidence.
         matcher: Decides on pairs.
         group_names: Names of groups that are stored, by the row of their first occurrence.
+        overlaps: Pairs of rows that overlap in their document.
     """
 
     hits: Sequence[Hit]
@@ -43,6 +52,7 @@ class Window:
     grouping: Grouping
     matcher: LongTextMatcher
     group_names: Mapping[int, str] = field(default_factory=dict)
+    overlaps: Overlaps = field(default_factory=dict)
 
     @classmethod
     def group(  # noqa: PLR0913 - what follows a ranking, by name
@@ -54,6 +64,7 @@ class Window:
         ranked: int = -1,
         long_signatures: LongSignatureCache | None = None,
         candidates: Iterable[Pair] = (),
+        overlaps: Overlaps = NO_OVERLAPS,
     ) -> "Window":
         """Group hits.
 
@@ -64,6 +75,7 @@ class Window:
             ranked: How many hits are the ranking's; all when negative.
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             candidates: Pairs of rows that a look-up brought together.
+            overlaps: Pairs of rows that overlap in their document; they join unless a manual decision parts them.
         """
         columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
@@ -75,48 +87,60 @@ class Window:
             LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
         )
         looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
-        grouping = group(columns, policy, applied_overrides.constraints, matcher, looked_up)
-        return cls(hits, len(hits) if ranked < 0 else ranked, policy, columns, applied_overrides, grouping, matcher)
+        constraints = add_overlaps(applied_overrides.constraints, overlaps)
+        grouping = group(columns, policy, constraints, matcher, looked_up)
+        ranked = len(hits) if ranked < 0 else ranked
+        return cls(hits, ranked, policy, columns, applied_overrides, grouping, matcher, overlaps=overlaps)
 
     def head(self, rows: int) -> "Window":
-        """Return the first rows of the window; their groups are the same without what follows."""
+        """Return the first rows of the window, with the same groups."""
         if rows >= len(self.hits):
             return self
         grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
-        return replace(self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.head(rows), grouping=grouping)
+        overlaps = {pair: each for pair, each in self.overlaps.items() if max(pair) < rows}
+        return replace(
+            self,
+            hits=self.hits[:rows],
+            ranked=rows,
+            overrides=self.overrides.head(rows),
+            grouping=grouping,
+            overlaps=overlaps,
+        )
 
     def name(self, row: int) -> DocumentRef:
         """Return index and id of a row."""
         return self.hits[row].index, self.hits[row].id
 
     def group_id(self, lead: int) -> str:
-        """Return the name of the group that begins with a row: it stays while that is the group's first occurrence."""
+        """Return the id of a row's group, which does not change while the row is the group's first occurrence."""
         if lead in self.group_names:
             return self.group_names[lead]
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
 
     def packed_value(self, row: int) -> Packed | None:
-        """Return a row's packed value; None when it is not signed."""
+        """Return a row's packed value; None if it is not signed."""
         return self.columns.unpack_row(row)
 
     def read_long(self, rows: Iterable[int]) -> None:
-        """Read the long signatures of rows, where they matter, all in one go."""
+        """Read the long signatures of rows in one request, if they matter."""
         if self.policy.level == "partial" and self.policy.related is not None:
             self.matcher.want(row for row in rows if self.columns.flags[row] & LONG)
 
     def long_signatures(self, row: int) -> LongSignatures | None:
-        """Return a row's long signatures, where they matter."""
+        """Return a row's long signatures, if they matter."""
         has_relations = self.policy.level == "partial" and self.policy.related is not None
         if not has_relations or not self.columns.flags[row] & LONG:
             return None
         return self.matcher.long_signatures.get(self.name(row))
 
     def evidence(self, row: int, other_row: int) -> Evidence | None:
-        """Return the evidence that two rows are duplicates, of signatures or else of a manual decision."""
+        """Return the evidence that two rows belong together: an overlap, else signatures, else a manual decision."""
         word = self.overrides.valid.get((min(row, other_row), max(row, other_row)))
         if word is not None and word.verdict == "not":
             return None
+        if (overlap := self.overlaps.get((row, other_row))) is not None:
+            return overlap.evidence
         evidence = self.matcher.evidence(row, other_row)
         return evidence or (word.evidence(self.policy.level) if word else None)
 
@@ -129,3 +153,10 @@ class Window:
     def unsigned_count(self) -> int:
         """Number of ranked hits without signatures, or without words to sign."""
         return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))
+
+
+def add_overlaps(constraints: PairConstraints, overlaps: Overlaps) -> PairConstraints:
+    """Return the constraints with a link for each pair of passages that overlap."""
+    if not overlaps:
+        return constraints
+    return PairConstraints(constraints.same | {(a, b) for a, b in overlaps if a < b}, constraints.different)

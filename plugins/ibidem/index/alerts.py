@@ -44,7 +44,7 @@ class Alert:
     dedupe: tuple[tuple[str, str], ...] = ()
 
     def __post_init__(self) -> None:
-        """Refuse a name that no key or address could hold, and a search that could not be run."""
+        """Refuse an invalid name, and a search that cannot be run."""
         if not 0 < len(self.name) <= LONGEST_NAME or not all(each.isalnum() or each in "-_." for each in self.name):
             raise UsageError(
                 f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
@@ -57,7 +57,7 @@ class Alert:
         return parse_query(self.query, self.filters)
 
     def request(self, engine: Engine) -> DedupeRequest:
-        """Return how it is grouped.
+        """Return the dedupe request.
 
         Args:
             engine: The index, which may have the preset.
@@ -70,7 +70,7 @@ class Alert:
         return parse_request(options, mode="indent", presets=presets)
 
     def as_record(self) -> dict[str, object]:
-        """Return what is kept of it, and what `ibidem alerts list --json` prints."""
+        """Return the stored record, which `ibidem alerts list --json` prints."""
         return {"name": self.name, "query": self.query, "filters": list(self.filters), "dedupe": dict(self.dedupe)}
 
 
@@ -91,13 +91,13 @@ class AlertReport:
     packed: bytes | None
 
     def as_record(self) -> dict[str, object]:
-        """Return what is kept of it."""
+        """Return the stored record."""
         packed = "" if self.packed is None else base64.b64encode(self.packed).decode()
         return {"index": self.index, "id": self.id, "when": self.when, "packed": packed}
 
 
 def save(engine: Engine, alert: Alert) -> None:
-    """Keep an alert; one of the same name is replaced, and what it reported stays reported."""
+    """Save an alert; it replaces one of the same name, whose reported documents are kept."""
     alert.request(engine)
     engine.put_records("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
 
@@ -120,7 +120,7 @@ def find_alert(engine: Engine, name: str) -> Alert:
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:
-    """Read an alert as it is kept.
+    """Parse a stored alert.
 
     Raises:
         DamagedRecord: It is no such record.
@@ -130,7 +130,7 @@ def read_alert(record: Mapping[str, Any]) -> Alert:
 
 
 def remove(engine: Engine, name: str) -> None:
-    """Remove an alert and what it reported.
+    """Remove an alert and its reported documents.
 
     Raises:
         MissingDocument: There is none of this name.
@@ -157,12 +157,12 @@ def run(engine: Engine, alert: Alert) -> list[Document]:
 
 
 def find_new(engine: Engine, alert: Alert) -> list[Document]:
-    """Return what the next run would report, and remember nothing."""
+    """Return what the next run would report, without recording it."""
     return fetch_documents(engine, find_unreported(engine, alert)[1])
 
 
 def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], list[Hit]]:
-    """Return what was reported before, and the hits that duplicate none of it."""
+    """Return the reported documents, and the hits that duplicate none of them."""
     request = alert.request(engine)
     reports = list_reports(engine, alert.name)
     reported_names = {(each.index, each.id) for each in reports}
@@ -184,7 +184,7 @@ def new_leads(reports: Sequence[AlertReport], hits: Sequence[Hit], request: Dedu
 
 
 def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequence[Hit]) -> None:
-    """Keep what was reported, the latest documents."""
+    """Store the latest reported documents."""
     now = datetime.now(UTC).isoformat(timespec="microseconds")
     entries = {
         f"{report_prefix(name)}{now}:{number:05d}": AlertReport(hit.index, hit.id, now, hit.packed).as_record()
@@ -203,7 +203,7 @@ def list_reports(engine: Engine, name: str) -> list[AlertReport]:
 
 
 def read_report(record: Mapping[str, Any]) -> AlertReport:
-    """Read what was reported, as it is kept.
+    """Parse a stored report.
 
     Raises:
         DamagedRecord: It is no such record.

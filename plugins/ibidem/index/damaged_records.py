@@ -1,4 +1,4 @@
-"""Records next to an index that no reader takes: which they are, and what is wrong with each."""
+"""Damaged records next to an index: which they are, and the error of each."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -50,7 +50,7 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
 
 
 def reader(ledger: Ledger, key: str) -> Parse[object]:
-    """Return what reads the record of a key.
+    """Return the parser for a key's record.
 
     Args:
         ledger: Its ledger.
@@ -64,5 +64,5 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
 
 
 def read_account(key: str) -> Parse[object]:
-    """Return what reads a record of a run: an account of a batch, or refusals of its reader."""
+    """Return the parser for a run's record: a batch result, or refusals of its reader."""
     return read_refusals if "/refused/" in key else BatchResult.from_json

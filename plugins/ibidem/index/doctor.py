@@ -40,7 +40,7 @@ FIRST = 50
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at.
+    """The result of one check.
 
     Args:
         name: What was looked at.
@@ -56,16 +56,16 @@ class Check:
 
     @classmethod
     def from_issue(cls, name: str, why: HealthIssue | IbidemError) -> "Check":
-        """Return the check that found a health issue, or ended in an error: both say what is wrong and the remedy."""
+        """Return the check of a health issue, or of an error: both have a reason and a remedy."""
         return cls(name, ok=False, what=why.what, remedy=why.remedy)
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem doctor --json` prints."""
+        """Return its part of the output of `ibidem doctor --json`."""
         return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
 
 
 def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
-    """Return every setting with its origin and every check, as `ibidem doctor --json` prints them.
+    """Return every setting with its source and every check: the output of `ibidem doctor --json`.
 
     Args:
         settings: The settings in force.
@@ -81,12 +81,12 @@ def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, ob
 
 
 def settings_error_report(error: IbidemError) -> dict[str, object]:
-    """Return what `ibidem doctor --json` prints where the settings themselves are wrong."""
+    """Return the output of `ibidem doctor --json` if the settings themselves are invalid."""
     return {"settings": [], "checks": [Check.from_issue("settings", error).as_json()]}
 
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
-    """Yield the checks one after the other; one that fails stops no other."""
+    """Run the checks one after the other; one that fails does not stop the others."""
     yield check_distribution()
     yield from check_engine(settings, open_index)
     yield check_tables_folder(settings)
@@ -104,7 +104,7 @@ def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Che
 
 
 def check_distribution() -> Check:
-    """Say which distribution runs, and whether a foreign one of the same modules is installed beside it."""
+    """Return which distribution runs, and whether a foreign one with the same modules is installed."""
     own = f"{distribution.NAME} {distribution.installed_version()} on Python {sys.version.partition(' ')[0]}"
     if (foreign := distribution.foreign_version()) is None:
         return Check("ibidem", ok=True, what=own)
@@ -141,7 +141,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
 
 
 def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator[Check]:
-    """Look which nodes of a cluster have the plugin, and whether its version is this one."""
+    """Check which nodes of a cluster have the plugin, and whether its version matches."""
     try:
         with closing(open_index()) as engine:
             if not hasattr(engine, "plugin_nodes"):
@@ -206,7 +206,7 @@ def zip_version(engine: str, version: str) -> str:
 
 
 def first_documents(engine: Engine) -> list[Document]:
-    """Read the documents that were written first."""
+    """Read the documents with the lowest sequence numbers."""
     hits = next(iter(engine.scan()), [])[:FIRST]
     return [entry.document for entry in engine.fetch([(hit.index, hit.id) for hit in hits])]
 
@@ -225,7 +225,7 @@ def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
 
 
 def check_records(open_index: Callable[[], Engine]) -> Check:
-    """Name the stored records that cannot be read."""
+    """List the stored records that cannot be read."""
     try:
         with closing(open_index()) as engine:
             damaged = list(damaged_records(engine))
@@ -257,7 +257,7 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
 
 
 def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
-    """Look for documents without signatures, and for those signed with a table that is not the current one."""
+    """Check for documents without signatures, and for those signed with an outdated idf table."""
     if info.unsigned:
         yield Check(
             "unsigned",
@@ -281,7 +281,7 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
 
 
 def is_current_table(name: str, tables: Tables) -> bool:
-    """Return whether a table is the one that documents of its language are signed with now."""
+    """Return whether a table is the current one of its language."""
     table = tables.named(name)
     now = tables.of(table.language) if table is not None else None
     return now is not None and now.name == name
@@ -307,7 +307,7 @@ def check_broker(settings: Settings) -> Check:
 
 
 def check_workers(settings: Settings) -> Check:
-    """Look who works on the file queue, and what waits in it."""
+    """Check the workers and the length of the file queue."""
     folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
     waiting, at_work = folder.count_waiting(), folder.workers()
     message = f"{at_work} at work, {format_count(waiting, 'batch', 'batches')} waiting"
@@ -331,7 +331,7 @@ def check_messages(settings: Settings) -> Iterator[Check]:
 
 
 def check_redis(settings: Settings) -> Iterator[Check]:
-    """Check that Redis keeps messages on disk, and evicts none when its memory is full."""
+    """Check that Redis persists messages, and evicts none when its memory is full."""
     try:
         from ibidem_workers.brokers.redis import configuration  # noqa: PLC0415 - its client is an extra
 
@@ -368,7 +368,7 @@ def check_signing() -> Check:
 
 
 def check_readers() -> Iterator[Check]:
-    """Look for the libraries that read HTML and PDF."""
+    """Check that the libraries for HTML and PDF are installed."""
     for format_ in (Format.HTML, Format.PDF):
         try:
             require(format_)

@@ -40,7 +40,7 @@ def read_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibi
 
 
 def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, str]:
-    """Return the titles of documents; deleted documents are left out.
+    """Return the titles of documents, except for deleted ones.
 
     Args:
         engine: The index.
@@ -72,7 +72,7 @@ TEXTS_AT_ONCE = 20
 
 
 def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
-    """Yield the packed signatures of documents by their ids; ids that are not there are left out."""
+    """Yield the packed signatures of documents by id; missing ids are skipped."""
     for start in range(0, len(ids), AT_ONCE):
         query = Query(filters=tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE]))
         ranking = engine.search(query, AT_ONCE)
@@ -95,7 +95,7 @@ class Takedown:
 
 
 def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
-    """Find all documents with the same words and figures in the same order as some.
+    """Find all documents with the same words and figures in the same order.
 
     Those that have the same content hash are found by it, and their texts compared: a text may have been made to
     collide with another one's hash, so that both are deleted.
@@ -122,7 +122,7 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
 
 
 def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
-    """Hash the words and figures of documents by a hash that cannot be forged; missing ones are left out."""
+    """Return cryptographic hashes of the words and figures of documents; missing documents are skipped."""
     return {
         entry.document.id: blake2b(" ".join(tokens(entry.document.text)).encode()).digest()
         for start in range(0, len(ids), TEXTS_AT_ONCE)
@@ -131,7 +131,7 @@ def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
 
 
 def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
-    """Yield the ids of the documents with an equal content hash; where a look-up is cut short, by reading the index."""
+    """Yield the ids of documents with an equal content hash; if the look-up was cut, the index is scanned."""
     searches = [SignatureLookup({"content": [content_key(value)]}, own_id=value.id) for value in documents]
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
@@ -144,7 +144,7 @@ def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
 
 
 def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombstone_days: int = 30) -> list[Outcome]:
-    """Delete documents; what was submitted before is not written any more.
+    """Delete documents; versions submitted earlier are no longer written.
 
     Args:
         engine: Engine that holds them.
@@ -180,7 +180,7 @@ def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
 
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
-    """Keep a manual decision, and settle the stored groups of both documents by it; an earlier one is replaced.
+    """Store a manual decision, replacing an earlier one, and settle the stored groups of both documents.
 
     Args:
         engine: The index of both documents.
@@ -211,7 +211,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
 def remove_override(
     engine: Engine, a: str, b: str, select: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
 ) -> list[Override]:
-    """Remove what was said of two documents, settle their stored groups without it, and return it.
+    """Remove and return the manual decision on two documents, and settle their stored groups without it.
 
     Args:
         engine: The index of both documents.
@@ -231,7 +231,7 @@ def remove_override(
 
 
 def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Override]:
-    """Return the words on documents that may both be read with the engine's rights, and are still there.
+    """Return the overrides of existing documents that the engine's user may both read.
 
     Args:
         engine: The index, as someone may read it.
@@ -243,7 +243,7 @@ def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Overri
 
 
 def read_decision(engine: Engine, a: str, b: str) -> Override | None:
-    """Return the manual decision on two documents that may be read; None if there is none.
+    """Return the manual decision on two readable documents; None if there is none.
 
     Args:
         engine: The index of both, as someone may read it.

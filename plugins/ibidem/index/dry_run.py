@@ -1,4 +1,4 @@
-"""Dry run of a backfill: sign an index in memory, count its groups, sample its pairs, estimate the cost."""
+"""Dry run of a backfill: signs an index in memory, counts its groups, samples its pairs, estimates the cost."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class Sample:
     difference: Sequence[Piece]
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem backfill --dry-run --json` prints of it."""
+        """Return its part of the output of `ibidem backfill --dry-run --json`."""
         pieces = [{"kind": piece.kind, "words": list(piece.words)} for piece in self.difference]
         return {"level": self.level, "lead": self.lead[1], "duplicate": self.duplicate[1], "difference": pieces}
 
@@ -78,11 +78,11 @@ class Cost:
 
     @property
     def headroom(self) -> int:
-        """Bytes to keep free: every document is written again, and the old ones stay until they are merged away."""
+        """Bytes to keep free: every document is written again, and old versions remain until they are merged."""
         return self.index + self.bytes
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem backfill --dry-run --json` prints of it."""
+        """Return its part of the output of `ibidem backfill --dry-run --json`."""
         return {
             "bytes": self.bytes,
             "seconds": None if self.seconds is None else round(self.seconds, 3),
@@ -117,7 +117,7 @@ class DryRun:
     cost: Cost
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem backfill --dry-run --json` prints: the answer of `ibidem groups`, and more."""
+        """Return the output of `ibidem backfill --dry-run --json`: that of `ibidem groups`, and more."""
         looked_at = len(self.groups.names)
         share = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
         return {
@@ -196,7 +196,7 @@ class _Tally:
         return Cost(added, signing, index, trial.seconds(documents), trial.documents)
 
     def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
-        """Give the long signatures of documents, as an engine does."""
+        """Return the long signatures of documents, as an engine does."""
         return {name: self.long[name] for name in names if name in self.long}
 
     def places(self, names: Sequence[DocumentRef]) -> list[Place]:
@@ -212,7 +212,7 @@ class _Tally:
 
 
 def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:
-    """Measure what a backfill takes, or say why it cannot be measured: a user may not be allowed to make an index."""
+    """Measure the cost of a backfill, or return why it cannot be measured: the user may not create indexes."""
     if not names:
         return "there is no document to try it with"
     try:
@@ -224,7 +224,7 @@ def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Plac
 
 
 def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
-    """Sign an index in memory and group it; a sample is signed in an index that is removed again, to take the time.
+    """Sign and group an index in memory; a sample is signed into a temporary index to measure the time.
 
     Args:
         settings: Which index.
@@ -252,7 +252,7 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
 
 
 def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:
-    """Choose pairs of each level, evenly over the index, and show where their words differ."""
+    """Choose pairs of each level, evenly over the index, with their differing words."""
     lots = []
     for level, rows in _split_by_level(groups).items():
         for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
@@ -266,7 +266,7 @@ def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[S
 
 
 def _split_by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
-    """Part the duplicates by the level of what joined them to their lead."""
+    """Split the duplicates by the level of their evidence."""
     rows: defaultdict[Level, list[int]] = defaultdict(list)
     for row, code in enumerate(groups.grouping.evidence.tolist()):
         level = evidence.TABLE.kinds[code - 1].level if code else None  # a manual decision has no level of its own

@@ -1,4 +1,4 @@
-"""Former indexes, which a backfill replaced (`--into`): they keep documents that are deleted from their successor."""
+"""Former indexes, which a backfill replaced (`--into`): they keep documents deleted from their successor."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,4 +1,4 @@
-"""Documents whose files are gone: what a folder held when it was taken in, and holds no more."""
+"""Documents whose files are gone: the folder contained them at ingest, but no longer does."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ class GoneFile(NamedTuple):
 
 
 def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFile]:
-    """Find the documents that were read from files below folders, where these files are gone.
+    """Find documents read from files below folders that no longer exist.
 
     Reads every document of the index once.
 
@@ -47,7 +47,7 @@ def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFil
 
 
 def check_folders(folders: Sequence[str | Path]) -> None:
-    """Check that folders are there, and hold something.
+    """Check that folders exist and are not empty.
 
     Raises:
         UsageError: One of them is not a folder, or is empty.
@@ -61,7 +61,7 @@ def check_folders(folders: Sequence[str | Path]) -> None:
 
 
 def _files(origin: str) -> Iterator[str]:
-    """Yield the files that an origin may name: a row, a mail or an attachment has its number behind the file's name.
+    """Yield the files that an origin may name: rows, mails and attachments have their number after the file name.
 
     >>> list(_files("/mail/in.mbox:7/2"))
     ['/mail/in.mbox:7/2', '/mail/in.mbox:7', '/mail/in.mbox']
@@ -76,5 +76,5 @@ def _files(origin: str) -> Iterator[str]:
 
 
 def _exists(file: str) -> bool:
-    """Return whether a file is there; a name that is no UTF-8 is kept with escapes, and is taken to be there."""
+    """Return whether a file exists; a name that is not UTF-8 is stored escaped, and is assumed to exist."""
     return "\\x" in file or Path(file).exists()

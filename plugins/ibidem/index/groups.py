@@ -1,4 +1,4 @@
-"""Groups of a whole index, as `ibidem groups` counts them: settled now, or as they are stored.
+"""Groups of a whole index, as `ibidem groups` counts them: computed now, or as stored.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
 what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).
@@ -170,7 +170,7 @@ class LongTextIndex:
     packed: dict[DocumentRef, bytes] = field(default_factory=dict)
 
     def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
-        """Take the long ones of a slice.
+        """Add the long texts of a slice.
 
         Args:
             hits: The slice.
@@ -185,7 +185,7 @@ class LongTextIndex:
                 self.packed[name] = long_hits[name].packed or b""
 
     def build_matcher(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
-        """Return who decides on pairs of long texts, and which of them share clues.
+        """Return the matcher of long texts, and their candidate pairs.
 
         Args:
             names: Index and id of all rows.
@@ -220,7 +220,7 @@ def group_slices(
 def read_slices(
     slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], shelf: LongTextIndex
 ) -> tuple[list[DocumentRef], list[PackedColumns]]:
-    """Read an index slice by slice; the packed values themselves are kept of long texts only."""
+    """Read an index slice by slice; packed values are kept for long texts only."""
     names: list[DocumentRef] = []
     parts: list[PackedColumns] = []
     for hits in slices:
@@ -235,7 +235,7 @@ def read_slices(
 def sort_documents(
     names: Sequence[DocumentRef], parts: Sequence[PackedColumns]
 ) -> tuple[list[DocumentRef], PackedColumns]:
-    """Put documents in the order of the start of their date, those without one last, then of id and index.
+    """Sort documents by the start of their date (those without one last), index and id.
 
     Args:
         names: Index and id of each.
@@ -327,7 +327,7 @@ def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: 
 
 
 def read_group(engine: Engine, name: str) -> dict[str, object]:
-    """Describe the stored group of a document: its name, its lead, how many it holds, and what joined the document.
+    """Describe the stored group of a document: its name, lead and size, and why the document joined.
 
     Args:
         engine: The index.

@@ -19,7 +19,7 @@ from ibidem_ingest.language import are_related, detect
 
 
 class ReservoirSample:
-    """Draws some texts, each as likely as any other (reservoir sampling); the same ones of the same stream.
+    """Draws a uniform sample of texts (reservoir sampling), the same one for the same stream.
 
     Args:
         count: How many at most.
@@ -54,7 +54,7 @@ LEAST_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ForeignShare:
-    """Documents that say they are in a language and are in another.
+    """Documents whose declared language is not their own.
 
     Args:
         language: The language that they say, or that is meant when they say nothing.
@@ -67,7 +67,7 @@ class ForeignShare:
     sampled: int
 
     def as_json(self) -> dict[str, object]:
-        """Return what `--json` prints."""
+        """Return the output of `--json`."""
         return {"language": self.language, "documents": self.documents, "sampled": self.sampled}
 
     def __str__(self) -> str:
@@ -95,7 +95,7 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
 
 
 class LanguageSampler:
-    """Samples the beginnings of documents that pass through it, to check the language that they say."""
+    """Samples the beginnings of documents that pass through, to check their declared language."""
 
     def __init__(self) -> None:
         self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
@@ -108,7 +108,7 @@ class LanguageSampler:
             yield item
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
-        """Return what is wrong, by language; nothing of languages without a table.
+        """Return the problems by language; none for languages without a table.
 
         Args:
             find_table: Gives the idf table of a language.
@@ -120,7 +120,7 @@ class LanguageSampler:
 
 @dataclass(frozen=True, slots=True)
 class BuiltTable:
-    """A table and what it was counted from.
+    """A table and the documents it was counted from.
 
     Args:
         table: The table.
@@ -142,7 +142,7 @@ class BuiltTable:
 
 
 class Tally:
-    """Passes the texts of one language on and counts what it leaves out.
+    """Yields the texts of one language and counts the others.
 
     Args:
         language: ISO 639-1 code.
@@ -194,7 +194,7 @@ def build_table(
 
 
 def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterator[str]:
-    """Pass texts on and say how many there were."""
+    """Yield texts and report their number."""
     for number, text in enumerate(texts, 1):
         yield text
         progress(number)
@@ -222,7 +222,7 @@ def sample(items: Iterable[Document | Refusal], language: str, count: int) -> li
 
 
 def table_facts(table: Table) -> dict[str, object]:
-    """Return what is known of a table."""
+    """Return the properties of a table."""
     return {
         "name": table.name,
         "language": table.language,

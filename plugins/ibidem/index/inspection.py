@@ -35,7 +35,7 @@ class Duplicate:
     evidence: Evidence
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem inspect --json` prints of it."""
+        """Return its part of the output of `ibidem inspect --json`."""
         return {
             "id": self.id,
             "title": self.title,
@@ -65,7 +65,7 @@ class Inspection:
     capped: Sequence[LookupField]
 
     def as_json(self) -> dict[str, object]:
-        """Return what `ibidem inspect --json` prints."""
+        """Return the output of `ibidem inspect --json`."""
         return {
             "id": self.id,
             "title": self.title,
@@ -139,7 +139,7 @@ def find_candidates(
 
 
 def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
-    """Return a document's place and its packed value.
+    """Return a document's hit and its packed value.
 
     Raises:
         MissingDocument: No such document.
@@ -157,7 +157,7 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
 
 
 def fetch_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
-    """Return the documents that readers declared the same, which no look-up may find."""
+    """Return the documents that overrides declare the same, which no look-up may find."""
     names = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
     return fetch_hits(engine, sorted(names))
 
@@ -168,17 +168,17 @@ def hit_ref(hit: Hit) -> DocumentRef:
 
 
 def title(entry: StoredDocument | None) -> str:
-    """Return a document's title; empty for one that has gone since."""
+    """Return a document's title; empty if it was deleted since."""
     return entry.document.title if entry else ""
 
 
 def strength_key(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, DocumentRef]:
-    """Return what duplicates are ordered by."""
+    """Return the sort key of duplicates."""
     return evidence.level != "identical", -evidence.score, name
 
 
 def packed_facts(packed: Packed) -> dict[str, object]:
-    """Return what a packed value holds, by the names of signatures.md.
+    """Return the contents of a packed value, by the names of signatures.md.
 
     Args:
         packed: A document's packed value.

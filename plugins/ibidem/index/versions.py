@@ -1,4 +1,4 @@
-"""Versions of the documents of an index, as `ibidem groups --versions` counts and writes them."""
+"""Versions of the documents of an index, as `ibidem groups --versions` counts and exports them."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -54,7 +54,7 @@ def index_versions(engine: Engine, progress: Callable[[int], None] = lambda _: N
 
 
 def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]:
-    """Yield each version with where it differs from its predecessor; nothing for the first.
+    """Yield each version with its differences from its predecessor; none for the first.
 
     An id that several indexes behind an alias hold names none of them, and so no difference.
 

@@ -13,7 +13,7 @@ DOCUMENT_KEY = "source_id"
 
 @component
 class LeadRetriever:
-    """Finds the best passages of a signed index, each text once; `meta["duplicates"]` names the others."""
+    """Finds the best passages of a signed index, each text once; `meta["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, top_k: int = 10) -> None:
         """Set it up.
@@ -37,7 +37,7 @@ class LeadRetriever:
 
 @component
 class LeadSelector:
-    """Keeps one document of each group; `meta["duplicates"]` names the others, with level and reason."""
+    """Keeps one document of each group; `meta["duplicates"]` lists the others, with level and reason."""
 
     def __init__(self, language: str = "", keep: str = "rank", date_key: str = "") -> None:
         """Set it up.

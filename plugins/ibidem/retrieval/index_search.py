@@ -1,27 +1,22 @@
-"""A search of a signed index as retrievers need it: the best passages for a question, each text once."""
+"""Search of a signed index for retrievers: the best passages for a question, each text once."""
 
-from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ibidem.grouped_search.api import search
-from ibidem.grouped_search.passage import Passage, overlaps
-from ibidem.retrieval.passages import KEY, left_with, members
-from ibidem_dedupe.parameters import WINDOW
+from ibidem.retrieval.passages import KEY, members
+from ibidem_dedupe.parameters import WINDOW, PassageFields
 from ibidem_dedupe.request import parse_request, read
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError, short_repr
 
 Response = Mapping[str, Any]
-PageSearch = Callable[[str, int, int, str], Response]
-"""Returns a page of groups for a question: the question, the number of the page from 1, its size, the cursor."""
+GroupSearch = Callable[[str, int], Response]
+"""Returns the best groups for a question: the question, and how many."""
 
 MOST_PASSAGES = 1_000
-MOST_PAGES = 5
-"""Pages that are read at the most, where passages of one document overlap so that a page does not hold enough."""
-
 MOST_DUPLICATES = 100
 """Duplicates that a passage names, unless `dedupe_max_per_group` says otherwise."""
 
@@ -47,21 +42,18 @@ class FoundPassage:
 
 @dataclass(frozen=True, slots=True)
 class PassageSearch:
-    """A search for passages, of which each text is found once.
+    """A search for passages that returns each text once.
 
     Args:
-        search: Finds a page.
+        search: Finds groups.
         text_field: Field with the text, in the source of a document.
-        document_field: Field that names the document from which a passage was cut, with dots: `meta.document`; empty:
-            overlapping passages are not looked for.
     """
 
-    search: PageSearch
+    search: GroupSearch
     text_field: str = "text"
-    document_field: str = ""
 
     def find(self, question: str, k: int) -> list[FoundPassage]:
-        """Return the best passages for a question, `k` different texts as far as there are so many.
+        """Return up to `k` different passages for a question, the best first.
 
         Args:
             question: What is asked.
@@ -72,15 +64,7 @@ class PassageSearch:
         """
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_PASSAGES:
             raise UsageError(f"k is {short_repr(k)}", f"give a whole number from 1 to {MOST_PASSAGES:,}")
-        found, cursor = DistinctPassages(self.text_field, self.document_field), ""
-        for number in range(1, MOST_PAGES + 1):
-            response = self.search(question, number, k, cursor)
-            hits = response["hits"]["hits"]
-            found.add(hits)
-            cursor = response.get("dedupe", {}).get("cursor") or ""
-            if len(found.kept) >= k or len(hits) < k:
-                break
-        return found.kept[:k]
+        return [read_passage(hit, self.text_field) for hit in self.search(question, k)["hits"]["hits"]]
 
 
 def search_client(
@@ -92,7 +76,7 @@ def search_client(
     document_field: str = "",
     **options: object,
 ) -> PassageSearch:
-    """Return the search of a wrapped client, which asks with the client's own rights.
+    """Return a search through a wrapped client, with the client's own rights.
 
     Args:
         client: What `ibidem.wrap` returned for `Elasticsearch` or `OpenSearch`.
@@ -100,24 +84,22 @@ def search_client(
         query: Makes the query of a question, in the engine's own language, filters included; by default the words of
             the question are looked for in the field with the text.
         text_field: As for `PassageSearch`.
-        document_field: As for `PassageSearch`.
+        document_field: Field that names the document from which a passage was cut, with dots: `meta.document`; empty:
+            overlapping passages are not looked for.
         options: Parameters of a search by name, such as `dedupe_level` or `dedupe_keep`.
 
     Raises:
         UsageError: An option that is not for passages.
     """
     make_query = query or (lambda question: {"match": {text_field: question}})
-    named = read_options(options)
+    named = read_options({**name_fields(document_field, text_field), **options})
 
-    def page(question: str, number: int, size: int, cursor: str) -> Response:
-        """Ask the client for a page."""
-        body = {"query": make_query(question), "from": (number - 1) * size, "size": size}
-        found: Response = client.search(
-            index=index, body=body, **named, **({"dedupe_cursor": cursor} if cursor else {})
-        )
+    def groups(question: str, size: int) -> Response:
+        """Ask the client."""
+        found: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
         return found
 
-    return PassageSearch(page, text_field, document_field)
+    return PassageSearch(groups, text_field)
 
 
 def search_engine(
@@ -128,20 +110,24 @@ def search_engine(
     Args:
         engine: What `ibidem.open_engine` returned.
         filters: Conditions as `ibidem search --filter` takes them: `source=Reuters`.
-        document_field: As for `PassageSearch`.
+        document_field: As for `search_client`.
         options: As for `search_client`.
 
     Raises:
         UsageError: An option that is not for passages.
     """
-    request = read_options(options)
+    request = parse_request(read_options({**name_fields(document_field), **options}))
 
-    def page(question: str, number: int, size: int, cursor: str) -> Response:
-        """Ask the engine for a page."""
-        asked = parse_request({**request, **({"dedupe_cursor": cursor} if cursor else {})})
-        return search(engine, parse_query(question, filters), asked, number, size)
+    def groups(question: str, size: int) -> Response:
+        """Ask the engine."""
+        return search(engine, parse_query(question, filters), request, size=size)
 
-    return PassageSearch(page, document_field=document_field)
+    return PassageSearch(groups)
+
+
+def name_fields(document_field: str, text_field: str = "text") -> dict[str, object]:
+    """Return the parameter by which overlapping passages are found; none without the name of a document."""
+    return {"dedupe_document": str(PassageFields(document_field, text_field))} if document_field else {}
 
 
 def read_options(options: Mapping[str, object]) -> dict[str, object]:
@@ -167,71 +153,21 @@ engine's own list
     return found if mode == "off" else {"dedupe_max_per_group": most, **found}
 
 
-@dataclass(slots=True)
-class DistinctPassages:
-    """The passages of a search, of which none repeats or overlaps an earlier one.
+def read_passage(hit: Mapping[str, Any], text_field: str) -> FoundPassage:
+    """Read a lead.
 
     Args:
-        text_field: Field with the text, in the source of a document.
-        document_field: Field that names the document from which a passage was cut, with dots: `meta.document`.
-        kept: The passages so far.
+        hit: The lead, with its duplicates inside.
+        text_field: Field with the text.
+
+    Raises:
+        UsageError: It has no text.
     """
-
-    text_field: str
-    document_field: str
-    kept: list[FoundPassage] = field(default_factory=list)
-    _texts: list[Passage] = field(default_factory=list)
-
-    def add(self, hits: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the leads of a page, or note each as the neighbour of an earlier one of the same document."""
-        found = [self._read(hit) for hit in hits]
-        first, texts = len(self.kept), [*self._texts, *(self._passage(each) for each in found)]
-        shared = overlaps(texts)
-        earlier_by_place: dict[int, list[int]] = defaultdict(list)
-        for later, earlier in shared:
-            if earlier < later:
-                earlier_by_place[later].append(earlier)
-        kept_by_place = dict(enumerate(self.kept))
-        for place, each in enumerate(found, first):
-            lead = min((at for at in earlier_by_place[place] if at in kept_by_place), default=None)
-            if lead is None:
-                kept_by_place[place] = each
-                continue
-            overlap = shared[place, lead]
-            kept_by_place[lead].metadata[KEY] += [
-                {"id": each.id, "level": "partial", "reason": overlap.reason, "side": overlap.side},
-                *left_with(each.id, each.metadata),
-            ]
-        self.kept = [*kept_by_place.values()]
-        self._texts = [texts[place] for place in kept_by_place]
-
-    def _read(self, hit: Mapping[str, Any]) -> FoundPassage:
-        """Read a lead.
-
-        Raises:
-            UsageError: It has no text.
-        """
-        source = dict(hit["_source"])
-        text = source.pop(self.text_field, None)
-        if not isinstance(text, str):
-            raise UsageError(
-                f"document {hit['_id']!r} has {short_repr(text)} in {self.text_field!r}, no text",
-                "name the field of the text as text_field, and do not leave it out of _source",
-            )
-        return FoundPassage(hit["_id"], text, hit.get("_score"), {**source, KEY: members(hit)})
-
-    def _passage(self, found: FoundPassage) -> Passage:
-        """Return the text of a passage with the name of its document."""
-        return Passage(found.text, read_field(found.metadata, self.document_field))
-
-
-def read_field(source: Mapping[str, Any], name: str) -> str:
-    """Return a field by its name with dots, where it is text; empty otherwise.
-
-    >>> read_field({"meta": {"document": "lease.pdf"}}, "meta.document"), read_field({"meta": 7}, "meta.document")
-    ('lease.pdf', '')
-    """
-    value: object = source
-    for part in name.split("."):
-        value = value.get(part) if isinstance(value, Mapping) else None
-    return value if isinstance(value, str) else ""
+    source = dict(hit["_source"])
+    text = source.pop(text_field, None)
+    if not isinstance(text, str):
+        raise UsageError(
+            f"document {hit['_id']!r} has {short_repr(text)} in {text_field!r}, no text",
+            "name the field of the text as text_field, and do not leave it out of _source",
+        )
+    return FoundPassage(hit["_id"], text, hit.get("_score"), {**source, KEY: members(hit)})

@@ -38,7 +38,7 @@ class LeadRetriever(BaseRetriever):
 
 @dataclass(frozen=True, slots=True)
 class LeadTransformer(BaseDocumentTransformer):
-    """Keeps one document of each group; `metadata["duplicates"]` names the others, with level and reason.
+    """Keeps one document of each group; `metadata["duplicates"]` lists the others, with level and reason.
 
     Args:
         policy: The decision for a pair; None: that of a search at the level `near`.

@@ -9,7 +9,7 @@ from ibidem.retrieval.passages import KEY, leads_of, passage
 
 
 class LeadRetriever(BaseRetriever):
-    """Finds the best passages of a signed index, each text once; `node.metadata["duplicates"]` names the others."""
+    """Finds the best passages of a signed index, each text once; `node.metadata["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, similarity_top_k: int = 10) -> None:
         """Set it up.
@@ -29,7 +29,7 @@ class LeadRetriever(BaseRetriever):
 
 
 class LeadPostprocessor(BaseNodePostprocessor):
-    """Keeps one node of each group; `node.metadata["duplicates"]` names the others, with level and reason."""
+    """Keeps one node of each group; `node.metadata["duplicates"]` lists the others, with level and reason."""
 
     language: str = ""
     """ISO 639 code of all texts; detected where it is empty."""
@@ -64,7 +64,7 @@ class LeadPostprocessor(BaseNodePostprocessor):
 
 
 def note(node: BaseNode, metadata: dict[str, object]) -> BaseNode:
-    """Return a node with these metadata; the duplicates among them go neither to a language model nor into a vector.
+    """Return a node with this metadata; its duplicates are excluded from prompts and embeddings.
 
     Args:
         node: The node, which is not changed.

@@ -48,11 +48,11 @@ INSTRUCTIONS = (
 
 
 def named_errors(tool: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Wrap a tool so that an error says what is wrong and what would be right, as a command's does."""
+    """Wrap a tool so that an error states the problem and the remedy, as a command's does."""
 
     @wraps(tool)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        """Run the tool; a foreseen error becomes the tool's."""
+        """Run the tool; an expected error becomes the tool's."""
         try:
             return tool(*args, **kwargs)
         except IbidemError as error:
@@ -73,7 +73,7 @@ class Tools:
 
     @contextmanager
     def engine(self) -> Iterator[Engine]:
-        """Open the engine for one call, so that a server that runs for days holds no connection."""
+        """Open the engine for one call, so that a long-running server holds no connection."""
         engine = open_engine(self.settings.address, self.settings.index)
         try:
             yield engine
@@ -90,7 +90,7 @@ class Tools:
         ] = None,
         keep: Annotated[str, Field(description="rank, earliest, latest or longest")] = "rank",
     ) -> Answer:
-        """Search; each text once, its duplicates named with level and reason."""
+        """Search; each text once, with its duplicates, their level and reason."""
         request = parse_request(
             {
                 "dedupe": "collapse",
@@ -110,7 +110,7 @@ class Tools:
         }
 
     def inspect(self, id: Annotated[str, Field(description="Id of a document, as search shows it")]) -> Answer:  # noqa: A002 - the name in answers
-        """List the duplicates of one document in the whole index, each with level and reason, and its stored group."""
+        """List the duplicates of one document in the whole index, with level and reason, and its stored group."""
         with self.engine() as engine:
             found, group = inspect(engine, id, pair_policy({})), read_group(engine, id)
         title = found.title or found.id
@@ -137,7 +137,7 @@ class Tools:
         a: Annotated[str, Field(description="Id of a document")],
         b: Annotated[str, Field(description="Id of another one")],
     ) -> Answer:
-        """Say whether two documents are duplicates, why, and which text they share."""
+        """Return whether two documents are duplicates, why, and the text they share."""
         with self.engine() as engine:
             left, right = read_document(engine, a), read_document(engine, b)
             decision = read_decision(engine, a, b)
@@ -155,7 +155,7 @@ class Tools:
 
 
 def shown_hit(hit: Mapping[str, Any]) -> Answer:
-    """Return a hit as an assistant needs it: its facts, its text, its duplicates with reasons."""
+    """Return a hit for an assistant: its facts, its text, its duplicates with reasons."""
     source = hit["_source"]
     text = source.get("text", "")
     return {

@@ -1,4 +1,4 @@
-"""Passages of which each text is kept once, with what was left out and why."""
+"""Passages in which each text is kept once, with the duplicates that were left out and their reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -16,16 +16,23 @@ KEY = "duplicates"
 
 
 def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the duplicates inside a collapsed lead, as metadata can hold them."""
+    """Return the duplicates inside a collapsed lead, as metadata values."""
     inner = hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {}).get("hits", ())
-    return [
-        {
-            "id": each["_id"],
-            "level": each["_dedupe"]["level"],
-            "reason": reason(each["_dedupe"]["why"]) if each["_dedupe"].get("why") else "",
-        }
-        for each in inner
-    ]
+    return [member(each["_id"], each["_dedupe"], hit["_id"]) for each in inner]
+
+
+def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
+    """Return one duplicate of a search as metadata can hold it; a neighbour as `as_metadata` does.
+
+    Args:
+        name: Its id.
+        mark: What the search says of it.
+        lead: Id of the lead.
+    """
+    found = {"id": name, "level": mark["level"], "reason": reason(mark["why"]) if mark.get("why") else ""}
+    if "side" in mark:
+        found |= {"side": mark["side"]} | ({"of": mark["of"]} if mark["of"] != lead else {})
+    return found
 
 
 def passage(text: str, metadata: Mapping[str, object], document: object, date_key: str) -> Passage:
@@ -42,7 +49,7 @@ def passage(text: str, metadata: Mapping[str, object], document: object, date_ke
 
 
 def read_date(value: object) -> str:
-    """Return a date in ISO 8601; empty where the value is no date.
+    """Return a date in ISO 8601; empty if the value is not a date.
 
     >>> read_date(date(2024, 5, 1)), read_date("2024-05"), read_date("May 1, 2024"), read_date(20240501)
     ('2024-05-01', '2024-05', '', '')
@@ -63,7 +70,7 @@ def leads_of(
     language: str,
     keep: str,
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the place of each lead, with all that it stands for, as metadata can hold them.
+    """Yield the position of each lead, with its duplicates as metadata values.
 
     Args:
         passages: In the order of their rank.
@@ -86,7 +93,7 @@ def leads_of(
 
 
 def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
-    """Return the duplicates that a retriever noted in the metadata of a passage; any other value holds none.
+    """Return the duplicates in the metadata of a passage; none if the value has another type.
 
     >>> noted({"duplicates": [{"id": "b", "level": "near", "reason": ""}]}), noted({"duplicates": "two"})
     ([{'id': 'b', 'level': 'near', 'reason': ''}], [])
@@ -98,7 +105,7 @@ def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
 
 
 def left_with(name: str, metadata: Mapping[str, object]) -> list[dict[str, str]]:
-    """Return the duplicates noted in the metadata of a passage that another one stands for, `of` it.
+    """Return the duplicates in the metadata of a passage that another one replaces, with `of` set to it.
 
     Args:
         name: Its id.
@@ -108,7 +115,7 @@ def left_with(name: str, metadata: Mapping[str, object]) -> list[dict[str, str]]
 
 
 def as_metadata(duplicate: Duplicate, lead: int, ids: Sequence[str]) -> dict[str, str]:
-    """Return `id`, `level` and `reason`; `side` of a neighbour; `of` where it belongs to another than the lead."""
+    """Return `id`, `level` and `reason`; `side` for a neighbour; `of` if it belongs to another text than the lead."""
     found = {"id": ids[duplicate.place], "level": duplicate.level, "reason": duplicate.reason}
     if duplicate.side:
         found["side"] = duplicate.side

@@ -47,7 +47,7 @@ class Failure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The meaning of a failure: our error, its words and its remedy.
+    """The meaning of a failure: error class, message and remedy.
 
     Args:
         error: `Unavailable` or `Permanent`.
@@ -155,7 +155,7 @@ def find_fault(failure: Failure) -> Fault:
 
 
 def to_engine_error(failure: Failure, place: str) -> EngineError:
-    """Make an error of ours.
+    """Create one of our errors.
 
     Args:
         failure: The server's error.
@@ -171,7 +171,7 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
 
 
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
-    """Read type and reason out of an answer's `error`, the innermost cause that names both.
+    """Read type and reason from an answer's `error`: the innermost cause that has both.
 
     Args:
         status: HTTP status.
@@ -190,12 +190,12 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
 
 
 def _reason(text: object, secret_values: Collection[str]) -> str:
-    """Hide secrets before the text is cut, so that no part of one is left."""
+    """Redact secrets before the text is shortened, so that no part of one remains."""
     return (redact_text(str(text), secret_values) if secret_values else str(text))[:500]
 
 
 def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
-    """Find what lies behind an error: its first root cause, or what caused it."""
+    """Return the cause of an error: its first root cause, or `caused_by`."""
     roots = error.get("root_cause")
     if isinstance(roots, list) and roots and isinstance(roots[0], Mapping):
         return roots[0]
@@ -218,13 +218,13 @@ NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
 class _Count(threading.local):
-    """A counter of its own for each thread."""
+    """A counter per thread."""
 
     value = 0
 
 
 class ClusterClient:
-    """A cluster as every process sees it, with connections of its own for each; its threads share them.
+    """A cluster, with one set of connections per process, shared by its threads.
 
     Args:
         label: Its address without secrets.
@@ -265,11 +265,11 @@ class ClusterClient:
         return self._patiently(method, path, params, JSON, None if body is None else orjson.dumps(body))
 
     def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
-        """Post one JSON value a line and return the answer."""
+        """Post JSON Lines and return the response."""
         return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
     def hold(self, flow: RequestFlow[T]) -> T:
-        """Send every request of a flow, and return what comes of it."""
+        """Send every request of a flow, and return its result."""
         try:
             return run_sync(flow, self._send)
         except Failure as failure:
@@ -297,7 +297,7 @@ class ClusterClient:
             return {}
 
     def _lines(self, ask: ApiRequest) -> Iterable[Mapping[str, Any]]:
-        """Give a request's lines; among several searches each second one is a body."""
+        """Yield the lines of a request; in `_msearch` every second one is a body."""
         lines = ask.lines or ()
         if not ask.path.endswith("/_msearch"):
             return lines
@@ -322,14 +322,14 @@ class ClusterClient:
     def _send_once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
     ) -> dict[str, Any]:
-        """Send a request once; an answer that is not a JSON object does not come from these servers."""
+        """Send a request once; a response that is not a JSON object does not come from these servers."""
         answer = self._client().send(method, path, params, content_type, body)
         if not isinstance(answer, dict):
             raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")
         return answer
 
     def _client(self) -> Transport:
-        """Give this process's client; one inherited by a fork is left alone, since its connections are the parent's."""
+        """Return this process's client; one inherited by a fork is not used, since its connections are the parent's."""
         with self._connecting:
             if self._wire is None or self._pid != os.getpid():
                 self._wire, self._pid = self._connect(), os.getpid()

@@ -62,7 +62,7 @@ def collapse_search(
     *,
     display: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
-    """Give a search as a collapsed ranking, in a whole order: its own sort, if it has one, and then index and id.
+    """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id.
 
     Args:
         target: The indexes, or a point in time.
@@ -134,7 +134,7 @@ class ClusterCollapse:
     def _send_first(
         self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
-        """Send the first search; all that matches is counted at the same time, unless it is known."""
+        """Send the first search; all matches are counted at the same time, unless the count is known."""
         separate = separate or bool(
             self.target.params.keys() - set(IN_HEADS)
         )  # parameters that `_msearch` does not have
@@ -156,7 +156,7 @@ class ClusterCollapse:
     def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
-        """Read the documents of some groups without the best of each, as they are shown.
+        """Read the documents of some groups, except for the best of each, as shown.
 
         Args:
             groups: Names of groups.
@@ -200,14 +200,14 @@ class ClusterCollapse:
         return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups, as far as they match: one that does not must not be named."""
+        """Read the leads of some groups if they match; others must not be disclosed."""
         (answer,) = yield from self._search([add_filter(self._members_body(groups, len(groups)), LEADS)])
         return {each.group: each.hit for each in self._read(answer)}
 
     def _walk(
         self, place: Place, size: int, *, can_restart: bool
     ) -> RequestFlow[tuple[list[GroupHit], Sequence[object] | None]]:
-        """Go through the plain ranking and keep the best of each group.
+        """Scan the plain ranking and keep the best hit of each group.
 
         Args:
             place: Start of the page.
@@ -265,7 +265,7 @@ class ClusterCollapse:
         return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
-        """Ask for documents of some groups; they score as without that condition."""
+        """Build the request for documents of some groups; the condition does not change their scores."""
         body = {**self.body, **FIELDS, "size": size, "track_total_hits": False}
         return add_filter(body, {"terms": {GROUP: list(groups)}})
 
@@ -285,7 +285,7 @@ def _sizes(groups: Sequence[str]) -> Clause:
 
 
 def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
-    """Return hits by their group, in rank order; those without one under an empty name."""
+    """Return hits by group, in rank order; those without one under an empty name."""
     groups: dict[str, list[GroupHit]] = {}
     for each in hits:
         groups.setdefault(each.group, []).append(each)
@@ -293,7 +293,7 @@ def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
 
 
 def read_group_hits(answer: Mapping[str, Any], sorted_by: int = 0) -> list[GroupHit]:
-    """Read hits with their groups; the first `sorted_by` sort values are the caller's own, and are kept."""
+    """Read hits with their groups; the first `sorted_by` sort values are the caller's own."""
     raw = answer["hits"]["hits"]
     return [GroupHit(read_hit(each, sorted_by), _group(each), each.get("_score")) for each in raw]
 

@@ -68,7 +68,7 @@ def native(query: Query) -> Mapping[str, Any]:
 
 
 def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
-    """Write conditions; several on one field: any of them."""
+    """Build filter clauses; several values of one field: any of them."""
     by_field: dict[str, list[Clause]] = {}
     for condition in conditions:
         by_field.setdefault(condition.field, []).append(_condition(condition, fields))
@@ -76,7 +76,7 @@ def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
 
 
 def window(query: Query, fields: Fields, size: int) -> Clause:
-    """Ask for the top of a ranking, by its own sort if it has one, with packed signatures only."""
+    """Build the request for the top of a ranking, by its own sort if any, with packed signatures only."""
     parts = dict(native(query)) if query.native is not None else {}
     body = parts | {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
     return body | {"track_scores": True} if "sort" in parts else body
@@ -100,23 +100,23 @@ def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 
 def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
-    """Ask for a window whose equal scores are ordered by index and id on the server, which takes it a third longer."""
+    """Build the request for a window with ties ordered by index and id on the server, which takes it a third longer."""
     tie = [{"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
     return {**body, "size": size, "sort": [{"_score": "desc"}, *tie], "track_scores": True}
 
 
 def packed_options() -> Clause:
-    """Ask for nothing of a hit but its packed value and its place in the order of writing."""
+    """Request only the packed value and the sequence number of a hit."""
     return ONLY_PACKED | {"seq_no_primary_term": True}
 
 
 def with_ids(body: Mapping[str, Any]) -> Clause:
-    """Ask the same with the engine's own ids."""
+    """Build the same request with the engine's own ids."""
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
 def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
-    """Ask for documents by index and id, those that match a query.
+    """Build the request for documents by index and id that match a query.
 
     Args:
         ids: Index and id of each.
@@ -133,7 +133,7 @@ def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_l
 
 
 def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
-    """Ask for the top of a ranking with its documents; the server marks words where only it knows how they are cut."""
+    """Request the top of a ranking with its documents; highlighted if only the server has the analyzer."""
     body = {name: part for name, part in window(query, fields, size).items() if name not in ONLY_PACKED}
     return body if fields.are_cut_as_ours else body | {"highlight": _highlight(fields, offset_limit)}
 
@@ -154,7 +154,7 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
 
 
 def long_signatures(ids: Sequence[tuple[str, str]], matching: Clause | None = None) -> Clause:
-    """Ask for the long signatures of documents by index and id, those that match a clause where one is given."""
+    """Build the request for the long signatures of documents by index and id, optionally filtered by a clause."""
     filters: list[Clause] = [_or(documents(ids)), {"exists": {"field": LONG}}]
     return {
         "query": {"bool": {"filter": filters if matching is None else [*filters, matching]}},
@@ -167,7 +167,7 @@ def long_signatures(ids: Sequence[tuple[str, str]], matching: Clause | None = No
 
 
 def fetch_by_name(ids: Sequence[tuple[str, str]]) -> Clause:
-    """Ask for documents by index and id, whole, wherever a routing keeps them."""
+    """Build the request for whole documents by index and id, with any routing."""
     return {"query": _or(documents(ids)), "size": len(ids), "track_total_hits": False}
 
 
@@ -185,7 +185,7 @@ def ids_query(ids: Sequence[str]) -> Clause:
 
 
 def _words(words: Query | Words, fields: Fields) -> Clause:
-    """Write what must and must not occur."""
+    """Build the clauses of required and excluded words."""
     return {
         "must": [_or([_part(part, fields) for part in entry]) for entry in words.all_of] or [ALL],
         "must_not": [_part(part, fields) for part in words.none_of],
@@ -203,7 +203,7 @@ def _or(clauses: Sequence[Clause]) -> Clause:
 
 
 def _phrase(phrase: Phrase, fields: Fields) -> Clause:
-    """Look for words side by side in title or text; both count when both have them, as in SQLite's bm25."""
+    """Build a phrase query on title or text; both scores count if both match, as in SQLite's bm25."""
     in_field = {"title": [fields.title], "text": [fields.text]}
     names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
     if phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
@@ -216,7 +216,7 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
 
 
 def _near(words: Sequence[str], slop: int, name: str) -> Clause:
-    """Look for words in any order with few others between them, as FTS5's NEAR does; a phrase's slop counts moves."""
+    """Build a query for words in any order with few others between them, like FTS5's NEAR; slop counts moves."""
     field, _, boost = name.partition("^")
     each = [{"match": {"query": word, "max_gaps": 0, "ordered": True}} for word in words]
     near: Clause = {"all_of": {"intervals": each, "ordered": False, "max_gaps": slop}}
@@ -240,7 +240,7 @@ def _condition(condition: Filter, fields: Fields) -> Clause:
 
 
 def _date(condition: Filter, fields: Fields) -> Clause:
-    """Ask for a day in common: the date's first day is not after the end, its last not before the beginning."""
+    """Build a query for a date that overlaps a range."""
     first, last = days(condition.value)
     ends = [("gte", first), ("lte", last)]
     bounds = {name: iso_day(day) for name, day in ends if day is not None}

@@ -72,7 +72,7 @@ class ElasticsearchEngine(ClusterEngine):
 
 
 class ElasticsearchTransport:
-    """One client, whose own retries are off: `ClusterClient` decides which requests are repeated."""
+    """One client with its own retries disabled: `ClusterClient` decides which requests are retried."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -96,12 +96,12 @@ class ElasticsearchTransport:
         return answer.body
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self.client.close()
 
 
 class WholeSerializer(OrjsonSerializer):
-    """JSON by orjson, and the bytes that it was read from."""
+    """JSON by orjson that also keeps the bytes that were parsed."""
 
     def loads(self, data: bytes) -> Any:
         """Read JSON."""
@@ -110,7 +110,7 @@ class WholeSerializer(OrjsonSerializer):
 
 
 def _options(address: Address) -> dict[str, Any]:
-    """Give credentials and certificate as the client calls them."""
+    """Return credentials and certificate under the client's names."""
     options: dict[str, Any] = {"ca_certs": address.ca} if address.ca else {}
     if address.headers:
         options["headers"] = dict(address.headers)

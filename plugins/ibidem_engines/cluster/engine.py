@@ -218,7 +218,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._sets.put(self.index, self._of_set(home), ALIAS_S)
 
     def _of_set(self, home: str) -> "ClusterEngine":
-        """Return the engine of a set, whose records are next to its name, however many indexes are behind that."""
+        """Return the engine of a set, whose records are stored next to its name, whichever indexes it has."""
         if home == self._kept or (home == self.index and home in self._readable().indices):
             return self
         engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
@@ -260,7 +260,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return [*rebuilt, *renamed]
 
     def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
-        """Return the records; what people write goes to the index that is behind an alias now."""
+        """Return the ledger; manual records go to the index that is behind an alias now."""
         if writes and ledger in OF_PEOPLE:
             self._layout_cache.clear()
         return LedgerStore(self._cluster, self._names(), self._ledgers)
@@ -282,7 +282,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._cursor_keys.put(self.index, key, CURSOR_KEY_S) if key else key
 
     def _readable(self) -> Layout:
-        """Return the layout of the index, after checking that we can read it."""
+        """Return the layout of the index, after checking that it can be read."""
         if (index_layout := self._layout_cache.get(self.index)) is not None:
             return index_layout
         self._check_server()
@@ -292,12 +292,12 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)
 
     def _searched_fields(self) -> Fields:
-        """Return the names of fields, with those that hold stems: as the settings say, or as the mapping does."""
+        """Return the searched field names, with stemmed ones from the settings or the mapping."""
         stemmed = self.fields.stemmed or self._readable().stemmed
         return replace(self.fields, stemmed=stemmed)
 
     def _place(self) -> writing.WriteTarget:
-        """Give the place of writing, once the index has been found to be one that has our fields.
+        """Return the write target, after checking that the index has our fields.
 
         The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
         """
@@ -336,7 +336,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._version
 
     def _server(self) -> tuple[str, str]:
-        """Read version and product; a server without an answer at its root is asked for its nodes."""
+        """Read version and product; if the root path is not available, ask for the nodes."""
         try:
             answer = self._cluster.ask("GET", "/").get("version", {})
         except Permanent as error:
@@ -354,7 +354,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self.run(answer_to(Target(self.index).search(body)))
 
     def _slices(self, body: dict[str, Any], preference: str = "") -> Iterator[list[Hit]]:
-        """Go through a point in time, and close it however the caller leaves."""
+        """Scan a point in time, and close it in any case."""
         point = self.run(open_point(self._dialect, self.index, preference))
         try:
             while True:
@@ -368,6 +368,6 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version as it is compared; of one that cannot be read nothing, which is older than every other."""
+    """Return a version as a comparable tuple; empty, which is older than every other, if it cannot be parsed."""
     found = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(map(int, found[0].split("."))) if found else ()

@@ -1,4 +1,4 @@
-"""Set of indexes whose groups are settled as one: an index, or all indexes behind an alias or of a data stream.
+"""Group set: all indexes behind an alias or of a data stream, or an index alone, whose groups are settled as one.
 
 A set is known by the record of its progress, which is next to the name that stands for all of it. Where an alias gets a
 second index, as by a rollover, the record of the first one becomes that of the alias.
@@ -23,7 +23,7 @@ AS_ONE = "compare their documents anew, as one set: ibidem regroup --all"
 
 @dataclass(frozen=True, slots=True)
 class GroupSet:
-    """A set, and what has to be done to the records of its progress.
+    """A group set, and the changes needed to its progress records.
 
     Args:
         home: The name next to which its progress is kept.
@@ -50,7 +50,7 @@ class SettledNames:
 
     @classmethod
     def of(cls, names: IndexNames, records: Iterable[StoredRecord]) -> "SettledNames":
-        """Make them of stored records."""
+        """Build the set from stored records."""
         return cls(names, {each.source: each.entry for each in records})
 
     @property
@@ -60,7 +60,7 @@ class SettledNames:
 
     @property
     def own(self) -> list[str]:
-        """Indexes that are settled each by itself, in the order in which they were made."""
+        """Indexes that are settled separately, in order of creation."""
         return [index for index in self.names.indices if index in self.entries]
 
     def find(self) -> GroupSet:
@@ -81,7 +81,7 @@ class SettledNames:
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
     def unite(self, within: Sequence[str]) -> GroupSet:
-        """Let all indexes be settled as one set.
+        """Settle all indexes as one set.
 
         Args:
             within: Aliases and data streams that stand for no other index.
@@ -103,7 +103,7 @@ class SettledNames:
         return GroupSet(home, begins_with, tuple(others))
 
     def _home(self) -> str:
-        """Return the name that stands for the set.
+        """Return the name under which the set's records are stored.
 
         Raises:
             UsageError: Several do, or one that stands for a part of the indexes.
@@ -122,7 +122,7 @@ class SettledNames:
         return self.wide[0] if self.wide else home
 
     def _settled_indices(self, *sources: str) -> set[str]:
-        """Return the indexes of which the records next to some names know how far they are settled."""
+        """Return the indexes whose settling progress is recorded next to some names."""
         done = [checkpoint_of(self.entries[source]).done for source in sources if source in self.entries]
         return {part.index for marks in done for part in parse_marks(marks)}
 
@@ -134,7 +134,7 @@ class SettledNames:
 
 
 def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = False) -> str:
-    """Return the name of the set that indexes are settled with; its progress is next to that name afterwards.
+    """Return the name of the set that indexes are settled with, and move its progress record there.
 
     Args:
         cluster: The cluster.
@@ -156,7 +156,7 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
 
 
 def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
-    """Yield why the groups of some indexes cannot be settled.
+    """Yield the reasons why the groups of some indexes cannot be settled.
 
     Args:
         cluster: The cluster.
@@ -169,7 +169,7 @@ def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
 
 
 def _within(cluster: ClusterClient, settled: SettledNames) -> list[str]:
-    """Return the settled aliases that stand for none but these indexes."""
+    """Return the settled aliases that cover only these indexes."""
     indices = set(settled.names.indices)
     return [source for source in settled.wide if indices.issuperset(read(cluster, source).indices)]
 

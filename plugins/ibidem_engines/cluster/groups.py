@@ -1,4 +1,4 @@
-"""Stored groups in a cluster: two fields of each document, written by partial updates onto the state that was read.
+"""Stored groups in a cluster: two fields of each document, written by conditional partial updates.
 
 Facets count all that matches by source, language and year, with the groups of each.
 """
@@ -16,12 +16,13 @@ from typing_extensions import override
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, deletions, identities, newest, run, shards, write_order
+from ibidem_engines.cluster.bulk import Action, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout, read
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
+from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
 from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import Hit
@@ -150,7 +151,7 @@ class ClusterGroups(StoredGroups):
     def _members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]], *, lead: bool | None
     ) -> Iterator[list[GroupedDocument]]:
-        """Go through the documents of some groups, by the numbers of their writes."""
+        """Scan the documents of some groups, by sequence number."""
         conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
         if lead is not None:
             conditions.append(LEADS if lead else FOLLOWERS)
@@ -192,7 +193,7 @@ class ClusterGroups(StoredGroups):
         return [written[at] for at in range(len(changes))]
 
     def _assign_in_turn(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Write followers lot after lot, in the order given."""
+        """Write followers batch by batch, in the given order."""
         lots = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
         return [is_written for lot in lots for is_written in self._assign(lot)]
 
@@ -207,7 +208,7 @@ class ClusterGroups(StoredGroups):
         return [not outcome.reason and outcome.status < 300 for outcome in run(self._cluster, actions)]
 
     def _check_indices(self) -> None:
-        """Refuse to write where an index was deleted: a server would make it again, empty, for a partial update.
+        """Refuse to write if an index was deleted: a partial update would create it again, empty.
 
         Raises:
             NoIndex: One was deleted, or made anew.
@@ -237,7 +238,7 @@ class ClusterGroups(StoredGroups):
             pages["after"] = groups["after_key"]
 
     def _action(self, change: Assignment, long_value: bytes, keys: dict[LookupField, list[str]]) -> Action:
-        """Write a partial update; it builds the document from its `_source`, so what is not kept there goes along."""
+        """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
         document, kind = change.document, "full" if "full" in self._layout.kinds else "lean"
         clues = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
         own_fields = signature_fields(document.name.id, document.packed, long_value, clues, kind)
@@ -254,7 +255,7 @@ class ClusterGroups(StoredGroups):
 
 
 def _numbers(stretch: SeqNoRange) -> Clause:
-    """Return the condition on documents that come from the writes of a stretch."""
+    """Return the filter for documents in a range of sequence numbers."""
     return {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
 
 
@@ -302,7 +303,7 @@ _GROUPS: Clause = {
 
 
 def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
-    """Ask for the counts; in an index of others only the date is known to be mapped so that it can be counted."""
+    """Build the facet request; in a foreign index only the date is known to have an aggregatable mapping."""
     years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
     aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
     for name in ("source", "language") if fields.are_own else ():

@@ -28,7 +28,7 @@ BLOCKS = {
 
 
 def check_cluster(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
-    """Check the shards and blocks of an index and the disks, as far as the user may read them.
+    """Check the shards and blocks of an index and the disks, as far as the user has access.
 
     Args:
         cluster: The cluster.
@@ -90,7 +90,7 @@ def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
 
 
 def _has_disk_threshold(cluster: ClusterClient) -> bool:
-    """Return whether the server looks at its disks; where it does not, a full one closes no index."""
+    """Return whether the server monitors its disks; otherwise a full disk blocks no index."""
     name = "cluster.routing.allocation.disk.threshold_enabled"
     answer = _get(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
     values = [answer.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
@@ -116,7 +116,7 @@ LIKELY: Mapping[str, Sequence[str]] = {
 
 
 def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
-    """Name the fields of titles and texts that an index lacks; None where it has both, or no field at all.
+    """Return an issue if an index lacks the title or text fields; None if it has both, or no field at all.
 
     Args:
         index: The index or alias.
@@ -135,7 +135,7 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
 
 
 def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each field by its path, with its type; what ibidem itself adds is left out."""
+    """Yield each field path with its type, except for ibidem's own fields."""
     for name, each in mapping.get("runtime", {}).items():
         yield name, str(each.get("type", ""))
     for name, each in mapping.get("properties", {}).items():
@@ -149,7 +149,7 @@ def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, s
 
 
 def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
-    """Write names that may be right, and behind them the fields among which the right ones are."""
+    """List field names that may be right, followed by the fields of the index."""
     text_fields = [path for path, kind in field_types.items() if kind in TEXT_TYPES]
     likely = {
         name: _guess_path(words, text_fields if name == "text" else list(field_types)) for name, words in LIKELY.items()
@@ -165,7 +165,7 @@ def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
 
 
 def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
-    """Return the path whose last part is the likeliest name; empty for none."""
+    """Return the path whose last part is the likeliest match; empty if there is none."""
     ends = {path: path.rpartition(".")[2].lower().replace("_", "") for path in paths}
     for word in words:
         for test in (str.__eq__, str.startswith, str.endswith):

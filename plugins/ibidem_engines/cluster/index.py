@@ -92,7 +92,7 @@ class Layout:
 
 
 def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
-    """Read the layout of the indexes of a name; no index is no error.
+    """Read the layout of the indexes of a name; a missing index is not an error.
 
     Args:
         cluster: The cluster.
@@ -105,7 +105,7 @@ def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
 def read_layout(
     index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,), *, text: str = ""
 ) -> RequestFlow[Layout]:
-    """Read what is under one name or several.
+    """Read the layout of the indexes of one or several names.
 
     Args:
         index: Names, parted by commas; empty for all.
@@ -138,7 +138,7 @@ def read_layout(
 
 
 def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield each index with each of its aliases, and what is set for the two."""
+    """Yield each index with each of its aliases, and their settings."""
     for index, each in metadata.items():
         for alias, properties in each.get("aliases", {}).items():
             yield index, alias, properties
@@ -185,7 +185,7 @@ def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | No
 
 
 def check_writable(layout: Layout, cluster: ClusterClient) -> None:
-    """Refuse to write where the server would have to guess what our fields are."""
+    """Refuse to write if the server would have to guess the mapping of our fields."""
     if layout.bare:
         raise Permanent(
             f"{cluster.label}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
@@ -194,7 +194,7 @@ def check_writable(layout: Layout, cluster: ClusterClient) -> None:
 
 
 def write_index(layout: Layout, index: str, cluster: ClusterClient) -> str:
-    """Return where new documents go: the one index of a name, the write index of an alias, or the data stream.
+    """Return the index for new documents: the index itself, the write index of an alias, or the data stream.
 
     Raises:
         Permanent: An alias of several indexes has no write index.
@@ -212,7 +212,7 @@ def write_index(layout: Layout, index: str, cluster: ClusterClient) -> str:
 
 
 def create(cluster: ClusterClient, index: str, kind: str) -> None:
-    """Make the index where it is not; give ibidem's fields to an index that others made."""
+    """Create the index if it is missing; add ibidem's fields to a foreign one."""
     layout = read(cluster, index)
     if not layout.indices:
         body = template(kind)
@@ -236,7 +236,7 @@ def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
 
 
 def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
-    """Make an index; another process that makes it at the same time does no harm."""
+    """Create an index; it may be created by another process at the same time."""
     try:
         cluster.ask("PUT", f"/{name}", body)
     except Permanent as error:
@@ -245,7 +245,7 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
 
 
 def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> None:
-    """Write a document into an index that goes again, since a server without a codec's library fails at the first one.
+    """Write a document into a temporary index: a server without a codec's library fails at the first document.
 
     Raises:
         Permanent: The server does not support this compression.
@@ -275,7 +275,7 @@ def _add_fields(cluster: ClusterClient, indices: Sequence[str], kind: str) -> No
 
 
 def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
-    """Remove ibidem from the `_meta` of mappings; the fields stay, since a server removes none."""
+    """Remove ibidem from the `_meta` of mappings; the fields stay, since servers cannot remove fields."""
     for index in indices:
         (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
         meta = current["mappings"].get("_meta", {})
@@ -285,13 +285,13 @@ def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
 
 
 def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Read the `_meta` of a mapping; empty for an index that only looks like ours."""
+    """Return the `_meta` of a mapping; empty for an index that only looks like ours."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
 
 
 def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
-    """Name the signature schema; one of this version whose look-up keys are a keyword field was never released."""
+    """Return the signature schema; a mapping with look-up keys as a keyword field was never released."""
     schema = str(own_meta.get("schema", ""))
     keys = read_path(index, "mappings.properties.ibidem.properties.keys.type")
     return f"{schema} before its release" if schema == SCHEMA and keys == "keyword" else schema
@@ -309,7 +309,7 @@ HEALTH = "status,active_shards"
 
 
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
-    """Let searches find all that was written.
+    """Make all writes visible to searches.
 
     Args:
         cluster: The cluster.

@@ -1,4 +1,4 @@
-"""Look-up of the leads that some hundred documents may join, in three kinds of search.
+"""Look-up of the leads that some hundred documents may join, by three kinds of searches.
 
 One search asks for all values of which one is enough. Values of which several are needed are asked for document by
 document, as many in a search as a query may have clauses. Leads whose rare terms are known are asked for by the numbers
@@ -44,7 +44,7 @@ class LeadLookUp:
         self._conditions = list(conditions)
 
     def carriers(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
-        """Read the leads that have one of the values, or come from one of the writes, each once."""
+        """Read the leads that have one of the values, or a sequence number of the range, each once."""
         carriers: dict[tuple[str, str], Hit] = {}
         parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
         bodies: list[tuple[Sequence[LeadKeys], Clause]] = [
@@ -85,12 +85,12 @@ class LeadLookUp:
         return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
 
     def _share_several(self, clue: LookupField, keys: Several) -> Clause:
-        """Ask for enough of a document's values of a class, at a length within bounds."""
+        """Build a query for documents that share several values of a class, with a length within bounds."""
         lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
         return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.min_shared), lengths]}}
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
-        """Write one search, its hits in the order of writing."""
+        """Build one search, with hits ordered by sequence number."""
         clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
         return {
             "query": {"bool": {"filter": [*self._conditions, clause]}},
@@ -102,7 +102,7 @@ class LeadLookUp:
 
 
 def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
-    """Gather the values of which one is enough, each once."""
+    """Return the distinct values of classes in which one shared value is enough."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for each in keys:
         for clue, entries in each.values.items():

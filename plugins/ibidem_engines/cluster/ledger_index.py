@@ -1,4 +1,4 @@
-"""Index of a ledger: made with its mapping before the first record, checked, and rebuilt where another made it."""
+"""Index of a ledger: created with its mapping before the first record, checked, rebuilt if it is foreign."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
@@ -40,14 +40,14 @@ def source_of(index: str, ledger: Ledger) -> str:
 
 
 def mapping_error(index: str) -> Permanent:
-    """Make the error of a ledger whose records cannot be read in order."""
+    """Create the error of a ledger whose records cannot be read in order."""
     return Permanent(
         f"index {index!r}, which holds records of ibidem, has another mapping than ibidem gives it", REMEDY
     )
 
 
 def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:
-    """Make the indexes of ledgers that are not there.
+    """Create the missing indexes of ledgers.
 
     Args:
         cluster: The cluster.
@@ -66,7 +66,7 @@ def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:
 
 
 def read_mappings(cluster: ClusterClient, indices: Iterable[str]) -> dict[str, Mapping[str, Any]] | None:
-    """Read the mappings of the ledgers that are there; None where the user may not read them."""
+    """Read the mappings of existing ledgers; None if the user may not read them."""
     path = f"/{quote_index(','.join(indices))}/_mapping"
     try:
         answer = cluster.ask("GET", path, None, **AWAY)
@@ -80,7 +80,7 @@ def read_mappings(cluster: ClusterClient, indices: Iterable[str]) -> dict[str, M
 
 
 def is_sound(mapping: Mapping[str, Any]) -> bool:
-    """Return whether a ledger's records can be read in the order of keys, whatever they hold."""
+    """Return whether a ledger's records can be read in key order, whatever they contain."""
     properties = mapping.get("properties", {})
     key, entry = properties.get("key", {}), properties.get("entry", {})
     return (
@@ -110,7 +110,7 @@ def issues(cluster: ClusterClient, sources: Iterable[str]) -> Iterator[HealthIss
 
 
 def wrong_indices(cluster: ClusterClient, sources: Iterable[str]) -> list[str]:
-    """List the ledgers that have another mapping, and those whose rebuilding was interrupted."""
+    """List the ledgers with a wrong mapping, and those whose rebuild was interrupted."""
     names = [ledger_index(source, ledger) for source in sources for ledger in LEDGERS]
     mappings = read_mappings(cluster, [*names, *(f"{name}{COPY}" for name in names)]) or {}
     return [
@@ -139,7 +139,7 @@ def repair(cluster: ClusterClient, sources: Iterable[str]) -> list[str]:
 
 
 def _copy_away(cluster: ClusterClient, name: str) -> None:
-    """Copy a ledger, and remove it once every record is in the copy."""
+    """Copy a ledger, and delete it once the copy is complete."""
     cluster.ask("PUT", f"/{quote_index(name)}/_settings", {"index.blocks.write": True})
     try:
         make_missing(cluster, [f"{name}{COPY}"])
@@ -151,7 +151,7 @@ def _copy_away(cluster: ClusterClient, name: str) -> None:
 
 
 def _copy(cluster: ClusterClient, source: str, target: str) -> None:
-    """Copy the records of an index into another; those that are there by now are newer, and stay."""
+    """Copy the records of an index into another; records already there are newer and are kept."""
     refresh_index(cluster, source)
     for hits in _slices(cluster, source):
         actions = [Action("create", target, hit["_id"], orjson.dumps(hit["_source"])) for hit in hits]

@@ -1,4 +1,4 @@
-"""Search of ledgers: the flows of requests that read records next to one index or several."""
+"""Search of ledgers: request flows that read records next to one or several indexes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fie
 
 
 def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
-    """Read the record of one key next to several indexes, as far as it may be read: for each index the nearest one."""
+    """Read the record of one key next to several indexes, if readable: for each index the nearest one."""
     records = {each.source: each.entry for each in (yield from read_keys(names.sources, ledger, [key]))}
     nearest = {
         next((source for source in names.sources if source in records and names.covers(source, index)), "")
@@ -52,7 +52,7 @@ class LedgerQuery:
     key: str = ""
 
     def lines(self, sources: Sequence[str], after: Sequence[object] | None) -> list[dict[str, Any]]:
-        """Write head and body of the search for one slice."""
+        """Return header and body of the search for one slice."""
         return _slice_lines(sources, self.ledger, ids_query([record_id(self.key)]) if self.key else ALL, after)
 
 
@@ -75,7 +75,7 @@ class _Reading:
     has_ended: bool = False
 
     def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Take the answer to the next slice; names that may not be read are left out."""
+        """Process the response for the next slice; names that may not be read are skipped."""
         if answer.get("status") == FORBIDDEN:
             several = len(self.sources) > 1
             readable = (yield from readable_sources(self.sources, self.query.ledger)) if several else []
@@ -89,7 +89,7 @@ class _Reading:
 
 
 def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
-    """Read records next to several indexes, as far as they may be read, as they were last visible.
+    """Read the readable records next to several indexes, as last made visible by a refresh.
 
     Args:
         names: The names of the indexes.
@@ -108,7 +108,7 @@ def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[d
 
 
 def first_cursor_key(entries: Iterable[Any]) -> bytes:
-    """Return the first sound key among records; empty where there is none."""
+    """Return the first valid key among records; empty if there is none."""
     return next((key for each in entries if isinstance(each, dict) and (key := read_key(each))), b"")
 
 
@@ -132,7 +132,7 @@ def _slice_lines(
 
 
 def _hits(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Read the hits of one search; none where no ledger is there."""
+    """Read the hits of one search; none if no ledger exists."""
     if answer.get("status") == MISSING:
         return []
     if "error" in answer:
@@ -142,14 +142,14 @@ def _hits(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
-    """Return the names whose records the user may read, where one of several may not be read."""
+    """Return the names whose records the user may read, if some may not be read."""
     lines = [line for source in sources for line in ({"index": ledger_index(source, ledger), **THERE}, {"size": 0})]
     answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
     return [source for source, each in zip(sources, answers, strict=True) if each.get("status") != FORBIDDEN]
 
 
 def search_ledger(head: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[Mapping[str, Any] | None]:
-    """Search the indexes of a ledger; None where none is there.
+    """Search the indexes of a ledger; None if none exists.
 
     The names are in the body, since an alias may stand for more of them than a path can hold.
     """
@@ -163,7 +163,7 @@ def search_ledger(head: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFl
 
 
 def _search_error(answer: Mapping[str, Any]) -> Exception:
-    """Make the error of a search among records; one for a wrong mapping names the index and the remedy."""
+    """Create the error of a search for records; for a wrong mapping it names the index and the remedy."""
     failure = build_failure(int(answer["status"]), answer)
     error = answer["error"]
     shards = error.get("failed_shards", []) if isinstance(error, Mapping) else []
@@ -175,7 +175,7 @@ def _search_error(answer: Mapping[str, Any]) -> Exception:
 def read_keys(
     sources: Sequence[str], ledger: Ledger, keys: Sequence[str], *, only_keys: bool = False
 ) -> RequestFlow[list[StoredRecord]]:
-    """Read the records of some keys under each name, as they are now, as far as they are there and may be read."""
+    """Read the current records of some keys under each name, if they exist and are readable."""
     docs = yield from get_docs(sources, ledger, keys, "key" if only_keys else "")
     return [stored_record(each, ledger) for each in docs if each.get("found")]
 
@@ -183,7 +183,7 @@ def read_keys(
 def get_docs(
     sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str
 ) -> RequestFlow[list[Mapping[str, Any]]]:
-    """Read the documents of some keys, or only a field of them, under each name; for each what is there or is not."""
+    """Read the documents of some keys, or one of their fields, under each name, including missing ones."""
     docs = [{"_index": ledger_index(source, ledger), "_id": record_id(key)} for key in keys for source in sources]
     params = {"_source_includes": field_name} if field_name else {}
     answer = (yield ApiRequest("POST", "/_mget", params, {"docs": docs}))["docs"]
@@ -196,7 +196,7 @@ def get_docs(
 
 
 def stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
-    """Read a hit; a document that another program has written has its id for a key."""
+    """Parse a hit; the key of a document written by another program is its id."""
     source = hit.get("_source")
     document = source if isinstance(source, dict) else {}
     key = document.get("key")
@@ -206,5 +206,5 @@ def stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
 
 
 def record_id(key: str) -> str:
-    """Return the id under which a record is stored: its key, or the hash of one that is too long for an id."""
+    """Return the id under which a record is stored: its key, or the hash of a key that is too long."""
     return key if 0 < len(key.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(key.encode())}"

@@ -41,7 +41,7 @@ OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Question:
-    """One class of values for one search; each is itself and equal to no other."""
+    """The values of one class for one search; compared by identity."""
 
     at: int
     name: LookupField
@@ -72,7 +72,7 @@ class _Answer:
     copies: int = 0
 
     def add(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
-        """Add what carries the values of one class: the first in the order of writing, as many as the limit lets in."""
+        """Add the documents with the values of one class: the first by sequence number, up to the limit."""
         for hit in hits[: question.limit]:
             self.hits[hit.index, hit.id] = hit
         if question.name == "content":
@@ -118,13 +118,13 @@ class LookUp:
         return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.copies) for each in self._answers]
 
     def _ask_together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
-        """Ask for all values at once, and in parts where that brings too many hits."""
+        """Search for all values at once, or in parts if there are too many hits."""
         if questions:
             ((hits, total),) = yield from self._send([self._shared_body(questions)])
             yield from self._assign_hits(questions, hits, total)
 
     def _shared_body(self, questions: Sequence[_Question]) -> Clause:
-        """Write one search for the values of all."""
+        """Build one search for the values of all lookups."""
         clauses = [self._carries(name, values, 1) for name, values in _group_values(questions).items()]
         return self._body(clauses, MOST_TOGETHER)
 
@@ -143,7 +143,7 @@ class LookUp:
     def _hits_by_question(
         self, questions: Sequence[_Question], hits: Sequence[Hit]
     ) -> Mapping[_Question, dict[tuple[str, str], Hit]]:
-        """Give each hit to the questions whose values it carries."""
+        """Assign each hit to the questions whose values it has."""
         asking: defaultdict[tuple[str, str], list[_Question]] = defaultdict(list)
         for question in questions:
             for value in question.values:
@@ -161,7 +161,7 @@ class LookUp:
         yield from self._send_separately(questions_by_body, list(questions_by_body))
 
     def _distinct_bodies(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
-        """Write a search for each class of each lookup; equal searches are sent once."""
+        """Build a search for each class of each lookup; equal searches are sent once."""
         questions_by_body: defaultdict[bytes, list[_Question]] = defaultdict(list)
         for question in questions:
             clause = self._carries(question.name, question.values, question.min_shared)
@@ -198,7 +198,7 @@ class LookUp:
         self._answers[question.at].add(question, other_hits, total)
 
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
-        """Ask for values of long texts; what brings too many hits in halves, down to a value that is passed over.
+        """Search for values of long texts, in halves if there are too many hits; one value with too many is skipped.
 
         A hit does not say which of these values it has. A banner page or a stock form is in very many documents, and
         without this what else they share would be cut with it.
@@ -226,7 +226,7 @@ class LookUp:
     def _send_parts(
         self, parts: Sequence[tuple[_Question, tuple[str, ...]]]
     ) -> RequestFlow[list[tuple[list[Hit], int]]]:
-        """Ask for values, a search for each part."""
+        """Search for values, one search per part."""
         answers: list[tuple[list[Hit], int]] = []
         for at in range(0, len(parts), APART):
             bodies = [
@@ -247,7 +247,7 @@ class LookUp:
         return [(_unsorted_hits(answer), int(answer["hits"]["total"]["value"])) for answer in answers]
 
     def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
-        """Write one search, its hits in the order of writing."""
+        """Build one search, with hits ordered by sequence number."""
         filters: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
         if self._clause is not None:
             filters.append(self._clause)
@@ -265,12 +265,12 @@ class LookUp:
         )
 
     def _carries(self, name: LookupField, values: Sequence[str], min_count: int) -> Clause:
-        """Ask for documents that carry at least so many of the values of one class."""
+        """Build the query for documents with at least `count` of the values of one class."""
         return holders_query(self._kinds, name, values, min_count)
 
 
 def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
-    """Ask for documents that carry at least so many of the values of one class.
+    """Build the query for documents with at least `count` of the values of one class.
 
     Args:
         kinds: Layouts of the index: `full` or `lean`, or both.
@@ -314,7 +314,7 @@ def _hit_values(hit: Hit) -> list[tuple[str, str]]:
 
 
 def _unsorted_hits(answer: Mapping[str, Any]) -> list[Hit]:
-    """Read hits without the numbers of writes that a look-up sorts by: these count documents that nobody asked for."""
+    """Read hits without the sequence numbers that a look-up sorts by, from responses that include other documents."""
     return list(replace(read_hits(answer), sorts=()))
 
 

@@ -1,4 +1,4 @@
-"""All that matches a search, counted by a search of its own; what was counted holds while the same writes match.
+"""Counts of all matches, by a separate search; cached until a matching document is written.
 
 Counts are cached under the number, maximum and sum of the matching sequence numbers of each index: any write,
 regrouping or deletion changes that key. The three are asked for with the hits of each page, so only the first page of a
@@ -37,7 +37,7 @@ _WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buck
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """The writes that all matching documents come from.
+    """Summary of the writes of all matching documents.
 
     Args:
         number: How many there are.
@@ -53,7 +53,7 @@ class Writes:
 
     @classmethod
     def read(cls, counts: Mapping[str, Any]) -> "Writes":
-        """Read them from an answer's own aggregation."""
+        """Read the summary from the aggregation of a response."""
         writes = counts["writes"]
         indices = {each["key"]: cls.read(each) for each in counts.get("indices", {}).get("buckets", ())}
         return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"], indices)
@@ -122,7 +122,7 @@ class MatchCounter:
     settled: Marks
 
     def writes(self) -> Clause:
-        """Write the aggregation that shows whether the same writes match as before."""
+        """Build the aggregation that shows whether the matching writes have changed."""
         return {OWN: filter_aggregations(self.body, self._writes)}
 
     @property
@@ -130,7 +130,7 @@ class MatchCounter:
         return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
-        """Count, and answer searches at the same time.
+        """Count, and run other searches at the same time.
 
         Returns:
             The answers to the searches, and the counts.
@@ -172,7 +172,7 @@ class MatchCounter:
         return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
-        """Read the counts; too many groups of two or more to count one by one are estimated."""
+        """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
         documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
         several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
         remainder = int(counts["groups"]["sum_other_doc_count"])
@@ -197,7 +197,7 @@ class MatchCounter:
         )
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
-        """Count the groups of several shards, of which each would have to list all: those of leads, and others' groups.
+        """Count the groups of several shards: those of leads, and groups whose lead does not match.
 
         Args:
             documents: How many documents with a group match.
@@ -224,7 +224,7 @@ class MatchCounter:
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
     def _count_unsettled(self) -> RequestFlow[int]:
-        """Count the leads of unsettled writes, shard by shard, since each numbers its own writes."""
+        """Count the leads of unsettled writes, shard by shard, since each numbers its writes separately."""
         lines: list[Mapping[str, Any]] = []
         for index, shards in self.layout.shard_counts.items():
             for shard in range(shards):
@@ -236,18 +236,18 @@ class MatchCounter:
 
 
 def groups_of_several(counts: Mapping[str, Any]) -> frozenset[str] | None:
-    """Read the names of the groups of two or more; None when there are too many, or when none were requested."""
+    """Read the names of the groups of two or more; None if there are too many, or none were requested."""
     names = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
     return names if len(names) == counts["sizes"]["count"] else None
 
 
 def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
-    """Count behind the filter that takes hits of a search out after they were ranked."""
+    """Apply the filter that excludes hits after ranking to the counts."""
     return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
 
 
 def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
-    """Read the writes that match from the answer to a search, and take them out of it."""
+    """Remove the summary of matching writes from the response of a search, and return it."""
     if "aggregations" not in answer:
         return NOTHING.writes, answer
     aggregations = {name: each for name, each in answer["aggregations"].items() if name != OWN}
@@ -256,7 +256,7 @@ def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
 
 
 def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Give the answers of several searches; one that failed raises."""
+    """Return the responses of several searches; a failed one raises."""
     for answer in answers:
         if "error" in answer:
             raise build_failure(int(answer["status"]), answer)
@@ -264,7 +264,7 @@ def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Keep the matches of a clause; nearest-neighbour and hybrid searches are filtered after ranking."""
+    """Add a filter; kNN and hybrid searches are filtered after ranking."""
     query = body.get("query", ALL)
     if "knn" in body or "hybrid" in query:
         filters = [clause, body["post_filter"]] if "post_filter" in body else [clause]
@@ -273,13 +273,13 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 
 def _groups_aggregation(*, single: bool) -> Clause:
-    """Ask for all groups of two or more; with several shards, each also returns its groups of one."""
+    """Request all groups of two or more; with several shards, each also returns its groups of one."""
     min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
     return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **min_counts}}
 
 
 def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:
-    """Name the leads that come from writes which are not settled, of indexes of one shard."""
+    """Build the clause for leads of unsettled writes, for indexes with one shard."""
     marks = {index: settled.get(ShardRef(index), 0) for index in layout.shard_counts}
     clauses: list[Clause] = [
         {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}

@@ -1,4 +1,4 @@
-"""Media types of Elasticsearch, whose `compatible-with` names the major version of the API that a client speaks.
+"""Media types of Elasticsearch, whose `compatible-with` names the major version of the API that a client uses.
 
 A server takes its own major version and the one before it: version 9 of the client, which a plain install brings, is
 refused by Elasticsearch 8. A refused request is sent again for the version before, and all later ones with it.
@@ -23,7 +23,7 @@ Headers = Mapping[str, str] | None
 
 
 class ApiVersion:
-    """The major version of the API that a cluster is asked in; None: that of the client.
+    """Major version of the API in requests to a cluster; None: that of the client.
 
     Args:
         newest: That of the client.
@@ -50,7 +50,7 @@ class ApiVersion:
         }
 
     def lower(self, sent: int | None, error: ApiError) -> bool:
-        """Lower the version where a server refused it; return whether the request may be sent again.
+        """Lower the version after a server refused it; returns whether the request may be retried.
 
         Args:
             sent: The version that it was sent in; another thread may have lowered it since.
@@ -65,7 +65,7 @@ class ApiVersion:
 
 
 def is_refusal(error: ApiError) -> bool:
-    """Return whether a server refused the version of a request, or may have: the answer to `HEAD` has no body."""
+    """Return whether a server refused the version of a request, or may have: responses to `HEAD` have no body."""
     if error.body is None:
         return error.status_code == BAD_REQUEST
     cause = error.body.get("error") if isinstance(error.body, Mapping) else None
@@ -73,7 +73,7 @@ def is_refusal(error: ApiError) -> bool:
 
 
 def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a client's `perform_request` that speaks a version which its server takes."""
+    """Return a client's `perform_request` that uses a version its server accepts."""
 
     def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
         while True:

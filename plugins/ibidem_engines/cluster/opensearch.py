@@ -74,7 +74,7 @@ class OpenSearchEngine(ClusterEngine):
 
 
 class OpenSearchTransport:
-    """One client, whose own retries are off: `ClusterClient` decides which requests are repeated."""
+    """One client with its own retries disabled: `ClusterClient` decides which requests are retried."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -99,12 +99,12 @@ class OpenSearchTransport:
         return answer
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self.client.close()
 
 
 class OrjsonSerializer(JSONSerializer):
-    """JSON by orjson; bytes are sent as they are, and a response keeps its text next to its JSON."""
+    """JSON by orjson; bytes are sent unchanged, and a response keeps its text next to its JSON."""
 
     def dumps(self, data: Any) -> Any:
         """Write JSON."""
@@ -120,7 +120,7 @@ class OrjsonSerializer(JSONSerializer):
 
 
 def _options(address: Address) -> dict[str, Any]:
-    """Give credentials and certificate as the client calls them."""
+    """Return credentials and certificate under the client's names."""
     headers = dict(address.headers)
     if address.api_key:
         headers["authorization"] = f"ApiKey {address.api_key}"

@@ -69,14 +69,14 @@ def has_same_plugin(nodes: list[PluginNode]) -> bool:
 
 
 def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the hits of a list, and those inside its leads."""
+    """Yield the hits of a list, including those inside its leads."""
     for hit in hits:
         yield hit
         yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
 
 
 def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
-    """Take the plugin's account out of an answer: OpenSearch has it in `ext`, Elasticsearch at the top."""
+    """Remove and return the plugin's account of a response: OpenSearch has it in `ext`, Elasticsearch at the top."""
     account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
     return account
 

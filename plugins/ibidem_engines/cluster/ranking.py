@@ -1,4 +1,4 @@
-"""Ranking: the top hits with packed signatures, equal scores ordered by index and id; what it reads of an index.
+"""Ranking: the top hits with packed signatures, ties ordered by index and id, read from one view of the index.
 
 Packed values are not in `_source`, and only a search reads doc values, also of documents that were read by id.
 
@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns
@@ -38,7 +38,7 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
 def read_hits(answer: Mapping[str, Any]) -> HitColumns:
-    """Read the hits of an answer, in its order."""
+    """Read the hits of a response, in order."""
     hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
     packed, claimed_ids = read_packed(hits), None
     if hits and "_id" in hits[0]:
@@ -55,7 +55,7 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
 
 
 def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
-    """Read one of few hits with the engine's own id, as `read_hits` reads those of a window.
+    """Parse a single hit with the engine's own id, as `read_hits` parses those of a window.
 
     Args:
         hit: As the server gave it.
@@ -73,7 +73,7 @@ def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
 
 
 def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
-    """Decode the packed values of hits in one piece; one by one where a value is missing or is no base64."""
+    """Decode the packed values of hits at once; one by one if a value is missing or not base64."""
     try:
         values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
         base64 = "".join([*(value + FILLING[len(value) % 4] for value in values), ROOM_AS_BASE64])
@@ -124,7 +124,7 @@ def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class RankedHits:
-    """One answer.
+    """The hits of one response.
 
     Args:
         answer: As the server gave it.
@@ -163,7 +163,7 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
 
 
 def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
-    """Search for packed signatures, once more where some hit has none and so no id."""
+    """Search for packed signatures; again with ids if a hit has no signatures and so no id."""
     answer = yield target.search_packed(body)
     hits = read_hits(answer)
     if not hits.ids.complete:
@@ -177,7 +177,7 @@ AT_ONCE = 200
 
 
 def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
-    """Read the long signatures of documents by (index, id); documents without any are left out.
+    """Read the long signatures of documents by (index, id); documents without any are omitted.
 
     Args:
         target: Where they are.
@@ -189,7 +189,7 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
 def long_hits(
     target: Target, ids: Sequence[tuple[str, str]], matching: Clause | None = None
 ) -> RequestFlow[list[Mapping[str, Any]]]:
-    """Read documents with long signatures by (index, id), each with its packed value and the number of its write.
+    """Read documents with long signatures by (index, id), with their packed values and sequence numbers.
 
     Args:
         target: Where they are.
@@ -220,21 +220,21 @@ def limit_writes(query: Clause, newest: int) -> Clause:
 
 
 def apply_view(body: Mapping[str, Any], view: ReadView) -> Clause:
-    """Let a search read what a view holds; without one, ask for the newest write."""
+    """Restrict a search to a view; without one, request the newest sequence number."""
     if view.newest is not None:
         return {**body, "query": limit_writes(body["query"], view.newest)}
     return {**body} if view.point else {**body, "aggs": NEWEST}
 
 
 def next_view(view: ReadView, answer: Mapping[str, Any]) -> ReadView:
-    """Give the view with which later pages read the same."""
+    """Return the view for later pages."""
     if view.newest is not None:
         return view
     return ReadView(None if view.point else read_newest(answer), answer.get("pit_id", view.point))
 
 
 def read_newest(answer: Mapping[str, Any]) -> int:
-    """Read the aggregation's answer; -1 when nothing matched, or no index was there to be searched."""
+    """Read the result of the aggregation; -1 if nothing matched, or no index was searched."""
     value = answer["aggregations"]["ibidem"]["value"] if "aggregations" in answer else None
     return -1 if value is None else int(value)
 
@@ -247,7 +247,7 @@ State = tuple[str, str, str, int, int]
 def fill_packed(
     documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any], refresh: Callable[[], None]
 ) -> list[SourceDocument]:
-    """Fill in the packed values of signed documents whose `_source` has none, as indexes of before have.
+    """Fill in the packed values of signed documents that are missing in `_source`, as in older indexes.
 
     A document that another writer changes at the same time stays without: it counts as unsigned, and is signed again.
 

@@ -57,7 +57,7 @@ class LedgerStore:
         make_missing(self.cluster, [ledger_index(self.names.home, ledger) for ledger in LEDGERS])
 
     def make_cursor_key(self) -> None:
-        """Keep a key of cursors, unless a sound one is there; of several processes the first one writes it."""
+        """Store a cursor key unless there is a valid one; of several processes the first one wins."""
         stored = self.get_key("runs", KEY)
         if not first_cursor_key([stored]):
             name = ledger_index(self.names.home, "runs")
@@ -81,7 +81,7 @@ class LedgerStore:
                 refresh_index(self.cluster, each, **MAYBE)
 
     def states(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Read sequence number and primary term of the records of some keys; where there is none, it is left out."""
+        """Read sequence number and primary term of the records of some keys; missing records are omitted."""
         docs = self.cluster.hold(get_docs([self.names.home], ledger, keys, "key")) if keys else []
         return {
             key: (each["_seq_no"], each["_primary_term"])
@@ -95,7 +95,7 @@ class LedgerStore:
         entries: Mapping[str, Mapping[str, object]],
         states: Mapping[str, tuple[int, int]],
     ) -> list[str]:
-        """Store records whose stored state has not changed since it was read.
+        """Store records whose stored version has not changed since it was read.
 
         Args:
             ledger: Their ledger.
@@ -117,7 +117,7 @@ class LedgerStore:
         return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
 
     def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[ActionOutcome]:
-        """Write records to a ledger, which is made where it is missing."""
+        """Write records to a ledger, which is created if missing."""
         name = ledger_index(self.names.home, ledger)
         if self.made.get(name) is None:
             make_missing(self.cluster, [name])
@@ -142,7 +142,7 @@ class LedgerStore:
         ]
 
     def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:
-        """Read records in slices. Next to an index of others there are none."""
+        """Read records in slices; a foreign index without ledgers has none."""
         if ledger not in READ_OFTEN:
             self._refresh(ledger)
         records = self._stored(ledger, prefix)
@@ -172,20 +172,20 @@ class LedgerStore:
         return self.cluster.hold(readable_sources(sources, ledger))
 
     def get_key(self, ledger: Ledger, key: str) -> Any:
-        """Read the record of one key; None where there is none. No search is brought up to date for it."""
+        """Read the record of one key, without a refresh; None if there is none."""
         return self.get_keys(ledger, [key]).get(key)
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read records by key, as they are now."""
+        """Read the current records by key."""
         records = self.cluster.hold(read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)
 
     def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
-        """Read the records of some keys next to each name, as they are now."""
+        """Read the current records of some keys next to each name."""
         return self.cluster.hold(read_keys(self.names.sources, ledger, keys))
 
     def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
-        """Remove records next to the names that they are stored under; those that are not there are passed over."""
+        """Remove records next to the names under which they are stored; missing ones are skipped."""
         run(self.cluster, [self._deletion(ledger, each) for each in records])
 
     def issues(self) -> Iterator[HealthIssue]:
@@ -219,7 +219,7 @@ class LedgerStore:
         return int(answer["hits"]["total"]["value"]) if answer else 0
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """Remove records under every name of the index; returns how many were there."""
+        """Remove records under every name of the index; returns how many existed."""
         wanted = list(dict.fromkeys(keys))
         if ledger == "overrides":
             stored = [each for each in self._stored(ledger, "") if self.names.raw_keys(ledger, wanted, [each])]
@@ -237,7 +237,7 @@ class LedgerStore:
         return Action("delete", ledger_index(record.source, ledger), record_id(record.key))
 
     def _refresh(self, ledger: Ledger) -> None:
-        """Make all records visible, as far as the user may read those under other names of the index."""
+        """Make all records visible, including readable ones under other names of the index."""
         home, *others = (ledger_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **MAYBE)
         for start in range(0, len(others), NAMES_AT_ONCE):

@@ -13,25 +13,14 @@ from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ledger_index
-from ibidem_engines.cluster.bulk import (
-    CONFLICT,
-    Action,
-    ActionOutcome,
-    count,
-    deletions,
-    identities,
-    newest,
-    run,
-    shards,
-    states,
-    write_order,
-)
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget, old_trials
+from ibidem_engines.cluster.sequence_numbers import count, deletions, identities, newest, shards, states, write_order
 from ibidem_engines.cluster.source import (
     Values,
     signed_part,
@@ -171,7 +160,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-        """Read as many at once as have some megabytes together; with their JSON, vectors are asked for and proved."""
+        """Read as many documents at once as fit some megabytes; with their JSON, vectors are requested and verified."""
         documents: list[SourceDocument] = []
         position = 0
         params = WITH_VECTORS if raw and any(each.excludes_vectors for each in self._storages.values()) else {}
@@ -189,7 +178,7 @@ class ClusterReindexSource(ReindexSource):
         return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
 
     def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
-        """Refuse documents whose JSON is not sure to be whole."""
+        """Refuse documents whose JSON may be incomplete."""
         for index, storage in self._storages.items():
             storage.check("strip")
             if storage.unsure:
@@ -197,7 +186,7 @@ class ClusterReindexSource(ReindexSource):
                 check_whole(self._cluster, storage, found, self._layout.most_hits)
 
     def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
-        """Leave vectors out of what is signed, so that it is the same whether they were asked for or not."""
+        """Remove vectors from the signed fields, so that signatures do not depend on whether they were requested."""
         for each in docs:
             if each.get("found"):
                 for field in self._storages[each["_index"]].vectors:
@@ -209,7 +198,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
-        """Write documents whole, past the default pipeline, and by partial updates where `updates_in_part` says so.
+        """Write whole documents, bypassing the default pipeline, or partial updates if `updates_in_part` is set.
 
         A partial update takes a server a third more: it reads and parses the document again.
         """
@@ -225,7 +214,7 @@ class ClusterReindexSource(ReindexSource):
         return [outcomes.get(position) for position in range(len(documents))]
 
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
-        """Give the action that adds signatures to a document: a whole write where its JSON was read."""
+        """Build the action that adds signatures to a document: a whole write if its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
         group = document.group or (own_group(name.index, name.id) if self._layout.is_set else "")
         if not document.raw or self.updates_in_part:
@@ -286,7 +275,7 @@ class ClusterReindexSource(ReindexSource):
     @override
     @contextmanager
     def open_trial(self, index: str) -> Iterator[TrialIndex]:
-        """Make it next to the ledgers, under their names, so that who may write those may write it too."""
+        """Create the trial index under a ledger name, so that the rights for ledgers suffice."""
         prefix = f"{self._layout.names(self.index).home}{TRIAL}"
         for each in old_trials(self._cluster, prefix):
             ClusterReindexTarget(self._cluster, index, each, self._kind).drop()
@@ -308,7 +297,7 @@ class ClusterReindexSource(ReindexSource):
         self._cluster.close()
 
     def _check_pipelines(self) -> None:
-        """Refuse to write documents whole where a pipeline changes each that is written."""
+        """Refuse to write whole documents if a pipeline would change them."""
         for index, pipeline in self._final_pipelines.items():
             raise UsageError(
                 f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
@@ -344,7 +333,7 @@ class ClusterReindexSource(ReindexSource):
 
 
 def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
-    """Yield the documents with signatures, each with its place and its look-up values."""
+    """Yield the signed documents with their positions and look-up values."""
     records = [
         (position, document, record) for position, (document, record) in enumerate(documents) if record is not None
     ]
@@ -353,7 +342,7 @@ def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocume
 
 
 def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
-    """Read what became of a write that found the state it was decided on."""
+    """Return the outcome of a conditional write that had no conflict."""
     name = document.name.id
     if outcome.reason:
         return Outcome(
@@ -367,7 +356,7 @@ def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
 
 
 def _mget_item(name: Name) -> dict[str, str]:
-    """Ask for one document as it is now."""
+    """Build the `_mget` item of one document."""
     document = {"_index": name.index, "_id": name.id}
     return document | {"routing": name.routing} if name.routing else document
 

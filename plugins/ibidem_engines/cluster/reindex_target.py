@@ -11,23 +11,13 @@ from typing_extensions import override
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ledger_index
-from ibidem_engines.cluster.bulk import (
-    CONFLICT,
-    NONE,
-    Action,
-    ActionOutcome,
-    State,
-    check_each,
-    newest,
-    read_versions,
-    run,
-    states,
-    write_order,
-)
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, State, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.sequence_numbers import NONE, newest, states, write_order
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
+from ibidem_engines.cluster.stored_version import check_each, read_versions
 from ibidem_engines.cluster.whole_documents import count_fields
 from ibidem_engines.cluster.write import ROUNDS, refused_field
 from ibidem_engines.engine import Outcome, WriteStatus
@@ -71,7 +61,7 @@ _MISSING = 404
 
 @dataclass(frozen=True, slots=True)
 class _CopyBase:
-    """Condition under which a copy is written, and the version that it gets.
+    """Condition under which a copy is written, and its version.
 
     Args:
         verb: `create` where there must be no document, else `index`.
@@ -85,7 +75,7 @@ class _CopyBase:
 
     @classmethod
     def state(cls, condition: tuple[int, int] | None) -> "_CopyBase":
-        """Write onto one state, or where there is nothing."""
+        """Return the condition: the read version, or that no document exists."""
         return cls("index" if condition else "create", condition)
 
 
@@ -116,7 +106,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     @override
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the index: fields, analyzers and settings of the old one, and a new field `ibidem` or none."""
+        """Create the index with the old one's fields, analyzers and settings, and a new field `ibidem` or none."""
         if not with_fields:
             self._create_bare()
             return
@@ -144,7 +134,7 @@ class ClusterReindexTarget(ReindexTarget):
         store.make_cursor_key()
 
     def _create_bare(self, **settings: object) -> None:
-        """Create the index without fields of ours, with further settings."""
+        """Create the index without our fields, with further settings."""
         settings_there, mappings = self._read_source()
         mapping = _strip_mapping(mappings)
         mapping["_meta"] |= {TRIAL_OF: self._source} if "hidden" in settings else {}
@@ -152,18 +142,18 @@ class ClusterReindexTarget(ReindexTarget):
         self._cluster.ask("PUT", f"/{self.name}", body)
 
     def create_trial(self) -> None:
-        """Create the index without fields of ours, hidden from patterns, and in no alias that a template gives it."""
+        """Create the index without our fields, hidden from patterns, and without aliases of templates."""
         self._create_bare(hidden=True)
         self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", passed_over=(_MISSING,))))
 
     def drop(self) -> None:
-        """Remove the index with its ledgers; nothing happens where there is none."""
+        """Delete the index with its ledgers, if it exists."""
         self._cluster.ask("DELETE", f"/{self.name}", ignore_unavailable="true")
         ledger_index.drop(self._cluster, [self.name])
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
-        """Write documents with the engine's own version of each, so that an older state never wins."""
+        """Write documents with the engine's own version of each, so that an older version never wins."""
         return self._write(documents, lambda document: _CopyBase("index", version=document.engine_version))
 
     @override
@@ -213,7 +203,7 @@ class ClusterReindexTarget(ReindexTarget):
         return self._replace_older(documents, outcomes)
 
     def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Write copies over older versions of theirs; what another program has written has no version, and stays."""
+        """Write copies over older versions; documents of other programs have no version, and are kept."""
         found = list(outcomes)
         for _ in range(ROUNDS):
             stale = {
@@ -309,13 +299,13 @@ def old_trials(cluster: ClusterClient, prefix: str) -> list[str]:
 
 
 def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a copy that is filled; pipelines are named, since a template may give it some."""
+    """Return the settings of a copy while it is filled; pipelines are set explicitly, since a template may add some."""
     early = {name: value for name, value in settings.items() if name not in LATER}
     return early | dict.fromkeys(("default_pipeline", "final_pipeline"), "_none")
 
 
 def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
-    """Take out of a mapping what ibidem added to it."""
+    """Remove ibidem's fields from a mapping."""
     source = mappings.get("_source", {})
     excludes = [field for field in source.get("excludes", []) if not field.startswith(f"{OURS}.")]
     remaining = {name: value for name, value in source.items() if name != "excludes"}

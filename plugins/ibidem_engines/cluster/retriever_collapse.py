@@ -1,4 +1,4 @@
-"""Collapsed ranking of a retriever: all that it ranks is read at once, and the best hit of each stored group is kept.
+"""Collapsed ranking of a retriever: all its hits are read at once, and the best hit of each stored group is kept.
 
 A retriever takes no sort, by which pages could be counted off, and ranks a bounded number of hits. Native `collapse`
 over it counts no groups.
@@ -45,7 +45,7 @@ class RetrieverCollapse:
         extras: Mapping[str, Any] | None = None,
         _cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
-        """Read the ranking, and a part of it collapsed; see `ClusterCollapse.page`, whose answer holds hits too."""
+        """Read the ranking, and a collapsed part of it; see `ClusterCollapse.page`, whose result also has hits."""
         body = {**self.body, **FIELDS, **(extras or {}), "size": self.depth, "track_total_hits": True}
         answer = yield self.target.search(body)
         self._hits = read_group_hits(answer)
@@ -65,7 +65,7 @@ class RetrieverCollapse:
     def tails(
         self, groups: Sequence[str], _heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
-        """Return documents of some groups; none is read as it is shown."""
+        """Return further documents of some groups, from hits already read."""
         return (), (yield from self.members(groups, limit))
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
@@ -77,7 +77,7 @@ class RetrieverCollapse:
         return Members(hits, {name: sizes[name] for name in groups})
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups, as far as they are ranked."""
+        """Return the ranked leads of some groups."""
         return (yield from collapse_search(self.target, {"query": self._ranked_clause()}, self.layout).leads(groups))
 
     def _ranked_clause(self) -> Clause:

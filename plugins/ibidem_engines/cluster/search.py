@@ -1,4 +1,4 @@
-"""Search of an index in a cluster, as flows of requests: its ranking, its stored groups, and documents by name."""
+"""Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +36,7 @@ Names = Sequence[tuple[str, str]]
 
 
 def open_point(dialect: Dialect, index: str, preference: str = "") -> RequestFlow[str]:
-    """Open a point in time of an index, or of the shards that a preference names; returns its id."""
+    """Open a point in time of an index, or of the shards in a preference; returns its id."""
     parameters = {"keep_alive": KEEP_ALIVE, **dialect.open_whole, **({"preference": preference} if preference else {})}
     answer = yield ApiRequest("POST", dialect.open_point.format(index=index), parameters)
     return str(answer[dialect.opened_as])
@@ -165,17 +165,17 @@ class ClusterSearch(EngineSearch):
         return Query() if self.query is None else self.query
 
     def _target(self, view: ReadView) -> Target:
-        """Return the place of a ranking, so that later pages read the same one."""
+        """Return the target of a ranking, so that later pages read the same view."""
         return target_of(self.index, view.point, self._ranked.digest())
 
     def _begin(self, view: ReadView) -> RequestFlow[ReadView]:
-        """Open a point in time for a new ranking, where the numbers of writes do not order them."""
+        """Open a point in time for a new ranking, if sequence numbers do not order the writes."""
         if view != NOW or self.layout.shards == 1:
             return view
         return ReadView(point=(yield from open_point(self.dialect, self.index)))
 
     def _has_plugin(self) -> RequestFlow[bool]:
-        """Return whether the plugin may be used: every node has it, and the environment does not switch it off."""
+        """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
         if plugin.mode() == "off":
             return False
         if (cached := self.plugins.get(self.index)) is not None:
@@ -183,7 +183,7 @@ class ClusterSearch(EngineSearch):
         return self.plugins.put(self.index, plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
     def _check_phrases(self, hits: Sequence[object]) -> RequestFlow[None]:
-        """Say why phrases found nothing, where that is the mapping's fault."""
+        """Return a note if phrases found nothing because of the mapping."""
         if not hits and self._ranked.phrases() and (issue := (yield from field_issue(self.index, self.fields))):
             raise UsageError(issue.what, issue.remedy)
 
@@ -199,7 +199,7 @@ class ClusterSearch(EngineSearch):
         return (names[start : start + size] for start in range(0, len(names), size))
 
     def _read(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        """Read documents as searches see them; in an index of others also documents with another routing.
+        """Read documents as searches see them; in a foreign index also documents with custom routing.
 
         An alias may have a filter, which only searches apply: through one, documents are searched for by id.
         """
@@ -224,7 +224,7 @@ class ClusterSearch(EngineSearch):
         return hits
 
     def _read_matching(self, ids: Names, query: Query) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        """Search for documents by id, those that match; the server marks the query's words where only it knows them."""
+        """Search for matching documents by id, highlighted by the server if only it has the analyzer."""
         is_marked_here = query.native is None and self.fields.are_cut_as_ours
         body = dsl.fetch(ids, query, self.fields, None if is_marked_here else self.dialect.offset_limit)
         answer = yield Target(self.index).search(body)

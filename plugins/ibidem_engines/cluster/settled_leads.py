@@ -1,4 +1,4 @@
-"""Settled leads of a shard in memory: which of a document's look-up values any of them may carry.
+"""Settled leads of a shard in memory: which look-up values any of them may have.
 
 A server looks each value up in each segment of a shard, and most values of a new document are carried by no lead. So
 the packed values of settled leads are read once, by the stretch, as soon as look-ups have cost as much: postings of
@@ -43,7 +43,7 @@ Read = Callable[[int, int], Sequence[tuple[int, bytes]]]
 
 @dataclass(frozen=True, slots=True)
 class LeadSearch:
-    """One search of a shard: the look-up values and the writes that it asks for.
+    """One search of a shard: its look-up values and sequence numbers.
 
     Args:
         keys: Values that its leads may carry.
@@ -70,7 +70,7 @@ class KeyMarks:
         self._marks = marks(self._values)
 
     def narrow(self, has_value: Callable[[Marks], NDArray[np.bool_]]) -> list[LeadKeys]:
-        """Return the values that may be carried, and those of which several are needed, without the rare terms."""
+        """Return the values that a lead may have, and those of which several are needed, without the rare terms."""
         values: list[dict[LookupField, list[str]]] = [{} for _ in self.keys]
         is_open = np.array([clue not in FILTERED for _, clue in self._classes], bool)[self._class_numbers]
         positions = np.flatnonzero(has_value(self._marks) | is_open)
@@ -102,7 +102,7 @@ class SettledLeads:
         self._writes, self._lengths = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def search(self, values: KeyMarks, upto: int, read: Read) -> LeadSearch:
-        """Return what the shard has to be asked for, to find the leads up to a number.
+        """Return the search for leads of the shard up to a sequence number.
 
         Args:
             values: The look-up values of some documents.
@@ -123,7 +123,7 @@ class SettledLeads:
         return writes[(lengths >= several.shortest) & (lengths <= several.longest)]
 
     def _catch_up(self, upto: int, lookups: int, read: Read) -> bool:
-        """Read the leads up to a number, where that costs less than looking up; returns whether all are known."""
+        """Read the leads up to a sequence number, if cheaper than looking them up; returns whether all are known."""
         if upto < self._last:
             self._last = self._count = 0
             self._forget()

@@ -44,7 +44,7 @@ _NAMES = ("title", "text", "date", "source", "url", "language")
 
 
 def as_source(record: Record, fields: Fields, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
-    """Write a record as JSON: the document under the index's own names, all of ours under `ibidem`.
+    """Serialize a record as JSON: the document under the index's own field names, our fields under `ibidem`.
 
     Args:
         record: The record to store.
@@ -74,7 +74,7 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
 def signed_part(
     record: Record, layout: str, stored_names: Iterable[str], values: Values | None = None, *, group: str = ""
 ) -> bytes:
-    """Write the partial update that puts a document's signatures into it and touches nothing else.
+    """Build the partial update that adds only a document's signatures.
 
     Args:
         record: The signed record.
@@ -92,7 +92,7 @@ def signed_part(
 
 
 def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
-    """Write a document's signatures into its `_source`; every other byte of it stays as it is.
+    """Add a document's signatures to its `_source`, leaving every other byte unchanged.
 
     Args:
         raw: The `_source`, a JSON object.
@@ -119,7 +119,7 @@ def version_update(record: Record, layout: str) -> bytes:
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
-    """Put a document together again; of an index that others write, as far as its fields are what their names say."""
+    """Build a document from `_source`; in a foreign index as far as its fields have the expected types."""
     own_part = own_fields(source)
     date = iso_date(read_path(source, fields.date))
     return Document(
@@ -137,7 +137,7 @@ def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Docum
 
 
 def text_fault(source: Mapping[str, object], fields: Fields) -> str:
-    """Return why an index that others write has no text for a document; empty when it has one.
+    """Return why a document of a foreign index has no text; empty if it has one.
 
     A document of ours without words has no text either: it is not kept.
     """
@@ -150,29 +150,29 @@ def text_fault(source: Mapping[str, object], fields: Fields) -> str:
 
 
 def own_fields(source: Mapping[str, object]) -> Mapping[str, object]:
-    """Read the object that ibidem added; empty where it never did."""
+    """Read the object `ibidem`; empty if missing."""
     own_part = source.get(OURS)
     return own_part if isinstance(own_part, Mapping) else {}
 
 
 def read_version(source: Mapping[str, object]) -> int:
-    """Read the stored version; 0 when ibidem never wrote the document."""
+    """Read the stored version; 0 if ibidem never wrote the document."""
     return _number(read_path(source, "ibidem.version")) or 0
 
 
 def read_idf(source: Mapping[str, object]) -> str:
-    """Read the name of the idf table; empty when the document is unsigned."""
+    """Read the name of the idf table; empty if the document is unsigned."""
     return _text(source, "ibidem.idf")
 
 
 def filter_value(name: str, value: str) -> str:
-    """Write an entry of `meta` as the one value under which filters find it; a long one by its hash."""
+    """Return the value under which filters find an entry of `meta`; long values are hashed."""
     value = f"{name}={value}"
     return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
 def led_group(own_part: Mapping[str, object]) -> str:
-    """Read the name of the group that a document leads; empty where it leads none."""
+    """Read the name of the group that a document leads; empty if it leads none."""
     return _text(own_part, "group") if own_part.get("lead") is True else ""
 
 
@@ -199,7 +199,7 @@ def _own_part(record: Record, layout: str, clue_values: Values | None = None, gr
 
 
 def signature_fields(id_: str, packed: bytes, long_value: bytes, clues: Values, layout: str) -> dict[str, object]:
-    """Return the fields that `_source` leaves out, since they can be computed from the text again.
+    """Return the fields excluded from `_source`, since they can be computed from the text.
 
     The keys are one text, joined by spaces: 65 words of it cost a server a third less than as many values of a keyword
     field. A hash that is no evidence gets a value of its own, since a missing one would join all such documents.
@@ -230,7 +230,7 @@ def _clues(packed: bytes, long_value: bytes) -> Values:
 
 
 def _days(text: str) -> list[str]:
-    """Give a date's first and last day, or its time in UTC.
+    """Return a date's first and last day, or its time in UTC.
 
     A range that begins by one and ends by the other has a day in common.
     """
@@ -258,7 +258,7 @@ def iso_day(day: int) -> str:
 
 
 def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
-    """List what filters on `meta` may ask for: its plain values, and those in its lists."""
+    """Return the values of `meta` that filters can match: plain values, and entries of lists."""
     for name, value in meta.items():
         for entry in value if isinstance(value, list | tuple) else (value,):
             if isinstance(entry, bool):
@@ -268,7 +268,7 @@ def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
 
 
 def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
-    """Set the metadata, unless one of its names is a field of the index already."""
+    """Set the metadata, unless one of its names is already a field of the index."""
     if path:
         set_path(source, path, dict(meta))
         return
@@ -278,7 +278,7 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
 
 
 def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
-    """Gather the fields that have no name of ours; also a date that could not be read."""
+    """Collect the fields without a name of ours, including an invalid date."""
     inner = read_path(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.are_own:
@@ -291,7 +291,7 @@ def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[
 
 
 def _text(source: Mapping[str, object], path: str) -> str:
-    """Read a string; of a list the entries, each on a line of its own."""
+    """Read a string; entries of a list are joined by line breaks."""
     value = read_path(source, path)
     if isinstance(value, list):
         return "\n".join(str(entry) for entry in value if isinstance(entry, str | int | float))
@@ -299,7 +299,7 @@ def _text(source: Mapping[str, object], path: str) -> str:
 
 
 def _language(text: str) -> str:
-    """Read a language; one with a region counts as the language. Empty where the document names none."""
+    """Read a language without its region; empty if missing."""
     code = text.replace("_", "-").partition("-")[0].lower()
     return code if code.isalpha() and len(code) in (2, 3) else text
 
@@ -337,7 +337,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
 
 
 def join_lines(piece: str, text: str) -> str:
-    r"""Put a server's passage on one line, with dots where the text goes on.
+    r"""Join the lines of a server's passage, with an ellipsis where the text is cut.
 
     >>> join_lines("two\nthree", "One two\nthree.")
     '…two three…'

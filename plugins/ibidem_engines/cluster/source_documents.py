@@ -1,13 +1,11 @@
-"""Documents of an index as a server gives them, each with what ibidem added and with its own JSON."""
+"""Documents of an index as stored, each with ibidem's fields and its own JSON."""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ibidem_core.address import Fields
-from ibidem_engines.cluster.bulk import (
-    write_order,
-)
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cluster.source import (
     as_document,
     led_group,
@@ -30,7 +28,7 @@ Failed = Callable[[Mapping[str, Any]], Exception]
 def read_documents(
     answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
 ) -> Iterator[SourceDocument]:
-    """Read the documents of an answer that are there.
+    """Read the existing documents of a response.
 
     Args:
         answer: Of `_mget`.
@@ -49,7 +47,7 @@ def read_documents(
 
 
 def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
-    """Yield each document's `_source` as it is written in an answer to `_mget`; nothing for one that is not there.
+    """Yield each document's `_source` as raw bytes of an `_mget` response; empty for missing documents.
 
     >>> list(iter_raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
     [b'{"price": 1.50}', b'']
@@ -87,7 +85,7 @@ def _text(own_fields: Mapping[str, object], name: str) -> str:
 
 
 def _decode_packed(own_fields: Mapping[str, object]) -> bytes:
-    """Decode the packed value; one that another program has damaged counts as none."""
+    """Decode the packed value; None if another program has damaged it."""
     try:
         return base64.b64decode(_text(own_fields, "packed"))
     except ValueError:

@@ -1,4 +1,4 @@
-"""How indexes store `_source`, and which fields an answer may leave out of it.
+"""How indexes store `_source`, and which fields a response may leave out of it.
 
 - Elasticsearch 9.2 and later leave vectors out of answers, unless a request asks for them
   (`index.mapping.exclude_source_vectors`), and keep the embeddings of `semantic_text` elsewhere (`_inference_fields`).
@@ -59,7 +59,7 @@ class MappedField:
 
     @property
     def exists(self) -> dict[str, Any]:
-        """The query for documents that have it."""
+        """The query for documents that have the field."""
         query: dict[str, Any] = {"exists": {"field": self.name}}
         return {"nested": {"path": self.nested, "query": query}} if self.nested else query
 
@@ -94,12 +94,12 @@ class SourceStorage:
 
     @property
     def at_risk(self) -> tuple[MappedField, ...]:
-        """The fields that an answer may leave out, with this version of a server or another."""
+        """The fields that a response may leave out, with this or another server version."""
         return self.fields if self.rebuilt else self.vectors + self.inferred
 
     @property
     def unsure(self) -> tuple[MappedField, ...]:
-        """The vectors that the stored `_source` is without: each document has to prove that its answer has them."""
+        """The vectors missing in the stored `_source`: each document's response must be verified to have them."""
         return tuple(field for field in self.vectors if self.excludes_vectors or field.type == KNN_VECTOR)
 
     @property
@@ -108,7 +108,7 @@ class SourceStorage:
         return bool(self.rebuilt or self.inferred or self.unsure)
 
     def check(self, target: Target) -> None:
-        """Refuse what would write documents from an answer that cannot be proved to be whole.
+        """Refuse to write documents from a response that may be incomplete.
 
         Args:
             target: Where the documents go.
@@ -151,7 +151,7 @@ def read_storages(cluster: ClusterClient, index: str) -> dict[str, SourceStorage
 
 
 def effective_settings(cluster: ClusterClient, index: str) -> dict[str, dict[str, str]]:
-    """Read the settings that concern `_source`, defaults too; a server leaves out what it does not know."""
+    """Read the settings for `_source`, including defaults; unknown ones are missing in the response."""
     names = ",".join((EXCLUDE_VECTORS, SOURCE_MODE, DERIVED, KNN_DERIVED))
     path = f"/{quote_index(index)}/_settings/{names}"
     answer = cluster.ask("GET", path, include_defaults="true", flat_settings="true")
@@ -178,7 +178,7 @@ def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, 
 
 
 def _filtered(source: Mapping[str, Any], mode: str) -> str:
-    """Name what leaves fields out of the stored `_source`; ibidem's own may be left out."""
+    """Return the setting that excludes fields from the stored `_source`, except ibidem's own."""
     if source.get("enabled") is False or "disabled" in (mode, source.get("mode")):
         return "`_source` is disabled in its mapping"
     if source.get("includes"):
@@ -188,7 +188,7 @@ def _filtered(source: Mapping[str, Any], mode: str) -> str:
 
 
 def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) -> str:
-    """Name what makes the server build `_source`; a mode that is not known counts as one that does."""
+    """Return the setting by which the server rebuilds `_source`; an unknown mode counts as one."""
     if mode not in ("stored", "disabled"):
         return f"{SOURCE_MODE}: {mode}"
     if source.get("mode") == "synthetic":

@@ -16,7 +16,7 @@ Span = tuple[int, int]
 
 
 def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
-    """Yield the names of an object's members, each with the place of its value.
+    """Yield the names of an object's members, with the positions of their values.
 
     Args:
         text: JSON.
@@ -37,7 +37,7 @@ def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
 
 
 def objects(text: str, at: int) -> Iterator[dict[str, Span]]:
-    """Yield the places of the members' values by name for each object of an array, which is read once.
+    """Yield the positions of values by name for each object of an array, in one pass.
 
     Args:
         text: JSON.
@@ -54,7 +54,7 @@ def objects(text: str, at: int) -> Iterator[dict[str, Span]]:
 
 
 def with_member(raw: bytes, name: str, value: bytes) -> bytes:
-    """Give an object a member, in the place of one of that name or behind the others.
+    """Add a member to an object, replacing one of the same name.
 
     Args:
         raw: The object as JSON.
@@ -76,7 +76,7 @@ def with_member(raw: bytes, name: str, value: bytes) -> bytes:
 
 
 def remove_member(raw: bytes, name: str) -> bytes:
-    """Take a member out of an object; every byte of the others stays as it is.
+    """Remove a member from an object, leaving every other byte unchanged.
 
     Args:
         raw: The object as JSON.

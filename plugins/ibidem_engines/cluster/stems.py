@@ -1,4 +1,4 @@
-"""Sub-fields of a text that hold its stems, found in the metadata of an index."""
+"""Stemmed sub-fields of a text, found in the metadata of an index."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ _PATH = re.compile(r"[\w-]+(\.[\w-]+)*")
 
 
 def metadata_parts(text: str) -> tuple[str, ...]:
-    """Name the parts of an index's metadata in which stems of a text are found; none where the path has other signs.
+    """Return the parts of an index's metadata that list stemmed fields; none if a path has special characters.
 
     >>> metadata_parts("body.content")[0]
     '*.mappings.properties.body.properties.content.fields'
@@ -52,7 +52,7 @@ def stemmed_fields(metadata: Mapping[str, Any], text: str) -> Iterator[str]:
 
 
 def _stems(analyzer: str, analysis: Any) -> bool:
-    """Return whether an analyzer reduces words to stems: the server's own, one made from that, or one with a filter."""
+    """Return whether an analyzer stems words: a language analyzer, one based on it, or one with a stemming filter."""
     own = analysis.get("analyzer", {}).get(analyzer)
     if own is None:
         return bool(_LANGUAGE.fullmatch(analyzer))

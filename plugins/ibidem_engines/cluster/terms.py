@@ -30,7 +30,7 @@ def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow
 
 
 def best(suggest: Mapping[str, Any]) -> str:
-    """Return for each field the suggested term with the most documents; empty for none."""
+    """Return the suggested term with the most documents for each field; empty if there is none."""
     documents: Counter[str] = Counter()
     for entries in suggest.values():
         documents.update({option["text"]: option["freq"] for entry in entries for option in entry["options"]})
@@ -57,7 +57,7 @@ def _count_body(word: str, fields: Fields) -> dict[str, Any]:
 
 
 def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
-    """Ask each field for terms one slip away from a word."""
+    """Build the request for terms at edit distance one from a word, in each field."""
     slip = {
         "suggest_mode": "always",
         "max_edits": 1,

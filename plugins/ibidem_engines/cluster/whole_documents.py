@@ -1,4 +1,4 @@
-"""Proof that documents were read whole: what the index finds of a field, their `_source` has.
+"""Verification that documents were read completely: their `_source` has every field that the index has.
 
 An answer shows what a server chooses to show. Whether a document has a field is known to its index too, so that the two
 can be compared: for each document before it is written from what was read, and for whole indexes before and after.
@@ -26,7 +26,7 @@ BAD_REQUEST = 400
 def check_whole(
     cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Mapping[str, Any]], most_hits: int
 ) -> None:
-    """Compare the vectors of documents that were read with what their index finds.
+    """Compare the vectors of documents that were read with those in their index.
 
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
 
@@ -54,7 +54,7 @@ def check_whole(
 def _search(
     cluster: ClusterClient, storage: SourceStorage, ids: Sequence[str], most_hits: int
 ) -> Sequence[Mapping[str, Any]]:
-    """Search for documents by id; each hit names the fields that it has."""
+    """Search for documents by id; each hit lists its fields."""
     named = [{"bool": {"filter": [field.exists], "_name": field.name}} for field in storage.unsure]
     body = {
         "query": {"bool": {"filter": [{"ids": {"values": list(ids)}}], "should": named}},
@@ -80,7 +80,7 @@ def _check_document(storage: SourceStorage, document: Mapping[str, Any], names: 
 
 
 def holds(source: object, names: Sequence[str]) -> bool:
-    """Return whether `_source` has a value at a path; a name in it may have dots, and a list several objects.
+    """Return whether `_source` has a value at a path; names may contain dots, and lists several objects.
 
     >>> holds({"a.b": [{"c": 1}]}, ["a", "b", "c"]), holds({"a": {"b": None}}, ["a", "b"])
     (True, False)
@@ -103,7 +103,7 @@ def _state(document: Mapping[str, Any]) -> _State:
 
 
 def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
-    """Count the documents that have each field which an answer may leave out.
+    """Count the documents that have each field which a response may leave out.
 
     A field that the server cannot ask for (`exists`) is not counted.
     """
@@ -129,7 +129,7 @@ def _counts(cluster: ClusterClient, index: str, queries: Sequence[Mapping[str, A
 
 
 def _count(response: Mapping[str, Any], where: str) -> int | None:
-    """Read the count of one search; None where the server refuses the question."""
+    """Read the count of one search; None if the server refuses the request."""
     if "error" not in response:
         return int(response["hits"]["total"]["value"])
     failure = build_failure(int(response.get("status", 0)), response)

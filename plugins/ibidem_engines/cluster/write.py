@@ -1,4 +1,4 @@
-"""Conditional writes: create, or read the stored version, decide, write only onto that version, retry on a conflict.
+"""Conditional writes: create, or read the stored version, decide, write only over that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
 sequence number, and a write that finds another state than the one it was decided on is decided again.
@@ -11,19 +11,12 @@ from functools import partial
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster.bulk import (
-    CONFLICT,
-    MISSING,
-    Action,
-    ActionOutcome,
-    StoredVersion,
-    read_versions,
-    run,
-    write_order,
-)
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cluster.source import Values, as_source, version_update
+from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
@@ -38,7 +31,7 @@ ROUNDS = 9
 
 @dataclass(slots=True)
 class WriteMode:
-    """Whether a write first reads what is stored, as this process's recent writes suggest.
+    """Whether a write first reads the stored version, based on this process's recent writes.
 
     Args:
         expects_new: Skip the read while most documents are new. The first write always reads: a missing shard then
@@ -98,7 +91,7 @@ class WriteTarget:
 
     @property
     def reads_first(self) -> bool:
-        """Whether a write reads what is stored: among several indexes only that tells where a document is."""
+        """Whether a write must read first: with several indexes only that shows where a document is."""
         return len(self.indices) > 1 or not self.mode.expects_new
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
@@ -120,7 +113,7 @@ class _Ready:
 
     @property
     def id(self) -> str:
-        """The id of its document."""
+        """The id of the document."""
         return self.record.document.id
 
 
@@ -171,7 +164,7 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
 
 
 def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
-    """Write until no other writer was faster.
+    """Write until there is no conflict with another writer.
 
     If most recent documents were new, documents are created without reading first; only existing ones are then read.
     """
@@ -210,7 +203,7 @@ def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome
 
 
 def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
-    """Decide what becomes of a record by the documents and tombstones under its id.
+    """Decide the status of a record from the documents and tombstones with its id.
 
     Args:
         record: The record.
@@ -239,7 +232,7 @@ def _action(
     stored_versions: Mapping[str, StoredVersion],
     graves: Mapping[str, int],
 ) -> Action | None:
-    """Return the action of a decision; None when there is nothing to write.
+    """Return the action of a decision; None if there is nothing to write.
 
     A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
     """
@@ -299,7 +292,7 @@ def _check_tombstones(
     outcomes: dict[int, Outcome],
     positions: Sequence[int],
 ) -> None:
-    """Look for tombstones once more: a deletion may have come between reading them and writing.
+    """Check for tombstones again: a deletion may have happened between the read and the write.
 
     One of an older version stays until its time is over: a newer one may take its place at any moment.
     """
@@ -362,7 +355,7 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
 
 
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
-    """Set tombstones, except where there is a newer one.
+    """Write tombstones, unless a newer one exists.
 
     Each is written onto the state that was there before the tombstones were read: of two deletions that read at the
     same time, the older version does not replace the newer.
@@ -385,7 +378,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
 
 
 def _give_way(place: WriteTarget, turn: int) -> None:
-    """Wait a little, so that several writers of one document do not stay in step."""
+    """Wait for a short, random time, so that several writers of one document get out of step."""
     if turn > 0 and place.cluster.waits:
         place.cluster.wait(0)
 

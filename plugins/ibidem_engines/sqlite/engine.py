@@ -41,7 +41,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return Finder(self._file)
 
     def create(self) -> None:
-        """Make file, folder and index; does nothing where they are."""
+        """Create file, folder and index, if missing."""
         self._file.create()
         tables.make_cursor_key(self._file)
 
@@ -70,7 +70,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return sqlite_write.delete(self._file, ids, version, beats=beats)
 
     def refresh(self) -> None:
-        """Do nothing, since writes are visible at once."""
+        """Do nothing: writes are visible at once."""
 
     def info(self) -> Info:
         """Describe SQLite's version and the file."""
@@ -125,7 +125,7 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         return tables.delete_records(self._file, ledger, keys)
 
     def repair_ledgers(self) -> list[str]:
-        """Rebuild nothing: a file with other tables than ours is not read."""
+        """Do nothing: a file with foreign tables is not read."""
         return []
 
     @override

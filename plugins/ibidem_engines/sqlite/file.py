@@ -1,4 +1,4 @@
-"""SQLite file: connection, transactions, and the check that its tables are ours: a foreign one may hold triggers."""
+"""SQLite file: connection, transactions, and the check that its tables are ours: foreign ones may have triggers."""
 
 import os
 import re
@@ -33,7 +33,7 @@ def script(layout: str, index: str, schema: str = "") -> str:
 
 
 def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether tables, and what hangs on them, are those of the layout and no others; SQL indexes may be missing.
+    """Return whether tables and their dependents are exactly those of the layout; SQL indexes may be missing.
 
     Raises:
         LookupError: There is no such layout.
@@ -44,17 +44,17 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
 
 
 def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether nothing of the layout is missing: files of an earlier release may lack an SQL index."""
+    """Return whether the layout is complete: files of an earlier release may lack an SQL index."""
     return not _missing_entries(connection, layout, index)
 
 
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether the table with the index's own description can be read; every layout has it."""
+    """Return whether the table with the index's metadata can be read; every layout has it."""
     return _state(_index_entries(connection, index, layout), index) == _state(_layout_entries(layout, index), index)
 
 
 def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether anything has the name of a part of the index."""
+    """Return whether any object has the name of a part of the index."""
     return bool(_index_entries(connection, index, layout))
 
 
@@ -68,14 +68,14 @@ def _state(entries: Entries, index: str) -> Entries:
 
 
 def _index_entries(connection: sqlite3.Connection, index: str, layout: str) -> Entries:
-    """Read the entries that are parts of an index or hang on one, as SQLite compares names."""
+    """Read the schema entries that belong to an index, compared as SQLite compares names."""
     names = {name for _, name, _, _ in _layout_entries(layout, index)}
     return frozenset(entry for entry in _entries(connection) if entry[1].lower() in names or entry[2].lower() in names)
 
 
 @lru_cache(32)
 def _layout_entries(layout: str, index: str) -> Entries:
-    """Make an index in memory and read its entries."""
+    """Create an index in memory and read its schema entries."""
     with closing(sqlite3.connect(":memory:")) as connection:
         connection.executescript(script(layout, index))
         return frozenset(_entries(connection))
@@ -131,7 +131,7 @@ class SqliteFile:
         self._checked: dict[bool, int] = {}
 
     def create(self) -> None:
-        """Make the file, its folder and the index in it; does nothing where they are."""
+        """Create the file, its folder and the index, if missing."""
         try:
             make_folder(self.path.parent)
             with suppress(IsADirectoryError, PermissionError):  # opening it gives the better message
@@ -159,7 +159,7 @@ class SqliteFile:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Hold the file's one write transaction; nothing of it stays when an error leaves the block."""
+        """Hold the file's write transaction; it is rolled back if an error leaves the block."""
         with self._lock, self._translate_errors():
             connection = self._open_existing()
             self._check(connection)
@@ -174,7 +174,7 @@ class SqliteFile:
 
     @contextmanager
     def reading(self, *, any_schema: bool = False) -> Iterator[None]:
-        """Read one state of the file throughout the block, also while others write.
+        """Read one snapshot of the file throughout the block, also while others write.
 
         Args:
             any_schema: Whether an index that was written with another schema may be read; one that is missing may not.
@@ -189,7 +189,7 @@ class SqliteFile:
                 connection.rollback()
 
     def state(self) -> dict[str, Value]:
-        """Read the index's own description; empty without an index."""
+        """Read the index's metadata; empty without an index."""
         if not self.path.exists():
             return {}
         with self._lock, self._translate_errors():
@@ -197,7 +197,7 @@ class SqliteFile:
             return self._state()
 
     def read_state(self) -> dict[str, Value]:
-        """Read the index's own description; a missing index raises."""
+        """Read the index's metadata; a missing index raises."""
         state = self.state()
         if not state:
             raise self._no_index()
@@ -212,7 +212,7 @@ class SqliteFile:
             self._checked.clear()
 
     def _open(self, mode: str) -> sqlite3.Connection:
-        """Give this process's connection; one inherited by a fork is left alone, as SQLite asks."""
+        """Return this process's connection; one inherited by a fork is not used, as SQLite requires."""
         if self._connection is not None and self._pid == os.getpid():
             return self._connection
         if self._connection is not None:
@@ -239,7 +239,7 @@ class SqliteFile:
         return self._open("rw")
 
     def _check(self, connection: sqlite3.Connection, *, any_schema: bool = False) -> None:
-        """Make sure that the index is one that we can read, once for each change of the file's tables."""
+        """Check that the index is readable by this version, once per schema change."""
         (changes,) = connection.execute("pragma schema_version").fetchone()
         if self._checked.get(any_schema) == changes:
             return
@@ -281,7 +281,7 @@ class SqliteFile:
         return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
 
     def _run_script(self, connection: sqlite3.Connection, script: str) -> None:
-        """Run statements in one transaction; another process that runs them at the same time does no harm."""
+        """Run statements in one transaction; another process may run them at the same time."""
         try:
             connection.executescript(f"begin immediate; {script} commit;")
         except BaseException:
@@ -289,7 +289,7 @@ class SqliteFile:
             raise
 
     def _patiently(self, connection: sqlite3.Connection, statement: str) -> None:
-        """Run a statement that other writers hold up, looking every millisecond.
+        """Run a statement that other writers may block, retrying every millisecond.
 
         SQLite's own waiting sleeps up to 100 ms between two looks, as long as a batch takes to write.
         """
@@ -310,7 +310,7 @@ class SqliteFile:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Turn errors of SQLite into ours: the one edge."""
+        """Translate errors of SQLite into ours."""
         try:
             yield
         except sqlite3.Error as error:

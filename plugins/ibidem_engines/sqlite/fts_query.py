@@ -26,7 +26,7 @@ class Conditions:
 
 
 def expression(query: Query | None) -> str:
-    """Write the words of a query as an FTS5 expression; empty when no word is asked for.
+    """Convert the words of a query into an FTS5 expression; empty if there are none.
 
     >>> from ibidem_engines.query import parse_query
     >>> expression(parse_query('grain OR wheat "export duty" -rice'))
@@ -43,7 +43,7 @@ def expression(query: Query | None) -> str:
 
 
 def conditions(query: Query | None) -> Conditions:
-    """Write a query's filters as conditions, and its exclusions where no word is asked for."""
+    """Convert a query's filters into conditions, and its exclusions if it has no words."""
     if query is None:
         return Conditions("", ())
     by_field: dict[str, list[Conditions]] = {}
@@ -61,7 +61,7 @@ def conditions(query: Query | None) -> Conditions:
 
 
 def _match_expression(words: Query | Words) -> str:
-    """Write what must and must not occur; empty where nothing must."""
+    """Convert required and excluded words; empty if none is required."""
     expression = " AND ".join(_join_or(entry) for entry in words.all_of)
     return f"{expression} NOT {_join_or(words.none_of)}" if expression and words.none_of else expression
 
@@ -73,7 +73,7 @@ def _join_or(parts: Sequence[Phrase | Words]) -> str:
 
 
 def _phrase(phrase: Phrase) -> str:
-    """Write a phrase; inside quotation marks no character but the mark itself means anything to FTS5.
+    """Quote a phrase; inside quotation marks FTS5 gives no other character a meaning.
 
     >>> _phrase(Phrase("duty on export", slop=5))
     'NEAR("duty" "on" "export", 6)'

@@ -87,7 +87,7 @@ class SqliteGroups(StoredGroups):
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        """Give the last assigned place, whether or not its document is still there."""
+        """Return the last assigned position, even if its document was deleted."""
         with self._file.reading():
             (last_place,) = self._file.run(_LAST).fetchone()
         return {ShardRef(self.index): int(last_place)}
@@ -134,7 +134,7 @@ class SqliteGroups(StoredGroups):
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Assign groups; a document that becomes a lead moves to a new place."""
+        """Assign groups; a document that becomes a lead moves to a new position."""
         with self._file.transaction():
             return [self._assign(each) for each in changes]
 
@@ -171,13 +171,13 @@ class SqliteGroups(StoredGroups):
 
 
 def _search(keys: LeadKeys) -> SignatureLookup:
-    """Make the lookup of one document's values; the caller compares the lengths of the hits."""
+    """Build the lookup of one document's values; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
     return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MOST)
 
 
 def _move(file: SqliteFile, place: int) -> None:
-    """Give a document the next place, inside the transaction that is open."""
+    """Move a document to the next position, inside an open transaction."""
     (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
     key = words(lookup_values(packed, long_value or b"")) if packed else ""
     (number,) = file.run(_NEXT).fetchone()
@@ -231,7 +231,7 @@ Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
     file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
 ) -> Collapsed:
-    """Rank what matches, one hit for each stored group, and count groups and documents."""
+    """Rank the matches, one hit per stored group, and count groups and documents."""
     with file.reading():
         newest = newest_place(file, view)
         selection = choose(query, newest)

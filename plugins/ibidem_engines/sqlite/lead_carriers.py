@@ -1,4 +1,4 @@
-"""Leads by look-up value, read in ranges of places: settling asks for later and later places.
+"""Leads by look-up value, read in ascending ranges of positions, as settling needs them.
 
 Leads that are settled do not change while later ones are settled, so what was read of a frequent value stays good, and
 only what came since is read. A lead that joined another is still listed, and left out by whoever reads the documents; a
@@ -56,17 +56,17 @@ class _Carriers:
 
     @property
     def size(self) -> int:
-        """Memory that it takes."""
+        """Its memory size."""
         return len(self.places) + ENTRY_OVERHEAD
 
     @property
     def is_whole(self) -> bool:
-        """Whether there are no more."""
+        """Whether all carriers are known."""
         return len(self.places) < MOST
 
 
 class LeadCarriers:
-    """The leads that carry values in one index.
+    """The leads with look-up values in one index.
 
     Args:
         file: File of the index.
@@ -79,7 +79,7 @@ class LeadCarriers:
         self._size = 0
 
     def upto(self, place: int) -> "LeadCarriers":
-        """Look up to a place from now on, inside a transaction that is open."""
+        """Set the last position to look up to, inside an open transaction."""
         if place < self.last:
             self._cache.clear()
             self._size = 0
@@ -87,7 +87,7 @@ class LeadCarriers:
         return self
 
     def find_shared(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
-        """Return the places that carry at least so many of some values; None where too many carry them.
+        """Return the positions that have at least `count` of some values; None if there are too many.
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
         too many.
@@ -116,7 +116,7 @@ class LeadCarriers:
         return places[times >= min_shared - unread_count]
 
     def _known_carriers(self, value: str, start: int) -> _Carriers:
-        """Read the carriers of a value that are not known yet."""
+        """Read the carriers of a value that are not cached yet."""
         cached = self._cache.pop(value, None)
         if cached is not None and (cached.last == self.last or not cached.is_whole):
             self._cache[value] = cached
@@ -140,7 +140,7 @@ class LeadCarriers:
         return _Carriers(np.concatenate((cached.places, places)), self.last, loose=True)
 
     def _read_range(self, statement: str, value: str, start: int, limit: int) -> Places:
-        """Read places in one piece: a row costs more."""
+        """Read positions as one blob: separate rows take more time."""
         (text,) = self._file.run(statement, (f'"{word(value)}"', start, self.last, limit)).fetchone()
         return np.fromstring(text or "", np.int64, sep=",")
 
@@ -158,7 +158,7 @@ _LEADS = """select place, packed from "ibidem.{index}.documents"
 
 
 class LeadPostings:
-    """The settled leads that carry rare terms, read so far.
+    """The settled leads with rare terms, read so far.
 
     A look-up of one term in the file costs more with each segment that the file's full-text table has grown. So the
     terms of settled leads are read once, by the stretch, as soon as look-ups have cost as much.
@@ -176,7 +176,7 @@ class LeadPostings:
         self._lookups = 0
 
     def catch_up(self, last: int, lookups: int) -> None:
-        """Read the leads up to a place, where that costs less than looking up, inside a transaction that is open.
+        """Read the leads up to a position if that is cheaper than look-ups, inside an open transaction.
 
         Args:
             last: Up to which place leads are settled.

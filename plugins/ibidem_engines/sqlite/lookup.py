@@ -35,7 +35,7 @@ _AT_ONCE = 10_000
 
 
 class _Question(NamedTuple):
-    """The values of one class for one search, as far as another document may carry them.
+    """The values of one class for one search that another document may have.
 
     Args:
         at: Place of the search in the call.
@@ -52,7 +52,7 @@ class _Question(NamedTuple):
 
 @dataclass(slots=True)
 class _Answer:
-    """The answer to one search, as places of documents."""
+    """The result of one search, as positions of documents."""
 
     places: set[int] = field(default_factory=set)
     capped: list[LookupField] = field(default_factory=list)
@@ -60,7 +60,7 @@ class _Answer:
 
 
 class Finder:
-    """Look-ups in one index, with what this process knows of the values in it.
+    """Look-ups in one index, with this process's cached values.
 
     Most values of a new document occur in it alone. The marks of all documents show which are shared; they are
     read once and then only of those written since, in the same transaction as the look-up itself: whatever is committed
@@ -83,7 +83,7 @@ class Finder:
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
     ) -> list[LookupResult]:
-        """Look up values; see `Engine.find`, and `StoredGroups.carriers` for the leads up to a place."""
+        """Look up values; see `Engine.find`, and `StoredGroups.carriers` for the leads up to a position."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches, leads_upto)
@@ -104,7 +104,7 @@ class Finder:
         return [_result(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
     def _worth_asking(self, searches: Sequence[SignatureLookup], upto: int | None = None) -> list[_Question]:
-        """Leave out the values that no document carries, or only the one that asks.
+        """Remove the values that no document has, or only the searching one.
 
         Args:
             searches: The searches.
@@ -151,7 +151,7 @@ class Finder:
         return direct if last_place == upto else direct + [each._replace(start=last_place) for each in rare_questions]
 
     def _read_marks(self, goal: int, upto: int | None) -> bool:
-        """Read the marks of documents written since the last time, when that costs less than looking up the values."""
+        """Read the marks of documents written since the last time, if cheaper than looking up the values."""
         (last_place,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         newest = last_place if upto is None else min(last_place, max(upto, self._newest))
         self._lookups += goal
@@ -166,13 +166,13 @@ class Finder:
         return True
 
     def _own_places(self, ids: Iterable[str]) -> dict[str, int]:
-        """Read the places of the documents that others are looked up for."""
+        """Read the positions of the searching documents."""
         names = [name for name in ids if name]
         return dict(self._file.run(_OWN, (as_json(names),)).fetchall()) if names else {}
 
 
 class _LookUp:
-    """The look-ups of one call, in one state of the file; a value that comes again is looked up once.
+    """The look-ups of one call, in one snapshot of the file; repeated values are looked up once.
 
     Args:
         file: File of the index.
@@ -187,7 +187,7 @@ class _LookUp:
         self._carrier_cache: dict[tuple[str, int], list[int]] = {}
 
     def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own_place: int) -> None:
-        """Add what carries the values to an answer, up to the limit."""
+        """Add the documents with the values to a result, up to the limit."""
         min_shared = search.min_shared.get(question.clue, 1)
         limit = search.hit_limit(question.clue)
         # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
@@ -214,13 +214,13 @@ class _LookUp:
             answer.capped.append(question.clue)
 
     def _count_others(self, places: Sequence[int], own_place: int) -> int:
-        """Count the documents that may be found, without the one that is searched for."""
+        """Count the documents that may be found, without the searching one."""
         return sum(
             place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
         )
 
     def _carriers(self, value: str, limit: int) -> list[int]:
-        """Read the places of documents that carry a value, ascending."""
+        """Read the positions of documents with a value, in ascending order."""
         key = value, limit
         if key not in self._carrier_cache:
             phrase = f'"{word(value)}"'
@@ -232,7 +232,7 @@ class _LookUp:
         return self._carrier_cache[key]
 
     def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
-        """Count the documents with a content hash, of which each has one; with a query all are known."""
+        """Count the documents with a content hash, one per document; with a query all are known."""
         if self._allowed_places is not None:
             return len(places)
         words = {word(value) for value in values}
@@ -240,7 +240,7 @@ class _LookUp:
 
 
 def _match_least(carriers: Sequence[Sequence[int]], min_shared: int) -> set[int]:
-    """Unite the places that carry at least so many of the values."""
+    """Return the positions with at least `count` of the values."""
     if min_shared <= 1:
         return set(chain.from_iterable(carriers))
     return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= min_shared}

@@ -45,7 +45,7 @@ RankedPlaces = list[tuple[int, float]]
 
 
 def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: Collection[str] = ()) -> Ranking:
-    """Rank what matches; see `Engine.search`.
+    """Read the top of the ranking; see `Engine.search`.
 
     The view ends with the newest document, so that what is written later stays out; scores follow the index.
     """
@@ -61,14 +61,14 @@ def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: C
 
 
 def newest_place(file: SqliteFile, view: ReadView) -> int:
-    """Give the place of the newest document that a ranking reads: the view's, or what is the newest now."""
+    """Return the newest position that a ranking reads: the view's, or the current one."""
     if view.newest is not None:
         return view.newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
 
 
 def count_given_up(file: SqliteFile) -> int:
-    """Count the places that were given up, by deletion or by writing a document again; grows with each.
+    """Count the positions freed by deletions and rewrites; the number only grows.
 
     The last place ever given is kept apart: that of the newest document falls when this one is deleted.
     """
@@ -115,7 +115,7 @@ def dates(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, s
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
-    """Go through the index up to its newest document now; see `Engine.scan`."""
+    """Scan the index up to its newest document; see `Engine.scan`."""
     if size < 1:
         raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
     limits = conditions(Query(filters=tuple(filters)))
@@ -150,19 +150,19 @@ def info(file: SqliteFile) -> Info:
 
 
 def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
-    """Read place, id and packed signatures of the documents at these places, or the leads of them, in order of ids."""
+    """Read position, id and packed signatures of the documents at some positions, or only leads, ordered by id."""
     return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
 
 
 def matching_places(file: SqliteFile, query: Query) -> set[int]:
-    """Read the places of all documents that match."""
+    """Read the positions of all matching documents."""
     selection = choose(query, _NEWEST)
     return {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The documents that match, as SQL: the part after `from`, and the values of its question marks.
+    """The matching documents, as SQL: the part after `from`, and its parameters.
 
     Args:
         place: The column that holds the place.
@@ -177,7 +177,7 @@ class Selection:
     values: tuple[Value, ...]
 
     def sql(self, rank: str = "") -> str:
-        """Write the statement that gives places with their ranks."""
+        """Build the statement that returns positions with their ranks."""
         return f"select {self.place} as place, {rank or self.rank} as rank from {self.from_clause}"  # noqa: S608 - values are bound
 
     @property
@@ -187,7 +187,7 @@ class Selection:
 
 
 def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selection:
-    """Write what matches a query, of the documents up to a place; they are joined only where a filter asks for it.
+    """Build the selection of a query's matches up to a position; tables are joined only for filters.
 
     Args:
         query: The query.
@@ -208,7 +208,7 @@ def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selectio
 
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
-    """Count what matches, and read the first places with their ranks and all that equal the last of them."""
+    """Count the matches, and read the first positions with their ranks, including ties of the last one."""
     (total,) = file.run(selection.count, selection.values).fetchone()
     top: RankedPlaces = file.run(
         f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)

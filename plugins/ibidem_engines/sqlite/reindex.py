@@ -1,4 +1,4 @@
-"""Read an existing index in SQLite as one shard, and the file that replaces it."""
+"""Read an existing index in SQLite as one shard, to sign it in place or copy it within the file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -125,7 +125,7 @@ class SqliteReindexSource(ReindexSource):
     @property
     @override
     def alias(self) -> str:
-        """Give no alias: SQLite has none."""
+        """Do nothing: SQLite has no aliases."""
         return ""
 
     @property
@@ -147,7 +147,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def prepare(self) -> None:
-        """Keep a key of cursors; the fields are ours."""
+        """Create a cursor key; the fields exist already."""
         tables.make_cursor_key(self._file)
 
     @override
@@ -161,7 +161,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def uuids(self) -> Mapping[str, str]:
-        """Return the index alone, without a UUID: only ibidem creates and writes it."""
+        """Return the index without a UUID: only ibidem creates and writes it."""
         return {self.index: ""}
 
     @override
@@ -207,7 +207,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def count_fields(self) -> FieldCounts:
-        """Count none: rows are read whole."""
+        """Return no counts: rows are read whole."""
         return FieldCounts()
 
     @override
@@ -225,7 +225,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def unmark(self) -> bool:
-        """Leave the index as it is: in SQLite it is ibidem's own."""
+        """Do nothing: in SQLite the index is ibidem's own."""
         return False
 
     @override
@@ -257,7 +257,7 @@ class SqliteReindexSource(ReindexSource):
     @override
     @contextmanager
     def open_trial(self, index: str) -> Iterator[TrialIndex]:
-        """Make it in a file of its own."""
+        """Create the trial index in a separate file."""
         with TemporaryDirectory(prefix="ibidem-") as folder:
             file = SqliteFile(Path(folder) / "trial.sqlite", index)
             try:
@@ -269,7 +269,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:
-        """Give a copy in the same file."""
+        """Return a copy in the same file."""
         return SqliteReindexTarget(SqliteFile(self._file.path, name), self.index)
 
     @override

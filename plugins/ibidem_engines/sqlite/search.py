@@ -1,4 +1,4 @@
-"""Search of an index in an SQLite file: a flow without requests, since the file answers at once."""
+"""Search of an index in an SQLite file: flows without requests, since the file answers at once."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
 
 @dataclass(frozen=True, slots=True)
 class SqliteSearch(EngineSearch):
-    """One query to a file; ranked by bm25, the title counting double.
+    """One query to a file; ranked by bm25, with double weight for titles.
 
     Args:
         file: File of the index.

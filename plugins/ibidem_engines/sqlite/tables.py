@@ -51,19 +51,19 @@ def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]
 
 
 def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
-    """Remove records by key, inside a transaction that is open; returns how many were there."""
+    """Remove records by key, inside an open transaction; returns how many existed."""
     return file.run(_REMOVE, (ledger, as_json(keys))).rowcount
 
 
 def put_records(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Keep records; see `Engine.put_records`."""
+    """Store records; see `Engine.put_records`."""
     if entries:
         with file.transaction():
             put(file, ledger, entries)
 
 
 def make_cursor_key(file: SqliteFile) -> None:
-    """Keep a key of cursors, unless a sound one is there."""
+    """Store a cursor key unless there is a valid one."""
     if not read_key(get_records_by_key(file, "runs", [KEY]).get(KEY)):
         with file.transaction():
             if not read_key(get(file, "runs", [KEY]).get(KEY)):
@@ -85,7 +85,7 @@ def get_records(
 
 
 def _own_records(file: SqliteFile, ledger: Ledger, rows: Iterable[tuple[str, object]]) -> dict[str, Any]:
-    """Read rows; an index that was copied under another name has that name in its records."""
+    """Read rows; records of an index that was copied under another name get that name."""
     return _names(file).own_records(ledger, (StoredRecord(file.index, key, _parse(entry)) for key, entry in rows))
 
 
@@ -101,7 +101,7 @@ def _names(file: SqliteFile) -> IndexNames:
 
 
 def _parse(entry: object) -> Any:
-    """Parse the JSON of a record; what is no JSON stays as it is, and no reader takes it."""
+    """Parse the JSON of a record; invalid JSON is returned unchanged, and no reader accepts it."""
     try:
         return orjson.loads(entry if isinstance(entry, str | bytes) else str(entry))
     except orjson.JSONDecodeError:
@@ -134,7 +134,7 @@ def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int
 
 
 def as_json(value: object) -> str:
-    """Write a value for SQLite's `json_each`, or to be kept."""
+    """Serialize a value for SQLite's `json_each`, or for storage."""
     return orjson.dumps(value).decode()
 
 
@@ -145,7 +145,7 @@ _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
 def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
-    """Read the look-up values out of signatures; empty, damaged and unknown values give none.
+    """Return the look-up values of signatures; empty, damaged and unknown values give none.
 
     Args:
         packed: The packed value.
@@ -161,7 +161,7 @@ def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
 
 
 def words(values: dict[LookupField, list[str]]) -> str:
-    """Write all values of a document as the words of one row.
+    """Join all values of a document as the words of one FTS row.
 
     Values of two classes are never equal: each begins with its scheme or its letter.
     """
@@ -172,7 +172,7 @@ def words(values: dict[LookupField, list[str]]) -> str:
 
 
 def word(value: str) -> str:
-    """Write a value as one word: itself, or its hash when it holds what the tokenizer would cut (an id may)."""
+    """Return a value as one word: itself, or its hash if the tokenizer would split it (an id may)."""
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
@@ -182,7 +182,7 @@ _ODD = np.uint32(0x9E3779B1)
 
 
 class CountMinSketch:
-    """Counts how often values were seen: never, once, or more often.
+    """Count-min sketch of values: seen never, once, or more often.
 
     Args:
         capacity: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
@@ -200,7 +200,7 @@ class CountMinSketch:
         return size == 1 << _MOST_BITS or COUNTERS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
-        """Count values, one entry for each document that carries one."""
+        """Count values, one entry for each document that has one."""
         self.learned += marks.size
         for places in self._places(marks):
             is_set = self._counts[places] > 0
@@ -210,7 +210,7 @@ class CountMinSketch:
             self._counts[sorted_places[1:][sorted_places[1:] == sorted_places[:-1]]] = 2
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Return for each value how often it was seen: 0, 1, or 2 for more often; perhaps too high, never too low.
+        """Return how often each value was seen: 0, 1, or 2 for more often; possibly too high, never too low.
 
         >>> from ibidem_engines.bloom_filter import marks
         >>> seen = CountMinSketch(100)

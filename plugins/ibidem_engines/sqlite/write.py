@@ -99,7 +99,7 @@ def _facts(record: Record) -> Row:
 
 
 def _check(record: Record) -> None:
-    """Refuse what SQLite cannot hold."""
+    """Refuse a record that SQLite cannot store."""
     length = len(record.document.text)
     if length > MOST_CHARACTERS:
         raise UnstorableRecord("text", f"{length} characters; SQLite takes {MOST_CHARACTERS}")
@@ -107,7 +107,7 @@ def _check(record: Record) -> None:
 
 
 def _marks(values: Sequence[list[str]]) -> list[bytes]:
-    """Hash each document's values, all in one go."""
+    """Hash each document's values, in one batch."""
     hashes = marks(list(chain.from_iterable(values)))
     ends = list(accumulate(map(len, values)))
     return [hashes[end - len(words) : end].tobytes() for end, words in zip(ends, values, strict=True)]
@@ -153,14 +153,14 @@ class _StoredState:
 
     @classmethod
     def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_StoredState":
-        """Look at all ids at once."""
+        """Read the stored versions of all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
         documents = {name: _StoredVersion(*fields) for name, *fields in rows}
         stones = read_entries(tables.get(file, "tombstones", ids).items(), Tombstone.from_record)
         return cls(documents, {name: stone.version for name, stone in stones})
 
     def stale_reason(self, name: str, version: int) -> str:
-        """Say why a version comes too late to be written; empty when it does not."""
+        """Return why a version is too old to be written; empty if it is not."""
         if name in self.documents and self.documents[name].version > version:
             return f"version {version} is older than the one in the index, {self.documents[name].version}"
         if name in self.graves and self.graves[name] >= version:
@@ -168,7 +168,7 @@ class _StoredState:
         return ""
 
     def outcome(self, record: Record) -> Outcome:
-        """Decide what becomes of a record."""
+        """Decide the outcome of a record."""
         name = record.document.id
         entry = self.documents.get(name)
         old_version = entry.version if entry else None
@@ -182,7 +182,7 @@ class _StoredState:
         return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
-        """Decide what becomes of a document that is to be deleted."""
+        """Decide the outcome of a deletion."""
         entry = self.documents.get(name)
         if entry is None:
             return Outcome(name, WriteStatus.MISSING)
@@ -211,7 +211,7 @@ def _write_turn(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
 
 
 def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
-    """Store records over documents that are still at the places where they were read; None for one that does not."""
+    """Store records over documents that are still at the positions where they were read; None for others."""
     ready, outcomes = prepare([record for record, _ in records])
     with file.transaction():
         documents = _StoredState.read(file, [each.id for each in ready]).documents
@@ -240,7 +240,7 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
 
 
 def prune(file: SqliteFile, source_name: str, upto: int) -> int:
-    """Remove documents written up to a place that another index of the same file no longer holds; returns how many."""
+    """Remove documents up to a position that another index of the same file no longer has; returns how many."""
     with file.transaction():
         places = [place for (place,) in file.run(_ORPHANS.replace("{first}", source_name), (upto,))]
         _remove(file, places)
@@ -248,7 +248,7 @@ def prune(file: SqliteFile, source_name: str, upto: int) -> int:
 
 
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
-    """Store rows and return what became of them, by their place in the call."""
+    """Store rows and return their outcomes, by position in the call."""
     standing = _StoredState.read(file, [each.id for each in ready])
     outcomes = {each.at: standing.outcome(each.record) for each in ready}
     inserts = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
@@ -278,7 +278,7 @@ def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
 
 
 def _remove(file: SqliteFile, places: Sequence[int]) -> None:
-    """Take documents out of all tables; their look-up values are known from their signatures."""
+    """Remove documents from all tables; their look-up values are computed from their signatures."""
     if not places:
         return
     rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()

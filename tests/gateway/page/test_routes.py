@@ -18,6 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.follower import Follower
 from support.leases import LEASE
+from support.passages import cut_lease
 
 PAGE = {"accept": "text/html,application/xhtml+xml"}
 Read = Callable[[str], str]
@@ -334,8 +335,27 @@ def test_a_list_offers_four_choices_and_the_rest_under_more(read: Read) -> None:
     form = read("/?q=rent").partition("</form>")[0]
     shown, _, further = form.partition("<summary>")
     assert len(re.findall("<select|<fieldset", shown)) == 4
-    assert {"keep", "by", "preset", "similarity", "days", "size"} <= set(re.findall(r'name="(\w+)"', further))
+    assert {"keep", "by", "preset", "similarity", "days", "document", "size"} <= set(
+        re.findall(r'name="(\w+)"', further)
+    )
     assert "changed" not in further
+
+
+def test_a_list_of_passages_shows_the_neighbours_of_each_below_it(settings: Settings, client: TestClient) -> None:
+    engine = open_engine(settings.engine, settings.index)
+    engine.write(cut_lease())
+    engine.close()
+    page = client.get("/?q=w24+OR+w45&document=meta.document", headers=PAGE).text
+    assert "follows it in the same document, 6 words overlap" in page
+    assert 'name="document" type="text" size="14" value="meta.document"' in page
+    answer = client.get(
+        "/ibidem/search", params={"q": "w24 OR w45", "dedupe_document": "meta.document", "dedupe": "collapse"}
+    )
+    (best, _) = answer.json()["hits"]["hits"]
+    members = best["inner_hits"]["duplicates"]["hits"]["hits"]
+    assert {each["_id"]: each["_dedupe"].get("side") for each in members} == {"copy of best": None, "next": "after"}
+    wrong = client.get("/ibidem/search", params={"q": "w45", "dedupe": "indent", "dedupe_document": "a field"})
+    assert (wrong.status_code, "FIELD, or FIELD:TEXT_FIELD" in wrong.text) == (400, True)
 
 
 def test_a_difference_is_read_for_a_group_that_is_opened(read: Read) -> None:

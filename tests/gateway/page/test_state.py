@@ -18,6 +18,7 @@ STATES = st.builds(
     days=st.sampled_from(["", "42"]),
     by=st.sampled_from(["", "window", "stored", "matches", "index"]),
     preset=st.sampled_from(["", "news"]),
+    document=st.sampled_from(["", "meta.document:body"]),
     source=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), unique=True, max_size=3).map(tuple),
     language=st.sampled_from([(), ("de",), ("de", "fr")]),
     date=st.sampled_from(["", "1987", "1987-03..1987-06"]),

@@ -1,4 +1,4 @@
-"""Backfill of one batch: read, sign, write onto the version that was read, count."""
+"""Backfill of one batch: read, sign, write conditionally, count."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -24,7 +24,7 @@ from ibidem_workers.overlap import overlap
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
-    """Return the refusal of a document that cannot be signed; None when it can.
+    """Return the refusal of a document that cannot be signed; None if it can.
 
     Args:
         original: The document.
@@ -57,7 +57,7 @@ def has_words(original: SourceDocument) -> bool:
 
 
 def signed_records(originals: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
-    """Sign documents; each keeps the version that it has."""
+    """Sign documents; each keeps its version."""
     batch_records = records([each.document for each in originals], tables, settings.distinct)
     return [replace(record, version=each.version) for each, record in zip(originals, batch_records, strict=True)]
 
@@ -101,12 +101,12 @@ class BackfillBatch:
     folds: bool = False
 
     def needs_record(self, account: BatchResult) -> bool:
-        """Return whether its account is a record of its own."""
+        """Return whether its result is stored as a separate record."""
         return not self.folds or bool(account.refusals)
 
     @property
     def key(self) -> str:
-        """The key of its account."""
+        """The key of its result."""
         return page_key(self.run, self.number)
 
 
@@ -167,7 +167,7 @@ class _Round:
 
 
 def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
-    """Sign a page, while some of it is still read and some is written, and put its account into the ledger.
+    """Sign a page, overlapping reads and writes, and store its result in the ledger.
 
     Raises:
         Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
@@ -224,7 +224,7 @@ def _write(context: BackfillContext, page: BackfillBatch, portion: _Portion) -> 
 def _write_or_split(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
-    """Write documents at once, and where that fails one by one: one that cannot be signed harms no other.
+    """Write documents in one request, or one by one if that fails: one that cannot be signed affects no other.
 
     Args:
         context: Source, target and settings.
@@ -249,7 +249,7 @@ def _write_or_split(
 def _write_until_stable(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
-    """Write documents; any that were changed between reading and writing are read and signed again."""
+    """Write documents; those that changed between reading and writing are read and signed again."""
     account, remaining = BatchResult(), list(names)
     for _ in range(ROUNDS):
         outcome = (write or _prepare(context, page, remaining, _read(context, remaining)))()
@@ -340,7 +340,7 @@ def _sign_copies(
 
 
 def _delete_late(context: BackfillContext, copies: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Delete late copies of what was deleted from the new index; returns the outcomes, of these as older ones.
+    """Delete copies of documents deleted from the new index meanwhile; returns the outcomes with these as stale.
 
     A document without a version was written by another program, whatever tombstones say of earlier ones: it goes where
     the first index does not know of the deletion.
@@ -371,7 +371,7 @@ def _delete_late(context: BackfillContext, copies: Sequence[Signed], outcomes: S
 
 
 def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
-    """Account for documents that were written."""
+    """Return the result of written documents."""
     new_records = [
         record for (_, record), outcome in results if record is not None and outcome.fate is WriteStatus.INDEXED
     ]

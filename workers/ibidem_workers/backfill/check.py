@@ -1,4 +1,4 @@
-"""Check of an index: which documents have changed since they were signed; nothing is written."""
+"""Check of an index: which documents have changed since they were signed, without writing."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -106,7 +106,7 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
 
 
 def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
-    """Return whether a signed document would have other signatures now; fields that are not signed may differ.
+    """Return whether a signed document would get other signatures now; unsigned fields may differ.
 
     Of one that was signed with another schema nothing can be said: it is outdated.
 

@@ -1,4 +1,4 @@
-"""Checkpoint of a backfill: saved before each batch, so that the same command resumes where a killed one stopped.
+"""Checkpoint of a backfill: saved before each batch, so that the same command resumes after a kill.
 
 Batches are sized by the length of documents, so that memory stays bounded.
 """
@@ -50,7 +50,7 @@ class Portions:
         self._size, self._most, self._characters = min(FIRST, limit), limit, characters
 
     def cut(self, names: Sequence[Name]) -> Iterator[Sequence[Name]]:
-        """Cut names into portions; each is as large as the ones before allow."""
+        """Split names into portions whose size adapts to the previous ones."""
         at = 0
         while at < len(names):
             portion = names[at : at + self._size]
@@ -64,7 +64,7 @@ class Portions:
 
 
 def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
-    """Yield the names of the documents of a stretch, in the order of writing, read page by page."""
+    """Yield the names of the documents of a range, in the order of writing, page by page."""
     while page := source.names(stretch, PAGE):
         yield from page
         if len(page) < PAGE:
@@ -80,7 +80,7 @@ def paginate(names: Iterable[Name]) -> Iterator[list[Name]]:
 
 
 def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
-    """Take one from each source after the other, until all are empty.
+    """Yield one item of each source in turn, until all are exhausted.
 
     >>> list(interleave([iter("abc"), iter("x")]))
     ['a', 'x', 'b', 'c']
@@ -111,7 +111,7 @@ def read_all(source: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument
 def read_ranges(
     source: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:
-    """Read the documents that come from some writes, in the order of writing within each part.
+    """Read the documents of some ranges, in the order of writing within each part.
 
     Args:
         source: The index.
@@ -159,7 +159,7 @@ class OpenPage:
 
     @property
     def stretch(self) -> SeqNoRange:
-        """The writes that its documents come from."""
+        """The range of sequence numbers of its documents."""
         return SeqNoRange(ShardRef.parse(self.part), self.after, self.upto)
 
 
@@ -217,11 +217,11 @@ class Checkpoint:
         return KEYS + self.into
 
     def stretch(self, part: ShardRef) -> SeqNoRange:
-        """Return the remaining writes of a part in this pass."""
+        """Return the remaining range of a part in this pass."""
         return SeqNoRange(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
 
     def hand_out(self, stretch: SeqNoRange, documents: int) -> OpenPage:
-        """Note a page as handed out."""
+        """Record a page as handed out."""
         page = OpenPage(self.number, str(stretch.part), stretch.after, stretch.upto, documents)
         self.number += 1
         self.done[str(stretch.part)] = stretch.upto
@@ -229,7 +229,7 @@ class Checkpoint:
         return page
 
     def part_into_singles(self, page: OpenPage, orders: Sequence[int]) -> None:
-        """Note each document of a page as handed out alone, with the deaths of the page.
+        """Record each document of a page as handed out alone, with the page's number of deaths.
 
         Args:
             page: The page.
@@ -245,7 +245,7 @@ class Checkpoint:
         self.documents += documents
 
     def keep_indexes(self, uuids: Mapping[str, str]) -> None:
-        """Forget the progress in indexes that are gone, or were made anew under their old name.
+        """Remove the progress of indexes that were deleted, or created again under the same name.
 
         Args:
             uuids: The engine's own name of each index that is there now.
@@ -257,17 +257,17 @@ class Checkpoint:
         self.uuids = dict(uuids)
 
     def begin_following(self) -> None:
-        """Note that all documents were looked at once, so that from now on only changes count."""
+        """Record that all documents were read once, so that only changes count from now on."""
         self.followed = self.followed or NO_RESULT.as_json()
 
     def fold(self, number: int, account: BatchResult) -> None:
-        """Note a page as accounted for without an account of its own, and give its number to the next page."""
+        """Record a page without a separate result as complete, and give its number to the next page."""
         self.settle(number, account.documents)
         self.followed = (BatchResult.from_json(self.followed or NO_RESULT.as_json()) + account).as_json()
         self.number = number
 
     def signs_alike(self, tables: Tables) -> bool:
-        """Return whether schema and idf tables are as when it began; languages added since do not matter."""
+        """Return whether schema and idf tables are as at the start; languages added since do not matter."""
         now = tables.current()
         return self.schema == SCHEMA and all(now.get(code) == name for code, name in self.tables.items())
 
@@ -294,7 +294,7 @@ class Checkpoint:
 
 
 def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
-    """Read the checkpoint of an index; None when there is none that can be read.
+    """Read the checkpoint of an index; None if there is none, or it cannot be read.
 
     Args:
         engine: The index that is written to.
@@ -307,7 +307,7 @@ def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
 
 
 class OwnWrites:
-    """Numbers of our own writes, kept as runs without gaps.
+    """Sequence numbers of our own writes, as runs without gaps.
 
     >>> own, part = OwnWrites(), ShardRef("news")
     >>> own.add(part, [7, 5, 6, 9])
@@ -325,7 +325,7 @@ class OwnWrites:
             self._add(self._first[part], self._last[part], number)
 
     def gaps(self, stretch: SeqNoRange) -> Iterator[SeqNoRange]:
-        """Yield the parts of a stretch that others wrote."""
+        """Yield the ranges of a range that others wrote."""
         first, last = self._first[stretch.part], self._last[stretch.part]
         start = stretch.after
         for at in range(bisect_left(last, start + 1), len(first)):

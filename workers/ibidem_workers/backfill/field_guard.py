@@ -1,4 +1,4 @@
-"""Guard of the fields that an answer may leave out: as many documents have each after a write of ours as before.
+"""Guard of fields that a response may leave out: after our writes as many documents have each field as before.
 
 Others may write at the same time. So a count may differ by as many documents as there were writes that are not ours.
 """
@@ -34,7 +34,7 @@ class Comparison:
     tolerance: int
 
     def difference(self) -> str:
-        """Return the first field whose counts differ by more than that; empty when there is none."""
+        """Return the first field whose counts differ by more than a tolerance; empty if there is none."""
         for field, count in self.before.by_field.items():
             now = self.after.by_field.get(field, 0)
             if abs(now - count) > self.tolerance:
@@ -43,7 +43,7 @@ class Comparison:
 
 
 def check_counts(look: Callable[[], Comparison], where: str) -> None:
-    """Compare counts; where they differ, count again a few times.
+    """Compare counts; if they differ, count again a few times.
 
     Args:
         look: Counts now.
@@ -61,7 +61,7 @@ def check_counts(look: Callable[[], Comparison], where: str) -> None:
 
 
 class FieldGuard:
-    """Guards the documents of an index that are written in their place.
+    """Guards the documents of an index that are written in place.
 
     Args:
         source: The index; its documents are counted at once.
@@ -78,11 +78,11 @@ class FieldGuard:
 
     @property
     def is_pending(self) -> bool:
-        """Whether no write of ours has been verified yet, so that no further page may be written."""
+        """Whether none of our writes has been verified yet, so that no further page may be written."""
         return bool(self._counts.by_field) and not self._is_verified
 
     def note(self, writes: int) -> None:
-        """Count writes of ours."""
+        """Count our own writes."""
         self._writes += writes
 
     def check(self) -> None:
@@ -103,13 +103,13 @@ class FieldGuard:
         return Comparison(self._counts, counts, max(0, writes - self._writes))
 
     def _begin(self) -> None:
-        """Count from now on: first the writes, so that none which the documents show is left out."""
+        """Start counting: first the sequence numbers, so that no visible write is missed."""
         self._writes, self._marks = 0, self._source.newest()
         self._counts = self._source.count_fields()
 
 
 def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
-    """Compare the fields of a copy with those of the index it is to replace.
+    """Compare the fields of a copy with those of the index it replaces.
 
     Args:
         source: The index.

@@ -1,4 +1,4 @@
-"""Follower of an index: signs documents that others add or change, a moment after they were written.
+"""Follower of an index: signs documents shortly after others add or change them.
 
 An idle index costs it one request a look (`LOOK_S`), which reads the number of the last write of each shard. Groups are
 settled in a thread, so that documents written meanwhile do not wait for their signatures.
@@ -80,7 +80,7 @@ def follow(
 
 
 def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> None:
-    """Follow an index as soon as it is there, and again when it was deleted and made anew.
+    """Follow an index as soon as it exists, and again if it is deleted and created again.
 
     Args:
         settings: Which index.
@@ -114,7 +114,7 @@ class _Settler(threading.Thread):
         self._refusal = ""
 
     def run(self) -> None:
-        """Settle, until told to end."""
+        """Settle until asked to end."""
         engine = open_engine(self._settings.address, self._settings.index)
         try:
             while not self._has_ended.is_set():
@@ -125,7 +125,7 @@ class _Settler(threading.Thread):
             engine.close()
 
     def wake(self) -> None:
-        """Settle what was signed.
+        """Settle newly signed documents.
 
         Raises:
             IbidemError: What ended the settling.
@@ -135,7 +135,7 @@ class _Settler(threading.Thread):
         self._has_work.set()
 
     def end(self) -> None:
-        """Finish the portion in hand, and end."""
+        """Finish the portion in progress, and end."""
         self._has_ended.set()
         self._has_work.set()
         self.join()
@@ -159,7 +159,7 @@ class _Settler(threading.Thread):
 
 @contextmanager
 def settling(settings: Settings) -> Iterator[_Settler]:
-    """Settle the groups of an index in a thread of its own."""
+    """Settle the groups of an index in a separate thread."""
     settler = _Settler(settings)
     settler.start()
     try:
@@ -169,7 +169,7 @@ def settling(settings: Settings) -> Iterator[_Settler]:
 
 
 class _Following:
-    """Looks again and again, less often while the engine does not answer.
+    """Polls the index, less often while the engine does not respond.
 
     Args:
         backfill: The backfill of the index.
@@ -190,7 +190,7 @@ class _Following:
         self._is_changed = False
 
     def go_on(self) -> bool:
-        """Sign all documents, then new ones; returns False when other indexes are behind the name, True when asked."""
+        """Sign all, then new documents; returns False if the name covers other indexes now, True if asked to end."""
         if self._try(self._backfill.run) and not self._backfill.stop():
             self._backfill.checkpoint.begin_following()
             self._settler.wake()
@@ -203,7 +203,7 @@ class _Following:
         return not self._is_changed
 
     def _look(self) -> None:
-        """Sign what was written since the last look."""
+        """Sign the documents written since the last poll."""
         marks = parse_marks(self._backfill.checkpoint.upto)
         try:
             upto = self._source.newest(marks)
@@ -220,7 +220,7 @@ class _Following:
         self._settler.wake()
 
     def _has_others(self) -> bool:
-        """Note whether the name now stands for other indexes than those that are followed."""
+        """Record whether the name now covers other indexes than those that are followed."""
         self._is_changed = self._source.uuids() != self._backfill.checkpoint.uuids
         return self._is_changed
 
@@ -238,7 +238,7 @@ class _Following:
         return self._backfill.signed, self._backfill.refused
 
     def _try(self, step: Callable[[], None]) -> bool:
-        """Do a step; returns False when the engine does not answer, so that the next step repeats it."""
+        """Run a step; returns False if the engine does not respond, so that it is repeated."""
         try:
             step()
         except Unavailable as error:

@@ -1,4 +1,4 @@
-"""Process pool for signing: this process for little work, else one process for each processor."""
+"""Process pool for signing: this process for little work, else one process per processor."""
 
 import multiprocessing
 import os
@@ -82,12 +82,12 @@ class Signers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Finish the pages in hand, and end the processes."""
+        """Finish the pages in progress, and end the processes."""
         if self._pool is not None:
             self._pool.shutdown(cancel_futures=True)
 
     def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
-        """Begin to sign a page; the returned call waits for its outcome."""
+        """Start signing a page; returns a call that waits for its outcome."""
         pool = self._pool
         if pool is None:
             outcome = sign_batch(self._own, page)
@@ -104,7 +104,7 @@ def _report_exit(call: Callable[[], Answer]) -> Answer:
 
 
 def _initialize(job: SigningJob) -> None:
-    """Prepare a process: it ignores Ctrl-C, which its parent handles, and ends when its parent ends."""
+    """Prepare a process: it ignores Ctrl-C, which its parent handles, and exits when its parent exits."""
     global _job  # noqa: PLW0603 - a process of the pool gets its job once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

@@ -1,4 +1,4 @@
-"""Records of an index copied to the one that replaces it, under its name."""
+"""Records of an index, copied to its replacement under the new name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -26,7 +26,7 @@ Key = tuple[Ledger, str]
 
 @dataclass(slots=True)
 class RecordCopy:
-    """The records of an index, and what was copied of them.
+    """The records of an index, and those already copied.
 
     Args:
         source: The index that is copied.
@@ -40,7 +40,7 @@ class RecordCopy:
     _settled: groups.Checkpoint = field(default_factory=groups.Checkpoint)
 
     def copy(self) -> dict[str, int]:
-        """Copy all records, and the figures that groups are settled by; returns how many documents had joined a group.
+        """Copy all records, and the settling policy; returns how many documents had joined a group.
 
         The groups of the new index are settled from the beginning.
         """
@@ -50,7 +50,7 @@ class RecordCopy:
         return settled.joined
 
     def copy_changes(self) -> None:
-        """Copy the records that were written since, and remove those that were removed.
+        """Copy the records written since, and remove those that were removed.
 
         What was deleted from the first index may have come to the new one before its tombstone does.
         """
@@ -71,7 +71,7 @@ class RecordCopy:
                 self.engine.delete_records(ledger, [key])
 
     def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
-        """Let versions decide over what was deleted from the first index; returns the ids whose tombstones are done."""
+        """Delete documents that were deleted from the source, by version; returns the ids of processed tombstones."""
         stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
         ids: dict[int, list[str]] = {}
         for id_, stone in stones.items():
@@ -81,7 +81,7 @@ class RecordCopy:
         return set(stones)
 
     def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
-        """Yield the records that are not in the new index as they are now; of `removed` those remain that are gone."""
+        """Yield the records that differ from the new index; `removed` keeps those that no longer exist."""
         for key, entry in self._records(ledger):
             removed.discard((ledger, key))
             hash_ = _hash(entry)
@@ -90,7 +90,7 @@ class RecordCopy:
                 yield key, entry
 
     def _records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
-        """Read the records of the first index as those of the new one."""
+        """Return the records of the source under the new index's name."""
         names = dict.fromkeys(self.source.index_names().indices, self.engine.index)
         for key, entry in self.source.get_records(ledger):
             if key == groups.KEY:

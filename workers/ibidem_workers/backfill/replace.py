@@ -60,7 +60,7 @@ class ReplaceResult:
 
 
 def replace_index(replacement: Replacement, settings: Settings, report: Report = lambda *_: None) -> ReplaceResult:
-    """Copy an index into a new one, signed again, and put it in the first one's place.
+    """Copy an index into a new, signed one, and replace it.
 
     Args:
         replacement: The new index.
@@ -106,7 +106,7 @@ def replace_opened(
 
 
 class _Replacing:
-    """Copying of one index into another.
+    """Replacement of one index by another.
 
     Args:
         engine: The new index.
@@ -132,7 +132,7 @@ class _Replacing:
         self._records = RecordCopy(source, engine)
 
     def run(self, checkpoint: Checkpoint | None) -> ReplaceResult:
-        """Copy, catch up, take the place."""
+        """Copy, catch up, switch over."""
         if checkpoint is not None and checkpoint.state == "swapped":
             self._alias = checkpoint.alias
         self._check()
@@ -188,7 +188,7 @@ class _Replacing:
         backfill.run()
 
     def _follow(self, backfill: Backfill) -> None:
-        """Carry over the writes that were under way to the first index when the alias moved."""
+        """Copy the writes that were in flight to the first index when the alias moved."""
         last_marks: Marks | None = None
         for _ in range(LOOKS):
             now = self._source.newest()

@@ -49,7 +49,7 @@ Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
 
 
 class Backfill:
-    """Hands out pages of one index in order and accounts for them; pages of a killed backfill come first.
+    """Hands out pages of one index in order and records their results; pages of a killed backfill come first.
 
     Args:
         engine: The index that is written to; its ledger keeps the checkpoint and the accounts.
@@ -86,7 +86,7 @@ class Backfill:
         self._deaths = 0
 
     def run(self) -> None:
-        """Sign all documents from the last checkpoint on, then those that others write, until these are few."""
+        """Sign all documents from the last checkpoint on, then those written meanwhile, until few are left."""
         # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
         now = self._source.newest()
         self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
@@ -95,7 +95,7 @@ class Backfill:
                 return
 
     def sign(self, upto: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
-        """Sign the documents that others wrote up to these numbers; returns how many there were.
+        """Sign the documents that others wrote up to some sequence numbers; returns how many.
 
         Args:
             upto: The numbers.
@@ -158,19 +158,19 @@ class Backfill:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
 
     def _context(self) -> BackfillContext:
-        """Return what pages are signed with in this process; the idf tables are read anew, as they may have changed."""
+        """Return the signing context of this process; idf tables are read again, as they may have changed."""
         into = self.checkpoint.into
         copy = self._source.copy_to(into) if into else None
         return BackfillContext(self._engine, self._source, copy, Tables(self._settings.tables), self._settings)
 
     def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
-        """Yield the names of the documents that others wrote in a stretch, page by page."""
+        """Yield the names of the documents that others wrote in a range, page by page."""
         for page in paginate(name for gap in gaps for name in names(self._source, gap)):
             yield stretch.part, page
         self.checkpoint.done[str(stretch.part)] = stretch.upto
 
     def _hand_out_next(self, signers: Signers, part: ShardRef, page_names: list[Name], like: BackfillBatch) -> None:
-        """Note the next page of a part, and hand it out."""
+        """Record the next page of a part, and hand it out."""
         checkpoint = self.checkpoint
         page = checkpoint.hand_out(
             SeqNoRange(part, checkpoint.stretch(part).after, page_names[-1].order), len(page_names)
@@ -179,7 +179,7 @@ class Backfill:
         self._hand_out(signers, replace(like, run=checkpoint.run, number=page.number, names=page_names), part)
 
     def _bury(self) -> None:
-        """Note the pages in hand when a process ended; they are signed page by page, then document by document.
+        """Record the pages in progress when a process died; they are signed page by page, then one by one.
 
         A document that ends its process twice is refused.
         """
@@ -237,7 +237,7 @@ class Backfill:
 
     @property
     def _is_unverified(self) -> bool:
-        """Whether the first page that is written has still to show that no field is lost by it."""
+        """Whether the first page still has to be verified not to lose a field."""
         return self._guard is not None and self._guard.is_pending
 
     def _settle(self) -> None:
@@ -262,7 +262,7 @@ class Backfill:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Forget the pages in hand when it ends early: the checkpoint has them."""
+        """Discard the pages in progress on an early end: the checkpoint has them."""
         try:
             yield
         except KeyboardInterrupt as error:
@@ -348,7 +348,7 @@ def start_in_place(
 
 
 def signed_with(settings: Settings) -> list[str]:
-    """Return the settings that decide what of a document is signed, as a checkpoint keeps them."""
+    """Return the settings that determine the signatures, as a checkpoint stores them."""
     return [settings.fields, ",".join(settings.distinct), str(settings.max_text)]
 
 

@@ -143,7 +143,7 @@ def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dr
 
 
 def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> int:
-    """Write documents without signatures; a document that has changed since it was read is read again.
+    """Write documents without signatures; one that has changed since it was read is read again.
 
     Returns:
         How many were written.
@@ -197,7 +197,7 @@ class _Copying:
         self.engine.delete_records("runs", [NOTE + self.copy.name])
 
     def _begin(self) -> None:
-        """Make the new index, or continue one that an earlier command left half filled."""
+        """Create the new index, or continue one that an earlier command left incomplete."""
         name = self.copy.name
         if name in {part.index for part in self.source.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
@@ -219,7 +219,7 @@ class _Copying:
         return position
 
     def _copy(self, position: Marks, upto: Marks, switch_marks: Marks | None = None) -> int:
-        """Copy the documents of some writes without their signatures; returns how many there were."""
+        """Copy the documents of some ranges without their signatures; returns how many."""
         stretches = [SeqNoRange(part, position.get(part, NONE), last) for part, last in upto.items()]
         documents = sum(map(self.source.count, stretches))
         total = self.result.read + documents

@@ -1,4 +1,4 @@
-"""Trial of a backfill: a sample of an index is signed and settled in an index that is removed again, and timed."""
+"""Trial of a backfill: a sample is signed and settled in a temporary index, and timed."""
 
 import time
 from collections import Counter
@@ -23,7 +23,7 @@ PORTION = 250
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """What a backfill takes, measured.
+    """Measured rates of a backfill.
 
     Args:
         documents: How many were tried.
@@ -38,7 +38,7 @@ class Rates:
     settling: float
 
     def seconds(self, documents: int) -> float:
-        """Return what a backfill of so many documents takes.
+        """Return the estimated seconds of a backfill of a number of documents.
 
         >>> Rates(100, 2.0, 0.003, 0.001).seconds(1_000)
         6.0
@@ -47,7 +47,7 @@ class Rates:
 
 
 def measure_rates(source: ReindexSource, settings: Settings, names: Sequence[Name]) -> Rates:
-    """Copy a sample into an index that is removed again, sign it there as `ibidem backfill` does, and take the time.
+    """Copy a sample into a temporary index, sign it as `ibidem backfill` does, and measure the time.
 
     Final pipelines of the index are left out, since they may do more than change documents.
 
@@ -71,7 +71,7 @@ def measure_rates(source: ReindexSource, settings: Settings, names: Sequence[Nam
 
 
 def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -> int:
-    """Copy documents as they are without signatures; returns how many were written."""
+    """Copy documents without signatures; returns how many were written."""
     copied = 0
     for at in range(0, len(names), PORTION):
         originals = source.read(names[at : at + PORTION], raw=True)

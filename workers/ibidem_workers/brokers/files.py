@@ -50,7 +50,7 @@ class SpoolDirectory:
             make_folder(folder)
 
     def put(self, message: bytes) -> None:
-        """Add a message; others see it whole or not at all."""
+        """Add a message atomically."""
         name = f"{time.time_ns():020d}-{uuid4().hex}.0"
         aside = self._aside / name
         write_file(aside, message)
@@ -61,7 +61,7 @@ class SpoolDirectory:
         return sorted(_names(self._ready, _NAME))
 
     def take(self, name: str, holder: str) -> Path | None:
-        """Take a message; None when another process was quicker."""
+        """Take a message; None if another process took it first."""
         path = self._taken_folder / f"{holder}~~{name}"
         try:
             return (self._ready / name).rename(path)
@@ -69,7 +69,7 @@ class SpoolDirectory:
             return None
 
     def put_back(self, path: Path, *, counts_try: bool) -> bool:
-        """Put a taken message back, behind the others; False when another process did, or it is done."""
+        """Requeue a taken message, behind the others; False if another process did, or it is done."""
         name = path.name.rpartition("~~")[2]
         random, tries = name.partition("-")[2].rsplit(".", 1)
         try:
@@ -79,13 +79,13 @@ class SpoolDirectory:
         return True
 
     def give_up(self, path: Path) -> None:
-        """Move a message that cannot be processed to a folder of its own."""
+        """Move a message that cannot be processed to a separate folder."""
         name = path.name.rpartition("~~")[2]
         with contextlib.suppress(FileNotFoundError):  # another process was quicker
             path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that is not taken there
 
     def recover(self) -> int:
-        """Put back messages under lapsed leases; returns how many."""
+        """Requeue messages under expired leases; returns how many."""
         count = 0
         for name in _names(self._taken_folder, _TAKEN_NAME):
             if lease.has_lapsed(self._leases, name.partition("~~")[0], self.seconds):
@@ -94,7 +94,7 @@ class SpoolDirectory:
         return count
 
     def take_lease(self) -> lease.Lease:
-        """Take a lease under which messages can be taken."""
+        """Create a lease under which messages can be taken."""
         return lease.Lease(self._leases, self.seconds)
 
     def count_waiting(self) -> int:
@@ -121,7 +121,7 @@ class SpoolDirectory:
 
 
 def read_whole(path: Path, limit: int) -> bytes | None:
-    """Read a message; None when it is not a regular file of at most so many bytes; links are not followed.
+    """Read a message; None if it is not a regular file up to a maximum size; links are not followed.
 
     Raises:
         FileNotFoundError: It is gone.
@@ -143,7 +143,7 @@ def read_whole(path: Path, limit: int) -> bytes | None:
 
 
 def tries(name: str) -> int:
-    """Return from its name how often a message was taken before and not finished.
+    """Return how often a message was taken before and not finished, from its name.
 
     >>> tries("00000001763676000000-5f0c.2")
     2
@@ -152,7 +152,7 @@ def tries(name: str) -> int:
 
 
 def _names(folder: Path, form: re.Pattern[str]) -> list[str]:
-    """Return the names of the messages in a folder; files of others, with other names, are left alone."""
+    """Return the names of the messages in a folder; other files are ignored."""
     with os.scandir(folder) as entries:
         return [entry.name for entry in entries if form.fullmatch(entry.name)]
 
@@ -161,7 +161,7 @@ _log = logging.getLogger(__name__)
 
 
 class FileQueue:
-    """One folder's messages, as one process takes them.
+    """The messages of one folder, for one process.
 
     Args:
         folder: The queue's own folder.
@@ -190,7 +190,7 @@ class FileQueue:
         return None
 
     def _read(self, path: Path, tries: int) -> QueuedMessage | None:
-        """Read a message that was taken; a file that holds no message is moved away."""
+        """Read a taken message; a file that is not a message is moved away."""
         try:
             message = read_whole(path, self._most)
         except FileNotFoundError:  # another process took this one for dead

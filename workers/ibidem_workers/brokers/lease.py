@@ -73,14 +73,14 @@ class Lease:
         return True
 
     def end(self) -> None:
-        """End the lease; messages still taken under it may be put back at once."""
+        """End the lease; its unfinished messages may be requeued at once."""
         self._heart.stop()
         self._path.unlink(missing_ok=True)
         os.close(self._handle)
 
 
 def new_holder() -> str:
-    """Return a name for a lease's holder: machine, process, and a random part that keeps two of one process apart."""
+    """Return a name for a lease's holder: machine, process, and a random part that separates two of one process."""
     return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
 
 
@@ -134,12 +134,12 @@ ZOMBIE = "Z"
 
 
 def this_process() -> str:
-    """Name this process: the machine as processes see it, its number, and when it began."""
+    """Return the identity of this process: machine, process id and start time."""
     return f"{_machine()}~{os.getpid()}~{_start_time(os.getpid()) or ''}"
 
 
 def has_exited(name: str) -> bool:
-    """Return whether a process has ended; false of one on another machine or in another container.
+    """Return whether a process has exited; False for one on another machine or in another container.
 
     >>> has_exited(this_process())
     False
@@ -172,7 +172,7 @@ def host_name(name: str) -> str:
 
 
 def _machine() -> str:
-    """Return a name of the machine and the container, since each container numbers its own processes."""
+    """Return a name of the machine and container, since each container numbers its processes separately."""
     try:
         namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -181,7 +181,7 @@ def _machine() -> str:
 
 
 def _start_time(number: int) -> str | None:
-    """Return a process's start time; empty where the system does not say, None where there is no such process."""
+    """Return a process's start time; empty if the system does not provide it, None if the process does not exist."""
     try:
         _, _, fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

@@ -1,4 +1,4 @@
-"""Error map: translates RabbitMQ's errors into errors of ours, by one table."""
+"""Errors of RabbitMQ, translated into ours by one table."""
 
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
 
@@ -35,7 +35,7 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
 
 
 def redacted_message(error: Exception, broker: str) -> str:
-    """Return the message of a client's error, without the secrets of the broker's address, which it may repeat."""
+    """Return the message of a client error, without secrets of the broker's address, which it may repeat."""
     return redact_text(str(error), secrets([broker]))
 
 

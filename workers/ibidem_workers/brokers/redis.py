@@ -32,7 +32,7 @@ ANSWERS_WITHIN = 10.0
 
 
 class Stream:
-    """One stream's messages, as one process takes them.
+    """The messages of one stream, for one process.
 
     Args:
         client: Speaks with the server; used by two threads.
@@ -53,7 +53,7 @@ class Stream:
         self._client.xadd(self._name, _fields(message, 0))
 
     def get(self, *, wait: bool = False) -> QueuedMessage | None:
-        """Take a message, first one whose lease has lapsed."""
+        """Take a message; those with an expired lease come first."""
         self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
             entry = self._get(wait=wait)
@@ -119,7 +119,7 @@ class Stream:
             transaction.execute()
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Lay the message down again, and remove the one in hand, in one step."""
+        """Publish the message again, and remove the delivered one, in one step."""
         self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as transaction:
             transaction.xadd(self._name, _fields(entry.message, entry.tries))
@@ -148,7 +148,7 @@ class Stream:
         return count
 
     def close(self) -> None:
-        """Stop the heartbeat; messages still held go to other workers when the lease has lapsed."""
+        """Stop the heartbeat; unfinished messages go to other workers once the lease has expired."""
         if self._heart is not None:
             self._heart.stop()
             self._heart = None
@@ -159,7 +159,7 @@ class Stream:
 
 
 def connect(url: str) -> Redis:
-    """Make a client that notices when the server is gone; it connects with its first command."""
+    """Create a client that detects a lost server; it connects with its first command."""
     return Redis.from_url(url, protocol=2, socket_timeout=ANSWERS_WITHIN, socket_connect_timeout=ANSWERS_WITHIN / 2)
 
 
@@ -192,7 +192,7 @@ def check_key(client: Any, key: str) -> None:
 
 
 def configuration(url: str, *names: str) -> dict[str, str]:
-    """Read some of the server's settings, as far as this user may.
+    """Read some of the server's settings, if permitted.
 
     Raises:
         Unavailable: The server does not answer.
@@ -227,7 +227,7 @@ def _fields(message: bytes, tries: int) -> dict[str, Any]:
 
 
 def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> QueuedMessage:
-    """Read an entry; an entry of others without our fields is an empty message."""
+    """Parse an entry; one of another program without our fields is an empty message."""
     name, fields = entry
     tries = fields.get(b"tries", b"0")
     return QueuedMessage(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)

@@ -32,7 +32,7 @@ UNBOUNDED = 1 << 32
 
 
 def read_message(data: bytes, limit: int | None = None) -> dict[str, Any] | None:
-    """Read a message; None for one that is too large or not built as Celery builds them.
+    """Read a message; None if it is too large or not in Celery's format.
 
     Args:
         data: Its bytes, compressed or not.
@@ -78,13 +78,13 @@ class QueuedMessage:
 
 
 class QueueBackend(Protocol):
-    """One queue, as one process sees it."""
+    """One queue, for one process."""
 
     def put(self, message: bytes) -> None:
-        """Add a message; others see it whole or not at all."""
+        """Add a message atomically."""
 
     def get(self, *, wait: bool = False) -> QueuedMessage | None:
-        """Lease a message, first one whose lease has lapsed; None when the queue is empty.
+        """Lease a message, those with an expired lease first; None if the queue is empty.
 
         Args:
             wait: Whether to wait a moment for one, where that is cheaper than to ask again.
@@ -97,7 +97,7 @@ class QueueBackend(Protocol):
         """Move a message that cannot be processed out of the queue, and keep it."""
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Put a message back, behind the others, with no try counted."""
+        """Requeue a message behind the others, without counting a try."""
 
     def size(self) -> int:
         """Count the messages without a lease."""
@@ -175,14 +175,14 @@ class Channel(virtual.Channel):
             delivery[0].ack(delivery[1])
 
     def basic_reject(self, delivery_tag: str, requeue: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
-        """Put a message back, or give it up."""
+        """Requeue a message, or reject it."""
         super().basic_reject(delivery_tag, requeue)
         delivery = self._deliveries.pop(delivery_tag, None)
         if delivery is not None:
             delivery[0].reject(delivery[1])
 
     def close(self) -> None:
-        """Put back messages that were not acknowledged, and end the leases."""
+        """Requeue messages that were not acknowledged, and end the leases."""
         super().close()
         while self._queues:
             self._queues.popitem()[1].close()

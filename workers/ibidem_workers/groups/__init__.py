@@ -1,1 +1,1 @@
-"""Stored groups: which near-duplicate group each document is in, settled by workers after it was written."""
+"""Stored groups: the near-duplicate group of each document, settled by workers after it was written."""

@@ -53,7 +53,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules that documents are settled by: leads found by look-ups and in columns have to be the same.
+    """The rules of settling, the same for leads found by look-ups and in columns.
 
     Args:
         policy: The decision for a pair, which counts only pairs with a key that an index stores.
@@ -64,7 +64,7 @@ class Rules:
     overrides: Overrides
 
     def __post_init__(self) -> None:
-        """Leave out pairs that no look-up finds."""
+        """Remove pairs that no look-up finds."""
         object.__setattr__(self, "policy", replace(self.policy, indexed=True))
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
@@ -84,7 +84,7 @@ class Rules:
         ]
 
     def level(self, grouping: Grouping, row: int) -> Level:
-        """Return the level at which a row duplicates its lead; a manual decision is one at the level asked for."""
+        """Return the level at which a row duplicates its lead; a manual decision has the requested level."""
         return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
@@ -100,7 +100,7 @@ class Rules:
         return [level is not None for level in self.levels([(row, lead) for row in rows])]
 
     def levels(self, pairs: Sequence[tuple[Row, Row]]) -> list[Level | None]:
-        """Return the level at which the rows of each pair are duplicates; None for a pair that is none.
+        """Return the level at which the rows of each pair are duplicates; None for other pairs.
 
         Args:
             pairs: Pairs of rows.

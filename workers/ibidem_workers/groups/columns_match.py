@@ -123,7 +123,7 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
 
 @dataclass(eq=False, slots=True)
 class SliceCache:
-    """Reader of stretches that keeps what it reads, up to a limit, for the second time that it is asked for.
+    """Reader of ranges that caches documents, up to a limit, for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now. Its join
     was counted before that, as that of any document that changes between reading and writing.
@@ -138,7 +138,7 @@ class SliceCache:
     _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
 
     def __call__(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Return the first documents of a stretch, at most `size` of them."""
+        """Return the first documents of a range, at most `size` of them."""
         if (kept := self._kept.pop((stretch, size), None)) is not None:
             return kept
         documents = self.read(stretch, size)
@@ -149,7 +149,7 @@ class SliceCache:
 
 
 def _twins(stored: StoredColumns, settled: int) -> Rows:
-    """Return the new rows whose group another row leads: they leave it before they are settled, as new documents."""
+    """Return the new rows whose group has another lead; they leave it before they are settled, like new documents."""
     groups = stored.groups[: len(stored)]
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
     rows = np.arange(len(groups))

@@ -1,4 +1,4 @@
-"""Settling of everything again: each document is compared anew, and only what changes is written.
+"""Settling of everything again: each document is compared again, and only changes are written.
 
 All documents are taken in the order of writing, followers and leads alike. A lead that stays one keeps its group's
 name. A process that is killed has written a part; the next one reads what is there and writes the rest.
@@ -25,7 +25,7 @@ from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 @dataclass(eq=False, slots=True)
 class Regrouping:
-    """The groups of all documents of an index, as they are to be.
+    """The target groups of all documents of an index.
 
     Args:
         stored: All documents, part by part in the order of writing.
@@ -72,7 +72,7 @@ class Regrouping:
         return cls(stored, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
 
     def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument]) -> None:
-        """Write what changes of some documents, leads before those that follow them.
+        """Write the changes of some documents, leads before their followers.
 
         Args:
             store: The index's groups.
@@ -96,7 +96,7 @@ class Regrouping:
             store.assign(changed)
 
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
-        """Return the assignment of a lead; None where it leads its group already."""
+        """Return the assignment of a lead; None if it already leads its group."""
         is_lead = bool(self.is_lead[row])
         name = document.group if is_lead else self._new_name(document)
         if self.is_named[row]:
@@ -104,12 +104,12 @@ class Regrouping:
         return None if is_lead else Assignment(document, name, lead=True, settled=True)
 
     def _new_name(self, document: GroupedDocument) -> str:
-        """Return a name that no other document leads: its own where no group was called so when all were read."""
+        """Return an unused group name: its own if no group had that name when all were read."""
         name = own_name(document)
         return fresh_name(document) if xxh3_64_intdigest(name.encode()) in self.group_hashes else name
 
     def _join(self, row: int, document: GroupedDocument) -> Assignment | None:
-        """Return the assignment of a follower; None where it follows its lead already."""
+        """Return the assignment of a follower; None if it already follows its lead."""
         name = self.names.get(int(self.grouping.lead[row]))
         if name is None:  # its lead has changed since it was read: the document is settled as a new one
             return Assignment(document, self._new_name(document), lead=True)
@@ -117,7 +117,7 @@ class Regrouping:
 
 
 def first_leads(stored: StoredColumns) -> Bools:
-    """Return which rows lead a group of which no earlier row is the lead: one that was written again may name it."""
+    """Return the rows that lead a group which no earlier row leads: a document written again may repeat its name."""
     rows = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
     _, first = np.unique(stored.groups[rows], return_index=True)
     is_lead = np.zeros(len(stored), bool)
@@ -126,7 +126,7 @@ def first_leads(stored: StoredColumns) -> Bools:
 
 
 def stretches(upto: Marks) -> list[SeqNoRange]:
-    """Return all writes of each part, up to some numbers."""
+    """Return the ranges of all writes of each part, up to some sequence numbers."""
     return [SeqNoRange(part, 0, number) for part, number in upto.items()]
 
 
@@ -144,7 +144,7 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
 def settle_everything(
     settler: Settler, checkpoint: Checkpoint, upto: Marks, memory: int, report: Callable[[int], None]
 ) -> None:
-    """Settle all documents again; notes in the checkpoint that they are.
+    """Settle all documents again, and record that in the checkpoint.
 
     Args:
         settler: The index's groups, with the rules that they are settled by.

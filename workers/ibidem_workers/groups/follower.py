@@ -1,4 +1,4 @@
-"""Follower of the writes to an index: settles the groups of what is new, portion after portion.
+"""Follower of the writes to an index: settles the groups of new documents, portion by portion.
 
 Any number of processes may follow the same index. Each settles a portion against leads that no longer change, so all
 of them write the same, and a write fails when its document has changed since it was read.
@@ -62,7 +62,7 @@ Report = Callable[[int], None]
 
 
 class Lost(Exception):
-    """Another process settles now; what was found and is not written is given up."""
+    """Another process settles now; unwritten results are discarded."""
 
 
 @dataclass(slots=True)
@@ -90,7 +90,7 @@ class Follower:
     queue: MatchQueue | None = None
 
     def catch_up(self) -> Checkpoint:
-        """Settle all documents; returns when nothing is new, after so many rounds, or when it is stopped."""
+        """Settle all documents; returns when none is new, after a number of rounds, or when stopped."""
         for _ in range(ROUNDS):
             if not self.step() or self.stop():
                 break
@@ -127,7 +127,7 @@ class Follower:
         return True
 
     def _settle_everything(self, settler: Settler, checkpoint: Checkpoint, upto: Marks) -> None:
-        """Settle all documents again, as `regroup` has noted; what is stopped begins again the next time."""
+        """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
 
         def report(documents: int) -> None:
             self._go_on()
@@ -137,7 +137,7 @@ class Follower:
             settle_everything(settler, checkpoint, upto, self.memory, report)
 
     def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
-        """Settle one part up to a number."""
+        """Settle one part up to a sequence number."""
         if (pending := checkpoint.in_hand(part)) and not self.stop():
             self._settle_portion(settler, checkpoint, SeqNoRange(part, pending.after, pending.upto), LARGEST)
         new = SeqNoRange(part, checkpoint.settled_write(part), upto)
@@ -150,12 +150,12 @@ class Follower:
             self._settle_with_workers(settler, checkpoint, new)
 
     def _are_for_columns(self, leads: int, new: int) -> bool:
-        """Return whether so many new leads are worth it to read all leads, and memory holds what is beside columns."""
+        """Return whether there are enough new leads to read all leads, and enough memory to hold them."""
         held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
         return leads - new <= LEADS_PER_DOCUMENT * new and leads * HELD_BYTES <= held
 
     def _settle_with_workers(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
-        """Settle new documents whose leads are looked up, with the help of workers where there is a queue."""
+        """Settle new documents by look-ups, with the help of workers if there is a queue."""
         if self.queue is None:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
             return
@@ -178,7 +178,7 @@ class Follower:
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
-        """Raise where another process settles now; else the lease is renewed."""
+        """Renew the lease; raise if another process settles now."""
         if self.is_lost():
             raise Lost
 
@@ -210,7 +210,7 @@ class Follower:
         match: Match | None = None,
         read: Read | None = None,
     ) -> None:
-        """Settle the first documents of a stretch; the checkpoint is noted before anything is written."""
+        """Settle the first documents of a range; the checkpoint is saved before anything is written."""
         portion = (read or settler.store.leads)(stretch, size)
         last = portion[-1].name.order if len(portion) == size else stretch.upto
 
@@ -242,12 +242,12 @@ class Follower:
 
 
 def override_hashes(engine: Engine) -> dict[str, str]:
-    """Hash each manual decision, by its key."""
+    """Return a hash of each manual decision, by its key."""
     return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in load_overrides(engine)}
 
 
 def decided_names(key: str) -> list[tuple[str, str]]:
-    """Return the documents that the key of a decision names; none for a damaged key.
+    """Return the documents named by the key of a decision; none if it is damaged.
 
     >>> decided_names('[["news","a"],["news","b"]]'), decided_names("{")
     ([('news', 'a'), ('news', 'b')], [])
@@ -284,7 +284,7 @@ def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
 
 
 def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
-    """Let documents be settled again; one that follows a lead leaves its group first.
+    """Mark documents to be settled again; followers leave their group first.
 
     Returns:
         Whether all were written, as in `inherit`.

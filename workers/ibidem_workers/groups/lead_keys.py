@@ -1,4 +1,4 @@
-"""Keys under which the leads are looked up that a document may join: every lead that a rule accepts has one of them."""
+"""Keys by which possible leads of a document are looked up: every lead that a rule accepts has one of them."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor

@@ -22,7 +22,7 @@ SECONDS = 30.0
 
 @dataclass(slots=True)
 class Lease:
-    """Lease on the settling of an index, as one process sees it.
+    """Lease on the settling of an index, for one process.
 
     Args:
         engine: The index.
@@ -36,7 +36,7 @@ class Lease:
     _renewal: float = 0.0
 
     def is_taken(self) -> bool:
-        """Return whether another process holds the lease and is, as far as is known, alive."""
+        """Return whether another process holds the lease and is presumed alive."""
         record = self.engine.get_record("runs", KEY)
         entry = record if isinstance(record, dict) else {}
         expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
@@ -46,7 +46,7 @@ class Lease:
         return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(process)
 
     def take(self) -> bool:
-        """Take the lease, unless another process holds it, or takes it in the same moment and later."""
+        """Take the lease, unless another process holds it, or takes it concurrently."""
         if self.is_taken():
             return False
         self._note(time.time() + SECONDS)

@@ -29,7 +29,7 @@ class LookUpMatch:
     recent_joins: Collection[DocumentRef] = frozenset()
 
     def joins(self, rows: Sequence[Row]) -> list[Join]:
-        """Return the joins of a block, also those of its rows among themselves; all others become leads.
+        """Return the joins of a block, including those among its rows; all others become leads.
 
         Args:
             rows: The block, in the order of writing.
@@ -37,7 +37,7 @@ class LookUpMatch:
         return self.rules.joins(self._leads(rows), rows)
 
     def first_leads(self, rows: Sequence[Row]) -> dict[DocumentRef, tuple[Join, int]]:
-        """Return the join of each row that duplicates a settled lead, and the number of the lead's write.
+        """Return the join of each row that duplicates a settled lead, and the lead's sequence number.
 
         Args:
             rows: Some rows of a block, in the order of writing.
@@ -48,14 +48,14 @@ class LookUpMatch:
         return {join.name: (join, orders[join.lead]) for join in joins if join.lead in orders}
 
     def _leads(self, rows: Sequence[Row]) -> list[Row]:
-        """Look up the leads that rows may join: copies of a lead first, since these need no further look-up."""
+        """Look up the possible leads of rows: copies of a lead first, since these need no further look-up."""
         leads = self._find(rows, copies=True)
         rest = self.rules.originals(self._sort(leads), rows)
         known = {lead.name: lead for lead in [*leads, *self._find(rest, copies=False)]}
         return self._sort(known.values())
 
     def _sort(self, leads: Iterable[Row]) -> list[Row]:
-        """Put leads into the order of indexes and their writes."""
+        """Sort leads by index and sequence number."""
         places = index_places(self.store)
         return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
 

@@ -1,4 +1,4 @@
-"""Match as a task: the message that asks a worker to match some documents, and the answer beside the index.
+"""Match as a task: the message that asks a worker to match documents, and the answer stored next to the index.
 
 A message names the documents; the worker reads them itself, and looks up the leads that are settled. Nothing in an
 answer is believed: who asked reads the leads that it names, and decides on each pair once more. That a document has
@@ -33,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class MatchRequest:
-    """Some documents of a block, to be matched against the leads that are settled.
+    """Documents of a block to match against the settled leads.
 
     Args:
         index: The index, as the settings of its workers name it.
@@ -57,12 +57,12 @@ class MatchRequest:
 
     @property
     def key(self) -> str:
-        """Key of the answer's record: the next block's answers take the same."""
+        """Key of the answer's record, which the next block reuses."""
         return f"{OPEN}/{self.part}"
 
     @property
     def is_open(self) -> dict[str, object]:
-        """The record that says that somebody waits for the answer."""
+        """The record of an open request."""
         return {"session": self.session, "block": self.block}
 
 
@@ -84,7 +84,7 @@ class MatchAnswer:
 
     @property
     def is_for(self) -> dict[str, object]:
-        """The record of the block that it belongs to."""
+        """The record of its block."""
         return {"session": self.session, "block": self.block}
 
 
@@ -106,7 +106,7 @@ def digest(rows: Sequence[Row], rules: Rules) -> str:
 
 
 class MatchWorker:
-    """Answers requests for one index.
+    """Answers match requests for one index.
 
     Args:
         engine: The index.
@@ -118,7 +118,7 @@ class MatchWorker:
         self._store: StoredGroups | None = None
 
     def answer(self, message: Mapping[str, object]) -> bool:
-        """Match the documents of a request, and note the answer; returns whether somebody waited for it.
+        """Match the documents of a request, and store the answer; returns whether the request was still open.
 
         What cannot be answered is left to who asked.
 
@@ -144,7 +144,7 @@ class MatchWorker:
         return bool(self._engine.get_record("runs", OPEN) == request.is_open)
 
     def _match(self, request: MatchRequest, marks: Marks) -> MatchAnswer | None:
-        """Match documents; None when they, the rules or the index's parts are not those of the request."""
+        """Match documents; None if they, the rules or the index's parts have changed since the request."""
         store = self._store_of(request.session)
         documents = {(each.name.index, each.name.id): each for each in store.read([name[:2] for name in request.names])}
         rows = [make_row(documents[name[:2]]) for name in request.names if name[:2] in documents]
@@ -157,7 +157,7 @@ class MatchWorker:
         return MatchAnswer(request.digest, request.session, request.block, leads)
 
     def _store_of(self, session: str) -> StoredGroups:
-        """Return the store of a session; the leads that it has read are forgotten with the session."""
+        """Return the store of a session; its cached leads are discarded with the session."""
         if self._store is None or session != self._session:
             self._session, self._store = session, group_store(self._engine)
         return self._store

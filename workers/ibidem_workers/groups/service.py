@@ -1,4 +1,4 @@
-"""Service of stored groups: settles what is new while no other process does, or everything again."""
+"""Service of stored groups: settles new documents while no other process does, or all again."""
 
 import time
 from math import inf
@@ -57,7 +57,7 @@ def settle(
 def settle_all(
     engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES, queue: MatchQueue | None = None
 ) -> None:
-    """Settle all documents written before the call, or wait until another process has; others may go on writing.
+    """Settle all documents written before the call, or wait until another process has.
 
     Args:
         engine: The index.
@@ -73,7 +73,7 @@ def settle_all(
 
 
 def remaining(goal: Marks, engine: Engine) -> Marks:
-    """Return the numbers of the parts that are still there: an index may be deleted at any time."""
+    """Return the sequence numbers of the existing parts: an index may be deleted at any time."""
     parts = group_store(engine).parts()
     return {part: number for part, number in goal.items() if part in parts}
 
@@ -83,7 +83,7 @@ DECISION_S = 5.0
 
 
 def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
-    """Settle the groups that new manual decisions concern, where groups are stored; returns whether they are settled.
+    """Settle the groups of new manual decisions, if groups are stored; returns whether they are settled.
 
     What cannot be settled now, such as by a user who may not write documents, is when groups are settled next.
     """
@@ -119,7 +119,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     size: int = SIZE,
     memory: int = MAX_BYTES,
 ) -> Checkpoint:
-    """Settle all groups again: leads that are duplicates of each other are joined, followers are compared once more.
+    """Settle all groups again: leads that are duplicates are joined, followers are compared again.
 
     Args:
         engine: The index.

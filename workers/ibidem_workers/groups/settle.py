@@ -1,4 +1,4 @@
-"""Settling of one portion: leads, joins, and new groups for the followers of a lead that was written again."""
+"""Settling of one portion: leads, joins, and new groups for the followers of a rewritten lead."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -108,7 +108,7 @@ class Settler:
         self.recent_joins |= {join.name for join, has_joined in zip(joins, outcomes, strict=True) if has_joined}
 
     def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
-        """Read the followers of these documents; there are none unless a lead was written again."""
+        """Read the followers of some documents; only rewritten leads have any."""
         followers: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
         names = [ref(each) for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
@@ -120,7 +120,7 @@ class Settler:
     def _twins(
         self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
     ) -> list[GroupedDocument]:
-        """Return the documents whose group one before them leads, such as one with their id in another index."""
+        """Return the documents whose group has an earlier lead, such as the same id in another index."""
         lead_groups: set[str] = set()
         twins = []
         for each in portion:
@@ -156,7 +156,7 @@ class Settler:
         documents: Mapping[DocumentRef, GroupedDocument],
         followers: Mapping[str, list[GroupedDocument]],
     ) -> list[Assignment]:
-        """Return new assignments for the followers of each lead that was written again.
+        """Return new assignments for the followers of each rewritten lead.
 
         Where the lead joins another lead, its first follower leads the group under the same name. Where it stays a
         lead, followers that do not duplicate it leave, and the name stays with the larger part. New leads and their
@@ -184,7 +184,7 @@ def split_group(
     members: Sequence[GroupedDocument],
     leavers: Sequence[GroupedDocument],
 ) -> list[Assignment]:
-    """Split a group; the name stays with the larger part.
+    """Split a group; the larger part keeps the name.
 
     Args:
         store: The index's groups.
@@ -200,7 +200,7 @@ def split_group(
 
 
 def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> list[Assignment]:
-    """Let each document lead a group of its own, under a name that no other document leads.
+    """Assign each document a group of its own, under an unused name.
 
     Its own name comes first: where it is written again, that is how its followers are found.
     """
@@ -223,5 +223,5 @@ def own_name(document: GroupedDocument) -> str:
 
 
 def fresh_name(document: GroupedDocument) -> str:
-    """Return a group name made of a document's index, its id and the number of its write, which is never used twice."""
+    """Return a group name made of a document's index, id and sequence number, which is never used twice."""
     return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")

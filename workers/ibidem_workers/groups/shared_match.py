@@ -1,4 +1,4 @@
-"""Match of a block, shared with the workers on the queue: they match parts of it, who settles resolves the rest.
+"""Match of a block, shared with the workers on the queue: they match parts, this process resolves the rest.
 
 Workers take the parts from the front. Who settles takes them from the back, looks for an answer first, and matches the
 part itself where there is none. So it never waits: with no worker, a worker that was killed, or one that answers late
@@ -90,7 +90,7 @@ class SharedMatch:
         return [joins[row.name] for row in rows if row.name in joins]
 
     def _ask(self, parts: Sequence[Sequence[Row]], marks: Marks) -> list[MatchRequest]:
-        """Ask workers to match parts; after a block that none answered, one part only."""
+        """Ask workers to match parts; only one part after a block without answers."""
         if self._is_refused or len(parts) < 2:
             return []
         self._blocks += 1
@@ -120,7 +120,7 @@ class SharedMatch:
     def _answer(
         self, request: MatchRequest, rows: Sequence[Row], match: LookUpMatch
     ) -> Mapping[DocumentRef, Join] | None:
-        """Return the joins of a part as a worker found them; None where there is no answer, or one that is not true."""
+        """Return the joins of a part that a worker found; None if there is no answer, or it is not valid."""
         entry = self.engine.get_record("runs", request.key)
         try:
             answer = parse_record(MatchAnswer, entry) if isinstance(entry, dict) else None
@@ -131,7 +131,7 @@ class SharedMatch:
         return verify(answer, rows, match)
 
     def _end(self, requests: Sequence[MatchRequest], answers: int) -> None:
-        """Take back what nobody has answered, and remove the answers."""
+        """Withdraw open requests, and remove the answers."""
         if not requests:
             return
         self._has_answers = answers > 0
@@ -144,7 +144,7 @@ class SharedMatch:
 
 
 def verify(answer: MatchAnswer, rows: Sequence[Row], match: LookUpMatch) -> Mapping[DocumentRef, Join] | None:
-    """Return the joins of an answer; None unless each lead is there as it was, and the document duplicates it.
+    """Return the joins of an answer; None unless each lead is unchanged, and the document duplicates it.
 
     Args:
         answer: What a worker found.

@@ -1,4 +1,4 @@
-"""Columns of stored documents: all that settling decides by, of very many documents at once.
+"""Columns of stored documents: the data for settling very many documents at once.
 
 A row takes some 700 bytes of columns, and about 150 for its id and its group. Columns beyond a limit are files that are
 mapped into memory; the groups are the same.
@@ -37,7 +37,7 @@ MAX_BYTES = 1 << 30
 
 
 class StoredColumns(ExitStack):
-    """Columns of the documents of an index, in the order in which they were added; its files end with the block.
+    """Columns of the documents of an index, in order of addition; its temporary files are deleted with the block.
 
     Args:
         capacity: The most rows that are added.
@@ -82,7 +82,7 @@ class StoredColumns(ExitStack):
         return len(self.names)
 
     def add(self, documents: Sequence[GroupedDocument]) -> None:
-        """Add documents; those that no longer fit are left out, and stay as they are until the next settling."""
+        """Add documents; those that no longer fit wait for the next settling."""
         start = len(self)
         documents = documents[: len(self.orders) - start]
         rows = slice(start, start + len(documents))
@@ -101,7 +101,7 @@ class StoredColumns(ExitStack):
         return replace(EMPTY, values=(), ids=self.names.ids, **arrays)
 
     def find(self, name: DocumentRef, order: int, bounds: tuple[int, int]) -> int | None:
-        """Return the row of a document of a write; None where that is not there.
+        """Return the row of a document's write; None if it is missing.
 
         Args:
             name: Its index and id.

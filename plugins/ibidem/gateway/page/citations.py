@@ -1,4 +1,4 @@
-"""Citations of documents in one line each, in the styles that people ask for.
+"""Citations of documents in one line each, in common styles.
 
 `citeproc` would read any of ten thousand styles; a document here has a title, a source, a date and an address at most,
 of which each style is one line.
@@ -26,7 +26,7 @@ MONTHS = [
 
 
 def written_date(date: str, *, style: str) -> str:
-    """Write an ISO date, as exact as it is, the way a style does.
+    """Format an ISO date in a citation style, with the precision it has.
 
     >>> [written_date("1987-03-05", style=style) for style in ("apa", "mla", "chicago")]
     ['1987, March 5', '5 Mar. 1987', 'March 5, 1987']
@@ -47,7 +47,7 @@ def written_date(date: str, *, style: str) -> str:
 
 
 def plain(title: str, source: str, date: str, url: str) -> str:
-    """Cite by commas, the date as it is stored."""
+    """Cite with commas, with the stored date."""
     return ", ".join(part for part in (title, source, date, url) if part)
 
 

@@ -1,4 +1,4 @@
-"""Manual decisions on the page: the list of them by title, and the one that was made last."""
+"""Manual decisions on the page: the list of them by title, and the last one."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -62,7 +62,7 @@ class ShownDecisions(StrictQuery):
 
 
 def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Decision | None:
-    """Return the decision that an address says was made last; None where it names none.
+    """Return the last decision, named by the address; None if there is none.
 
     Args:
         engine: The index, with the caller's rights.
@@ -79,7 +79,7 @@ def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Dec
 
 
 def read_titles(engine: Engine, names: Iterable[DocumentRef]) -> Mapping[DocumentRef, str]:
-    """Read the titles of documents, the id of one without a title."""
+    """Read the titles of documents; the id for documents without a title."""
     found = engine.fetch(list(dict.fromkeys(names)))
     return {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
 

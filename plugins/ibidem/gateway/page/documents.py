@@ -39,7 +39,7 @@ class Copy:
 
     @property
     def level(self) -> str:
-        """At which level it is one."""
+        """The level at which it is a duplicate."""
         return self.duplicate.evidence.level
 
     @property
@@ -108,7 +108,7 @@ class Timeline:
 
 
 def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
-    """Place a document and its copies; None when no two have different dates.
+    """Build the timeline of a document and its copies; None unless two dates differ.
 
     Args:
         document: The document that the page is about.
@@ -141,13 +141,13 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
 
 
 def point_label(document: Document) -> str:
-    """Return title, date and source of a document, each with its own direction of writing."""
+    """Return title, date and source of a document, each isolated for bidirectional text."""
     parts = (document.title or document.id, document.date, document.source)
     return " · ".join(f"{ISOLATE}{part}{POP}" for part in parts if part)
 
 
 def begins(document: Document) -> int | None:
-    """Return the day on which a document's date begins; None when it has none."""
+    """Return the first day of a document's date; None if it has no date."""
     return interval(document.date)[0] if document.date else None
 
 

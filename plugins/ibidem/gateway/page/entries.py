@@ -48,7 +48,7 @@ def split_marks(passage: str) -> list[Stretch]:
 
 
 def diff(lead: str, duplicate: str) -> list[Stretch]:
-    """Return what differs between two texts, with a few common words around it; empty when no word does.
+    """Return the words that differ between two texts, with a few words of context; empty if none differ.
 
     Args:
         lead: The one text.
@@ -96,7 +96,7 @@ class Entry:
 
     @property
     def pair(self) -> str:
-        """The pair of it and its lead, as a query string names them."""
+        """The pair of the duplicate and its lead, as a query string."""
         return urlencode({"a": self.lead, "b": self.id})
 
 
@@ -199,7 +199,7 @@ def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
 
 
 def byline(entry: result_list.Entry) -> list[str]:
-    """Return date and source of a document, as far as it has them."""
+    """Return date and source of a document, if known."""
     return [printable(part) for part in entry.facts]
 
 
@@ -213,7 +213,7 @@ def url(entry: result_list.Entry) -> str:
 
 
 def web_address(typed: str) -> str:
-    """Return an address when a browser may be sent there, else nothing."""
+    """Return an address if it is safe as a link, else an empty string."""
     try:
         parts = urlsplit(typed.strip())
     except ValueError:

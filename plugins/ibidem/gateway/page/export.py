@@ -1,4 +1,4 @@
-"""Rows of a list for a table: every document with its group; where groups are stored, all up to 100,000 groups."""
+"""Rows of a list for a table: every document with its group; with stored groups up to 100,000 groups."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ MOST = 100_000
 
 
 def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> Iterator[Row]:
-    """Yield the rows of a list from its first page on: of stored groups all, up to `MOST`, some in memory at a time.
+    """Yield the rows of a list from its first page on; with stored groups up to `MOST`, in batches.
 
     Args:
         engine: The index, with the caller's rights.
@@ -41,7 +41,7 @@ def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> 
 
 
 def export_scope(response: Any, request: DedupeRequest) -> str:
-    """Say which results an export of a list holds.
+    """Return which results an export of a list contains.
 
     Args:
         response: Of the list.

@@ -1,4 +1,4 @@
-"""Page of `ibidem tune --ask --page`: shows one pair after another, and takes the answer to each.
+"""Page of `ibidem tune --ask --page`: shows one pair after another, and records each answer.
 
 It is served on the loopback address alone, below a path that only the person who started it was told, until the last
 pair is judged or the person stops.
@@ -51,7 +51,7 @@ def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> 
 
     @app.post(f"/{path}/")
     async def answer(number: Annotated[int, Form()], key: Annotated[Key, Form()]) -> Response:
-        """Take an answer; one that was sent twice counts once."""
+        """Record an answer; one that was sent twice counts once."""
         question = interview.question()
         if question is not None and question.number == number:
             interview.answer(number, key)
@@ -61,7 +61,7 @@ def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> 
 
 
 def hold_interview(interview: Interview, ready: Callable[[str], None]) -> None:
-    """Serve the pages of an interview until nothing is left to ask.
+    """Serve the pages of an interview until no question is left.
 
     Args:
         interview: Asks, and takes answers.
@@ -70,7 +70,7 @@ def hold_interview(interview: Interview, ready: Callable[[str], None]) -> None:
     path = secrets.token_urlsafe(16)
 
     def end() -> None:
-        """Let the last page be sent, and serve no further one."""
+        """Shut down after the last page was sent."""
         server.should_exit = True
 
     server = uvicorn.Server(uvicorn.Config(make_interview(interview, path, end), log_level="warning"))

@@ -1,4 +1,4 @@
-"""Reading of a list: its facets, and a document with the query's words marked and the results before and after it.
+"""Reading of a list: a document with the query's words marked, and the results before and after it.
 
 Facets are sources, languages and years of the results that were grouped, with counts.
 """
@@ -6,15 +6,14 @@ Facets are sources, languages and years of the results that were grouped, with c
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from ibidem.comparison.html import PagedText, printable
+from ibidem.comparison.html import PagedText
 from ibidem.comparison.result_list import inner_duplicates
 from ibidem.gateway.dependencies import GatewayContext
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
-from ibidem.grouped_search.stats import MOST, FacetBucket, Facets
 from ibidem.grouped_search.stored import is_as_stored
 from ibidem.index.documents import titles
 from ibidem_core.errors import EngineError
@@ -23,12 +22,12 @@ from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
-from ibidem_engines.stored_groups import CollapseEngine, FacetCount, group_set
+from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.errors import UsageError
 
 
 def list_request(engine: Engine, state: PageState) -> DedupeRequest:
-    """Return what a list asks of the dedupe layer: stored groups, where they are settled and nothing else is chosen.
+    """Return the dedupe request of a list: stored groups, if they are settled and no other option is chosen.
 
     Args:
         engine: The index.
@@ -41,104 +40,11 @@ def list_request(engine: Engine, state: PageState) -> DedupeRequest:
 
 
 def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
-    """Return whether the groups of an index are settled by the figures of a request, as far as a caller may know."""
+    """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
-        return is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
+        return request.passages is None and is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
     except (EngineError, UsageError):
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class FacetChoice:
-    """A value that the list may be narrowed to.
-
-    Args:
-        name: The value.
-        address: The list with it, or without it when it is chosen already.
-        documents: How many examined documents have it.
-        groups: In how many groups.
-        chosen: Whether the list is narrowed to it.
-    """
-
-    name: str
-    address: str
-    documents: int
-    groups: int
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """Everything that the list may be narrowed to.
-
-    Args:
-        sources: Sources, the most frequent first.
-        languages: Languages, the most frequent first.
-        years: Years, the latest first.
-    """
-
-    sources: Sequence[FacetChoice] = ()
-    languages: Sequence[FacetChoice] = ()
-    years: Sequence[FacetChoice] = ()
-
-
-def stored_choices(engine: Engine, state: PageState) -> Choices:
-    """Count what the list may be narrowed to, over all that matches and by stored groups.
-
-    Args:
-        engine: Where it is counted.
-        state: What the page shows.
-    """
-    facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
-
-    def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet."""
-        for each in counts:
-            is_chosen = each.value in getattr(state, name)
-            address = state.toggle(name, each.value)
-            yield FacetChoice(printable(each.value), address, each.documents, each.groups, is_chosen)
-
-    languages = list(facet_choices("language", facets.languages))
-    return Choices(
-        sources=list(facet_choices("source", facets.sources)),
-        languages=languages if len(languages) > 1 or state.language else (),
-        years=[year_choice(state, each.value, each.documents, each.groups) for each in facets.years],
-    )
-
-
-def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
-    """List what the list may be narrowed to.
-
-    Args:
-        engine: Where names of sources and languages are read, from one document each.
-        facets: What was counted.
-        state: What the page shows.
-    """
-    names = [name for name, _, _ in (*facets.sources, *facets.tables)]
-    documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
-
-    def facet_choices(name: str, buckets: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet, the counts of equal values added."""
-        counts_by_value: dict[str, tuple[int, int]] = {}
-        for place, documents, leads in buckets:
-            if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
-                counts = counts_by_value.get(value, (0, 0))
-                counts_by_value[value] = counts[0] + documents, counts[1] + leads
-        for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
-            address, is_chosen = state.toggle(name, value), value in getattr(state, name)
-            yield FacetChoice(printable(value), address, documents, leads, is_chosen)
-
-    return Choices(
-        sources=list(facet_choices("source", facets.sources)),
-        languages=list(facet_choices("language", facets.tables)),
-        years=[year_choice(state, str(year), documents, groups) for year, documents, groups in facets.years],
-    )
-
-
-def year_choice(state: PageState, year: str, documents: int, groups: int) -> FacetChoice:
-    """Return the choice of a year; one that is chosen is given up by it."""
-    is_chosen = state.date == year
-    return FacetChoice(year, state.address(date="" if is_chosen else year), documents, groups, is_chosen)
 
 
 OPEN, CLOSE = HIGHLIGHT
@@ -201,7 +107,7 @@ class Neighbours:
 
 
 def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: str) -> Neighbours:
-    """Find what is before and after a document in the list that it was opened from.
+    """Return the previous and next result of a document in the list that it was opened from.
 
     A collapsed duplicate has the place of its lead; one that the list does not show has no neighbours.
 
@@ -234,7 +140,7 @@ def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
 
 
 def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
-    """Return the ids of results in order, each with those collapsed into it, and whether there is a next page."""
+    """Return the ids of the results in order, each with its collapsed ones, and whether there is a next page."""
     request = replace(list_request(engine, state), explain=False)
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
@@ -250,7 +156,7 @@ LATE = 10
 
 
 def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Give the members of groups on earlier pages, the first of them with their titles.
+    """Return the members of groups on earlier pages; the first ones with titles.
 
     Args:
         engine: The index, with the caller's rights.
@@ -262,7 +168,7 @@ def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[
 
 
 def has_more(response: Any, state: PageState) -> bool:
-    """Return whether a further page has anything to show."""
+    """Return whether the next page has any results."""
     account = response["dedupe"]
     if account["mode"] == "off":
         return bool(state.page * state.size < account["documents"]["matched"])

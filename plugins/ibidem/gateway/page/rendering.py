@@ -29,7 +29,7 @@ def static(name: str) -> bytes:
 
 @cache
 def static_address(name: str) -> str:
-    """Return where a browser finds a file: its address changes with its contents, so that it may be kept for long."""
+    """Return the URL of a file: it contains a hash of the contents, so that browsers may cache it for long."""
     return f"/ibidem/page/static/{xxhash.xxh3_64_hexdigest(static(name))[:10]}/{name}"
 
 
@@ -52,7 +52,7 @@ REFERENCE = "#/components/schemas/"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One thing that is sent.
+    """A parameter of a request.
 
     Args:
         name: Its name.
@@ -69,7 +69,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One question.
+    """A request of the API.
 
     Args:
         methods: Of HTTP, by commas.
@@ -91,7 +91,7 @@ def docs(request: Request) -> Response:
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
-    """Yield the operations of an OpenAPI document; those with the same path only once.
+    """Yield the operations of an OpenAPI document, one per path.
 
     Args:
         document: The document.
@@ -107,7 +107,7 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Parameter]:
-    """Yield what is sent with a question: in its path, its query string and its body.
+    """Yield the parameters of an operation: path, query string and body.
 
     Args:
         operation: As the document describes it.

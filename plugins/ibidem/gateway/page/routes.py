@@ -23,17 +23,8 @@ from ibidem.gateway.page.decisions import last_decision
 from ibidem.gateway.page.documents import read_copies, timeline
 from ibidem.gateway.page.entries import diff, page_groups, split_marks, web_address
 from ibidem.gateway.page.export import export_scope, exported_rows
-from ibidem.gateway.page.reading import (
-    Choices,
-    choices,
-    has_more,
-    has_stored_groups,
-    late_members,
-    list_request,
-    neighbours,
-    pieces,
-    stored_choices,
-)
+from ibidem.gateway.page.facets import Choices, choices, stored_choices
+from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
 from ibidem.gateway.page.tags import group_names, own_name, read_page_tags
@@ -118,13 +109,13 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
 
 
 def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
-    """Count what a list may be narrowed to: over all that matches where its groups are stored, else of the window."""
+    """Count the facet values of a list: over all matches if groups are stored, else of the window."""
     is_stored = result.response["dedupe"].get("grouping") == "stored"
     return stored_choices(engine, state) if is_stored else choices(engine, result.facets, state)
 
 
 def count_documents(engine: Engine) -> int | None:
-    """Return how many documents there are; None where there is no index yet."""
+    """Return the number of documents; None if there is no index yet."""
     try:
         info = engine.info()
     except NoIndex:
@@ -137,7 +128,7 @@ PORTION = 100
 
 
 class ShownGroup(ListQuery):
-    """The address of further duplicates of one of a list's groups."""
+    """Parameters of further duplicates of one group of a list."""
 
     group: str = Field(min_length=1, max_length=100, description="The group's name.")
     after: int = Field(default=0, ge=0, le=DEEPEST, description="How many duplicates come before them.")
@@ -176,7 +167,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 def export(
     ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
 ) -> Response:
-    """Give the documents of a list as a table, duplicates behind their leads: all of them where groups are stored."""
+    """Export the documents of a list as a table, duplicates after their leads; all of them if groups are stored."""
     return as_table("ibidem", ending, exported_rows(engine, context, parameters.state()))
 
 
@@ -259,21 +250,21 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
 
 @router.get("/differs")
 def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Response:
-    """Show what differs between two documents in one line, for a group that a reader opens."""
+    """Show the difference of two documents in one line, for a group that a reader opens."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     return html("page_differs.html", differs=diff(left.text, right.text))
 
 
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
-    """Take a manual decision from a form; where it was sent from was checked before."""
+    """Record a manual decision from a form, whose origin was checked before."""
     form = await read_form(request)
     await run_in_threadpool(save_override, form, engine, caller)
     return RedirectResponse(next_address(form), 303)
 
 
 def next_address(form: Mapping[str, str]) -> str:
-    """Return the address of the page that a form was sent from, with the decision that was made there.
+    """Return the address of the page that sent a form, with the decision that was made there.
 
     Args:
         form: Its fields; `list` is the query string of the list, which is read and written again.

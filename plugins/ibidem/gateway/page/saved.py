@@ -1,4 +1,4 @@
-"""Saved searches on the page, each with what is new since it was last looked at."""
+"""Saved searches on the page, each with the new documents since it was last viewed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class SavedSearch:
 
     @property
     def state(self) -> PageState:
-        """The list that shows what it finds."""
+        """State of the list that runs the saved search."""
         return alert_page_state(self.alert)
 
 
@@ -105,14 +105,14 @@ def list_saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> 
 
 @router.post("/saved", dependencies=[Depends(check_overrides)])
 async def change(request: Request, engine: CallersEngine) -> Response:
-    """Save a search, mark what is new as seen, or remove a search; where it was sent from was checked before."""
+    """Save a search, mark its new documents as seen, or remove it, from a form whose origin was checked before."""
     form = await read_form(request)
     await run_in_threadpool(apply_action, engine, field(form, "action"), field(form, "name"), form.get("list", ""))
     return RedirectResponse(ADDRESS, 303)
 
 
 def apply_action(engine: Engine, action: str, name: str, query_string: str) -> None:
-    """Do what a form says.
+    """Run the action of a form.
 
     Args:
         engine: The index, with the caller's rights.

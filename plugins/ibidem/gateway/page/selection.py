@@ -37,7 +37,7 @@ class Selection(StrictQuery):
 
 
 def read_selection(engine: Engine, parameters: Selection) -> Sequence[Document]:
-    """Read the selected documents, each once.
+    """Read the selected documents, without repeats.
 
     Raises:
         HttpError: A style that does not exist.

@@ -1,4 +1,4 @@
-"""State of the page, all of it in the URL; fields of its forms, as browsers send them."""
+"""State of the page, all of it in the URL."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 
 
 def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
-    """Return the choices of a list, those of its groups as far as its index has them.
+    """Return the display options of a list; for groups those that its index has.
 
     Args:
         is_stored: Whether the groups that are stored are shown.
@@ -73,7 +73,7 @@ def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The query of a list, and how it is shown.
+    """The query of a list, and its display options.
 
     Args:
         q: The words, as typed.
@@ -85,6 +85,7 @@ class PageState:
         similarity: Least share of common text, in percent; empty: the preset's figures.
         days: Most days between two duplicates; empty: any.
         preset: A named set of figures; empty: the default ones.
+        document: Field that names the document of a passage; empty: overlapping passages are not looked for.
         source: Only documents of these sources.
         language: Only documents in these languages.
         date: Only documents of this date, as a filter has it.
@@ -101,6 +102,7 @@ class PageState:
     similarity: str = ""
     days: str = ""
     preset: str = ""
+    document: str = ""
     source: tuple[str, ...] = ()
     language: tuple[str, ...] = ()
     date: str = ""
@@ -109,7 +111,7 @@ class PageState:
     size: int = SIZES[0]
 
     def request(self) -> DedupeRequest:
-        """Return what is asked of the dedupe layer."""
+        """Return the dedupe request."""
         parameters = {
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
@@ -119,12 +121,13 @@ class PageState:
             "dedupe_window_days": self.days,
             "dedupe_scope": self.by if self.by in SCOPES else "",
             "dedupe_preset": self.preset,
+            "dedupe_document": self.document,
             "dedupe_explain": "true",
         }
         return parse_request({name: value for name, value in parameters.items() if value}, mode="indent").for_people()
 
     def query(self) -> SearchQuery:
-        """Return what is searched for."""
+        """Return the query."""
         return parse_query(self.q, self.filters())
 
     def filters(self) -> list[str]:
@@ -137,7 +140,7 @@ class PageState:
         return several + ([f"date={self.date}"] if self.date else [])
 
     def address(self, **changes: Any) -> str:
-        """Return the address of this state with some of it changed; what is as by default is left out.
+        """Return the address of this state with changes; default values are left out.
 
         >>> PageState(q="grain").address(level="identical", page=2)
         '/?q=grain&level=identical&page=2'
@@ -184,7 +187,7 @@ class PageState:
         return end if dots else begin
 
     def chosen_filters(self) -> list[Choice]:
-        """Return each condition as a reader calls it, and the address of the list without it.
+        """Return each active filter with its label, and the address of the list without it.
 
         >>> PageState(q="rent", source=("AP", "UPI"), date="1987").chosen_filters()[0]
         ('AP', '/?q=rent&source=UPI&date=1987')
@@ -216,7 +219,7 @@ class PageState:
         return f"/ibidem/page/{name}?{pairs}"
 
     def suffix(self, **changes: Any) -> str:
-        """Return the address's query string with its question mark; empty for a page without words."""
+        """Return the address's query string with its question mark; empty for a page without a query."""
         state = replace(self, **({"page": 1} | changes))
         pairs = [(name, value) for name, value in state.pairs() if value not in ("", (), DEFAULTS[name])]
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
@@ -226,7 +229,7 @@ class PageState:
         return [(name, getattr(self, name)) for name in NAMES]
 
     def toggle(self, name: str, value: str) -> str:
-        """Return the address of the list with a facet's value added, or taken away when it was there.
+        """Return the address of the list with a facet value added, or removed if it was set.
 
         >>> PageState(q="rent", source=("AP",)).toggle("source", "AP")
         '/?q=rent'
@@ -236,11 +239,11 @@ class PageState:
         return self.address(**{name: subset if value in values else (*values, value)})
 
     def further(self) -> int:
-        """Count the choices under "More" that are not the default ones."""
+        """Count the non-default options under "More"."""
         return sum(getattr(self, name) != DEFAULTS[name] for name in FURTHER)
 
     def is_chosen(self, name: str, value: str) -> bool:
-        """Return whether a choice is the one that is made."""
+        """Return whether an option is selected."""
         return str(getattr(self, name)) == value
 
 
@@ -253,6 +256,7 @@ NAMES = (
     "similarity",
     "days",
     "preset",
+    "document",
     "source",
     "language",
     "date",
@@ -260,7 +264,7 @@ NAMES = (
     "page",
     "size",
 )
-FURTHER = ("keep", "by", "similarity", "days", "preset", "size")
+FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")
 """Choices that are made less often."""
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
@@ -279,6 +283,7 @@ class ListQuery(StrictQuery):
     days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
     by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
     source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
     language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
@@ -293,7 +298,7 @@ class ListQuery(StrictQuery):
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:
-        """Return the state that the address describes; an empty value is the default one.
+        """Return the state described by the address; empty values are defaults.
 
         Raises:
             UsageError: A mode that does not exist.
@@ -315,7 +320,7 @@ class ListQuery(StrictQuery):
         return since if since == until else f"{since}..{until}"
 
     def _words(self) -> str:
-        """Return the words, put together with those within whose results they are looked for."""
+        """Return the query, combined with the query whose results are searched."""
         if self.within.strip() in ("", self.q.strip()) or not self.q.strip():
             return self.q or self.within
         return f"({self.within.strip()}) ({self.q.strip()})"
@@ -339,7 +344,7 @@ def read_query(parameters: QueryParams) -> ListQuery:
 
 
 def read_leniently(parameters: QueryParams) -> PageState:
-    """Parse what is valid in a URL, for a page that reports what is not.
+    """Parse the valid parameters of a URL, for a page that reports the invalid ones.
 
     Args:
         parameters: Of the query string.
@@ -353,7 +358,7 @@ def read_leniently(parameters: QueryParams) -> PageState:
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form; of one that was sent twice the last."""
+    """Return the fields of a form; the last value of a repeated field."""
     body = (await request.body()).decode("utf-8", "replace")
     return {name: values[-1] for name, values in parse_qs(body).items()}
 

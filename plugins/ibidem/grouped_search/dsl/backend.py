@@ -1,4 +1,4 @@
-"""Ranking in the query DSL, read as deep as a page of groups needs, and the documents that it shows."""
+"""Ranking in the query DSL, read as deep as a page of groups needs, with the documents to show."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_cod
 from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths, ranked_hits
 from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch
+from ibidem.grouped_search.dsl.request import MATCHING, DslSearch
 from ibidem.grouped_search.dsl.response import (
     by_name,
     check_complete,
@@ -19,10 +19,12 @@ from ibidem.grouped_search.dsl.response import (
     read_newest,
     shows_hits,
 )
+from ibidem.grouped_search.neighbours import read_passage
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.ranking import (
@@ -86,7 +88,7 @@ class DslBackend(SearchBackend):
         )
 
     def _is_rescored(self) -> bool:
-        """Return whether the top of each shard is ranked again, so that another depth may be another ranking."""
+        """Return whether the top of each shard is rescored, so that the ranking depends on the depth."""
         return bool(self.search.ranking.get("rescore"))
 
     def _is_pointwise(self) -> bool:
@@ -95,7 +97,7 @@ class DslBackend(SearchBackend):
         return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
 
     def _ranks_as_a_whole(self) -> bool:
-        """Return whether a document matches by its rank among all, so that no clause can ask it of one alone."""
+        """Return whether a document matches by its rank among all, so that no clause can test it alone."""
         by_rank = self.search.ranking.keys() & {"knn", "retriever"}
         return bool(by_rank) or "hybrid" in (self.search.ranking.get("query") or {})
 
@@ -107,25 +109,25 @@ class DslBackend(SearchBackend):
 
     @property
     def cursor(self) -> str:
-        """Cursor by which later pages see this ranking; empty where only a point in time could."""
+        """Cursor for later pages of this ranking; empty if only a point in time could provide one."""
         return "" if self._view == NOW else self.write_cursor()
 
     def write_cursor(self, next_page: NextPage | None = None) -> str:
-        """Write the cursor of the next page, which begins at a place or by its number."""
+        """Write the cursor of the next page, by its start position or number."""
         return self.codec.encode(Cursor(self._view, next_page))
 
     def read_cursor(self) -> None:
-        """Read the cursor of the request, once the key of the index is known."""
+        """Read the cursor of the request, once the key of the index is loaded."""
         cursor = self.codec.decode(self.search.request.cursor)
         self._view, self.next_page = cursor.view, cursor.next_page
 
     @property
     def ids(self) -> bool:
-        """Whether windows hold the engine's own ids, and not those that packed values claim."""
+        """Whether windows use the engine's own ids instead of those in packed values."""
         return self._ids or bool(self.layout.bare)
 
     def use_engine_ids(self) -> "DslBackend":
-        """Give the same ranking with the engine's own ids."""
+        """Return the same ranking with the engine's own ids."""
         retry = DslBackend(self.search, self.metadata, ids=True)
         retry.layout, retry._records = self.layout, self._records
         retry._view, retry.next_page = self._view, self.next_page
@@ -190,7 +192,7 @@ class DslBackend(SearchBackend):
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
 
     def _deepen(self, depth: int) -> None:
-        """Let a search for neighbours alone find more of them; what is answered next to its hits is asked for anew."""
+        """Make a pure kNN search return more hits; the parts of the response next to its hits are requested again."""
         if grows(self.search.ranking):
             deeper = self.search.deepen(depth)
             if deeper.raised != self.search.raised:
@@ -219,40 +221,55 @@ class DslBackend(SearchBackend):
         return read_long(own)
 
     @override
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
+        return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
+
+    @override
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        read = yield from self._read(hits, self.search.display)
+        return {name: self._as_shown(raw) for name, raw in read.items()}
+
+    def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
+        """Read the documents of hits.
+
+        Args:
+            hits: The hits.
+            display: Which parts of them, and the query that decides on them once more.
+        """
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]
-            answer = yield self._documents_request([document_ref(hit) for hit in batch])
+            answer = yield self._documents_request([document_ref(hit) for hit in batch], display)
             check_complete(answer)
             read = by_name(answer["hits"]["hits"])
             own = [hit for hit in batch if document_ref(hit) in read and self._holds(read[document_ref(hit)], hit)]
             self.renamed |= len(own) < len(batch) and not self.ids
-            documents |= {(name := document_ref(hit)): self._as_shown(read[name]) for hit in own}
+            documents |= {(name := document_ref(hit)): read[name] for hit in own}
         return documents
 
     def _holds(self, raw: Json, hit: Hit) -> bool:
-        """Return whether a document that was read is the one of a hit."""
+        """Return whether a fetched document belongs to a hit."""
         return self.ids or is_same_state(raw, hit)
 
     def _as_shown(self, raw: Json) -> Json:
         return clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
 
     def needs_aggregation(self) -> bool:
-        """Return whether aggregations wait for the groups, or show what the ranking leaves out of its hits."""
+        """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
         aggs = self.search.aggregations
         return has_countable_buckets(aggs) or (self.search.joins and shows_hits(aggs))
 
     def up_to_now(self, body: Json) -> Json:
-        """Filter out documents written after the ranking was first read."""
+        """Exclude documents written after the ranking was first read."""
         if self._view.newest is None:
             return body
         return body | {"query": limit_writes(body.get("query") or ALL, self._view.newest)}
 
     def _body(self, depth: int) -> Json:
-        """Ask for the top of the ranking; the first request also asks for aggregations and suggestions."""
+        """Build the request for the top of the ranking; the first one includes aggregations and suggestions."""
         body: Json = {**self.search.ranking, **packed_options(), "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
@@ -263,12 +280,12 @@ class DslBackend(SearchBackend):
         return {**body, **extras, **({"aggs": aggs} if aggs else {})}
 
     def may_pin(self) -> bool:
-        """Return whether the numbers of writes order them, so that a ranking can be seen again."""
+        """Return whether sequence numbers order the writes, so that a ranking can be repeated."""
         by_rank = self.search.ranking.keys() & {"knn", "retriever"}
         return self.layout.shards == 1 and self._view.newest is None and not self.search.target.point and not by_rank
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Keep the answer without its hits, and the indexes that the hits of a point in time name."""
+        """Store the response without its hits, and the indexes of a point in time's hits."""
         if self.may_pin():
             self._view = ReadView(read_newest(answer))
         self.first = answer
@@ -278,22 +295,22 @@ class DslBackend(SearchBackend):
                 yield from self.read_index_metadata(index)
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
-        """Keep the answer without its hits, and the highest sequence number among the matches."""
+        """Store the response without its hits, and the highest sequence number among the matches."""
         if self.may_pin():
             self._view = ReadView(newest)
         self.first = answer
 
-    def _documents_request(self, names: Sequence[DocumentRef]) -> ApiRequest:
-        """Ask for documents by index and id; the whole query decides on them once more, since an id may be a claim."""
+    def _documents_request(self, names: Sequence[DocumentRef], display: Mapping[str, Any]) -> ApiRequest:
+        """Ask for documents by index and id; the query shown decides on them once more, since an id may be a claim."""
         id_clause = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
         # With several indexes, another one may hold an id too.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        display = dict(self.search.display) if self.ids else with_state(self.search.display)
+        shown = dict(display) if self.ids else with_state(display)
         # Elasticsearch keeps the queries inside a retriever, which highlights need, only where it counts what matches.
-        body = display | {"size": len(names), "track_total_hits": "retriever" in self.search.ranking}
-        if self._ranks_as_a_whole():
+        body = shown | {"size": len(names), "track_total_hits": "retriever" in display}
+        if self._ranks_as_a_whole() and display.keys() & MATCHING:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
         query: Json = {"bool": {"filter": [clause]}}

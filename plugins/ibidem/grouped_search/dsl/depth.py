@@ -74,14 +74,14 @@ class Depth:
     raised: list[Json] = field(default_factory=list)
 
     def nearest(self, knn: Mapping[str, Any], path: str) -> Json:
-        """Make a search for neighbours find enough of them."""
+        """Make a kNN search find enough neighbours."""
         found = self._raise(knn, "k", path, self.hits)
         if "num_candidates" in knn:
             found = self._raise(found, "num_candidates", path, found["k"])
         return found
 
     def several(self, knn: Any) -> Json | list[Json]:
-        """Make one search for neighbours, or a list of them, find enough."""
+        """Make one kNN search, or each of a list, find enough neighbours."""
         if isinstance(knn, Mapping):
             return self.nearest(knn, "knn")
         if not isinstance(knn, list | tuple):
@@ -96,7 +96,7 @@ class Depth:
         return [self.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
 
     def query(self, query: Any, path: str = "query") -> Any:
-        """Make a query for neighbours, also inside others, find enough of them."""
+        """Make a kNN query, also a nested one, find enough neighbours."""
         if not isinstance(query, Mapping) or len(query) != 1:
             return query
         kind, parts = next(iter(query.items()))
@@ -117,12 +117,12 @@ class Depth:
         return self.query(queries, path)
 
     def _by_field(self, parts: Any, path: str) -> Any:
-        """Deepen what OpenSearch writes under the name of a field; within a distance it finds all."""
+        """Deepen OpenSearch's kNN clause under the name of a field; a radial search finds all."""
         is_counted = isinstance(parts, Mapping) and not parts.keys() & {"min_score", "max_distance"}
         return self.nearest(parts, path) if is_counted else parts
 
     def retriever(self, retriever: Any, path: str, level: int = 1) -> Json:
-        """Make a retriever, and all those inside it, rank enough hits."""
+        """Make a retriever, and those nested in it, rank enough hits."""
         kind, parts = read_retriever(retriever, path, level)
         path = f"{path}.{kind}"
         if kind == "knn":
@@ -147,7 +147,7 @@ class Depth:
         return {kind: parts | {member: ranked}}
 
     def _rescorer(self, parts: Mapping[str, Any], path: str) -> Json:
-        """Deepen a `rescorer`, which ranks as many hits as the smallest of its windows holds."""
+        """Deepen a `rescorer`, which ranks as many hits as its smallest window holds."""
         rescore = parts.get("rescore")
         if isinstance(rescore, Mapping):
             return {**parts, "rescore": self._raise(rescore, "window_size", f"{path}.rescore", self.hits)}
@@ -163,13 +163,13 @@ class Depth:
         return {**parts, "rescore": windows}
 
     def _weighted(self, item: Any, path: str, level: int) -> Json:
-        """Deepen one retriever of several, which may stand next to its weight."""
+        """Deepen one of several retrievers, which may be weighted."""
         if isinstance(item, Mapping) and "retriever" in item:
             return {**item, "retriever": self.retriever(item["retriever"], path, level)}
         return self.retriever(item, path, level)
 
     def _raise(self, parts: Mapping[str, Any], name: str, path: str, least: int) -> Json:
-        """Raise a number of a part, where it is too small or left to the engine."""
+        """Raise a number of a part, if it is too small or left to the engine's default."""
         value = parts.get(name, DEFAULT)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= DEEPEST:
             raise UsageError(
@@ -211,7 +211,7 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
 
 
 def grows(ranking: Mapping[str, Any]) -> bool:
-    """Return whether a greater depth adds hits behind all others: one search for neighbours, with nothing next to it.
+    """Return whether a greater depth only appends hits: a single kNN search, with nothing else next to it.
 
     >>> grows({"knn": {"field": "place"}}), grows({"knn": {"field": "place"}, "query": {"match_all": {}}})
     (True, False)
@@ -225,19 +225,19 @@ def grows(ranking: Mapping[str, Any]) -> bool:
 
 
 def join_raised(before: Sequence[Json], after: Sequence[Json]) -> Sequence[Json]:
-    """Join what was raised twice: as it was asked for, and as it was used in the end."""
+    """Merge what was raised twice: the requested and the final value."""
     asked = {each["part"]: each["asked"] for each in before}
     again = {each["part"]: {**each, "asked": asked.get(each["part"], each["asked"])} for each in after}
     return [*({each["part"]: each for each in before} | again).values()]
 
 
 def raised_depths(raised: Sequence[Json]) -> Json:
-    """Return the part of an account that names the depths that were raised; nothing where none was."""
+    """Return the account of the depths that were raised; empty if none was."""
     return {"raised": [*raised]} if raised else {}
 
 
 def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
-    """Return the part of an account that says what to look at where a search for neighbours found none.
+    """Return the account's advice for a kNN search without results.
 
     >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
     {'remedy': 'look whether documents have vectors in place, and pass the filters of knn'}
@@ -250,7 +250,7 @@ def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
 
 
 def unwrap(body: Mapping[str, Any]) -> Json:
-    """Write a retriever that ranks by itself as the parts of a search that rank in the same way.
+    """Rewrite a retriever that ranks alone as the equivalent parts of a search.
 
     Raises:
         UsageError: A retriever or a part of one that is not known, or that stands next to a part that ranks as well.
@@ -278,7 +278,7 @@ def unwrap(body: Mapping[str, Any]) -> Json:
 
 
 def _standard(parts: Mapping[str, Any]) -> Json:
-    """Write a standard retriever as parts of a search: its filters and its name go around the query."""
+    """Rewrite a standard retriever as parts of a search, with its filters and name around the query."""
     found = {name: part for name, part in parts.items() if name not in ("filter", "_name")}
     if not parts.keys() & {"filter", "_name"}:
         return found
@@ -324,7 +324,7 @@ def kinds() -> Sequence[str]:
 
 
 def ranked_hits(retriever: Mapping[str, Any]) -> int:
-    """Return how many hits a retriever that was deepened ranks: as many of them can be grouped, and no others.
+    """Return how many hits a deepened retriever ranks: only these can be grouped.
 
     >>> ranked_hits({"rrf": {"retrievers": [], "rank_window_size": 200}})
     200

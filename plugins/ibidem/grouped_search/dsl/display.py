@@ -1,4 +1,4 @@
-"""Display of a hit: what the layer reads of a document besides what is asked for, which no answer shows."""
+"""Display of a hit: the fields that the layer reads of a document in addition, and removes from the answer."""
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -15,7 +15,7 @@ STATE = ("_seq_no", "_primary_term")
 
 
 def with_state(display: Mapping[str, Any]) -> Json:
-    """Ask for the packed value of a hit, and for the number of its write, by which the hit of a window is known.
+    """Request the packed value and the sequence number of a hit, which identify it in a window.
 
     >>> with_state({"_source": False})
     {'_source': False, 'seq_no_primary_term': True, 'docvalue_fields': ['ibidem.packed']}
@@ -27,7 +27,7 @@ def with_state(display: Mapping[str, Any]) -> Json:
 
 
 def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
-    """Remove from a hit what only the layer reads.
+    """Remove the layer's own fields from a hit.
 
     Args:
         hit: As the server gave it.

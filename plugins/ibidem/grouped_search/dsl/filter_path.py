@@ -1,4 +1,4 @@
-"""`filter_path`: the parts of an answer that a caller asks for, chosen as OpenSearch and Elasticsearch do.
+"""`filter_path`: the requested parts of an answer, chosen as OpenSearch and Elasticsearch do.
 
 A grouped answer is put together from several answers of the engine, of which each part is needed; so it is filtered
 here, at the end. Where the two engines differ, in lists that were empty before, this follows Elasticsearch.
@@ -22,7 +22,7 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ResponseFilter:
-    """What an answer is cut down to.
+    """The parts of an answer to return.
 
     Args:
         included: Paths of the parts that stay; all stay where there are none.
@@ -33,7 +33,7 @@ class ResponseFilter:
     excluded: Sequence[Path] = ()
 
     def apply(self, answer: Json) -> Json:
-        """Return an answer without the parts that are not asked for."""
+        """Return an answer with only the requested parts."""
         part: Any = keep(answer, self.included) if self.included else answer
         return drop(part, self.excluded) or {}
 
@@ -53,7 +53,7 @@ def read_filter(params: Mapping[str, str]) -> ResponseFilter:
 
 
 def segments(path: str) -> Path:
-    r"""Part a path at its dots; one behind a backslash belongs to a name.
+    r"""Split a path at its dots; an escaped dot belongs to a name.
 
     >>> segments(r"hits.*.a\.b")
     ('hits', '*', 'a.b')
@@ -62,7 +62,7 @@ def segments(path: str) -> Path:
 
 
 def step(name: str, paths: Sequence[Path]) -> Sequence[Path] | None:
-    """Return what is left of the paths that begin with a name; None where one of them ends with it."""
+    """Return the rest of the paths that begin with a name; None if one of them ends with it."""
     left: list[Path] = []
     for path in paths:
         if not matches(path[0], name):
@@ -74,7 +74,7 @@ def step(name: str, paths: Sequence[Path]) -> Sequence[Path] | None:
 
 
 def matches(segment: str, name: str) -> bool:
-    """Return whether a name is meant by a segment, in which `*` stands for any text.
+    """Return whether a name matches a segment, in which `*` stands for any text.
 
     Each part is taken where it comes first: no regular expression made of a caller's words, which could run on and on.
 
@@ -98,7 +98,7 @@ def matches(segment: str, name: str) -> bool:
 
 
 def keep(part: Any, paths: Sequence[Path]) -> Any:
-    """Return what paths lead to within a part of an answer; None where they lead to nothing."""
+    """Return the parts of an answer that paths select; None if they select nothing."""
     if isinstance(part, list):
         return [kept for each in part if (kept := keep(each, paths)) is not None] or None
     if not isinstance(part, Mapping):
@@ -114,7 +114,7 @@ def keep(part: Any, paths: Sequence[Path]) -> Any:
 
 
 def drop(part: Any, paths: Sequence[Path]) -> Any:
-    """Return a part of an answer without what paths lead to; None where they empty it."""
+    """Return an answer without the parts that paths select; None if nothing is left."""
     if not part or not isinstance(part, Mapping | list):
         return part
     if isinstance(part, list):

@@ -47,7 +47,7 @@ class SearchRecords:
 
 @dataclass(slots=True)
 class IndexMetadataCache:
-    """TTL cache of index metadata and manual decisions; one for each client."""
+    """TTL cache of index metadata and manual decisions; one per client."""
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
@@ -57,7 +57,7 @@ class IndexMetadataCache:
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
-        """Give how indexes are made, and refuse those whose hits cannot be grouped.
+        """Return the layout of indexes; those whose hits cannot be grouped are refused.
 
         Raises:
             UsageError: Signed by another version, or behind a pipeline that discards hits.
@@ -97,7 +97,7 @@ class IndexMetadataCache:
         return self.stored_presets.put(key, dict(read_entries(entries.items(), read_preset)), WORDS_S)
 
     def plugin(self) -> RequestFlow[bool]:
-        """Return whether the cluster's plugin may be asked: every node has it, and no setting says otherwise."""
+        """Return whether the cluster's plugin may be used: every node has it, and no setting disables it."""
         if plugin.mode() == "off":
             return False
         if (version := self.plugins.get("")) is not None:
@@ -105,7 +105,7 @@ class IndexMetadataCache:
         return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
     def search_records(self, names: IndexNames) -> RequestFlow[SearchRecords]:
-        """Give manual decisions and the key of cursors, which are next to each index, by one request."""
+        """Return the manual decisions and the cursor key, which are stored next to each index, by one request."""
         key = cache_key(names)
         cached = self.records.get(key) if names.sources else SearchRecords()
         if cached is not None:
@@ -116,7 +116,7 @@ class IndexMetadataCache:
 
 
 def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
-    """Return how far the groups of a search's indexes are settled.
+    """List the full names of the searched indexes: no patterns, and no excluded ones.
 
     Raises:
         UsageError: They are of several sets: a group of one has nothing to do with a group of another.
@@ -130,7 +130,7 @@ def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
 
 
 def read_names(index: str) -> list[str]:
-    """List what a search names in full: no pattern, and nothing that it leaves out.
+    """List the full names of the searched indexes: no patterns, and no excluded ones.
 
     >>> read_names("news,old-*,-old-7")
     ['news']
@@ -144,5 +144,5 @@ def layout_names(index: str, layout: Layout) -> IndexNames:
 
 
 def cache_key(names: IndexNames) -> str:
-    """Return what records of the same indexes are cached by."""
+    """Return the cache key of records of the same indexes."""
     return repr((names.asked, names.indices))

@@ -1,4 +1,4 @@
-"""Several searches in one request (`_msearch`), each grouped or not as it says; one that fails harms no other."""
+"""Several searches in one request (`_msearch`), each grouped or not; one that fails does not affect the others."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ OF_EACH = ("rest_total_hits_as_int", "typed_keys")
 
 @dataclass(frozen=True, slots=True)
 class SearchLine:
-    """One search of several.
+    """One of several searches.
 
     Args:
         head: Names its indexes, and how they are read.
@@ -39,7 +39,7 @@ class SearchLine:
 
     @property
     def plain(self) -> tuple[Json, Json]:
-        """Its head and body without dedupe parameters."""
+        """Its header and body without dedupe parameters."""
         return without_dedupe(self.head), without_dedupe(self.body)
 
 
@@ -62,7 +62,7 @@ class MultiSearch:
     lines: Sequence[SearchLine]
 
     def flow(self, metadata: IndexMetadataCache, error_answer: Callable[[Exception], Json | None]) -> RequestFlow[Json]:
-        """Answer the searches in their order: those without groups in one request.
+        """Answer the searches in order; those without grouping are sent in one request.
 
         Args:
             metadata: Cache of the metadata of indexes.
@@ -78,7 +78,7 @@ class MultiSearch:
         return join_responses([each is None for each in requests], engine_answer.get("responses", ()), own)
 
     def _read_options(self, line: SearchLine) -> DedupeRequest | UsageError | None:
-        """Return how a search is grouped, or what is wrong with it; None: the engine's own answer is asked for."""
+        """Return the dedupe options of a search, or its error; None if the engine's own response is requested."""
         try:
             request = dedupe_request({**self.options, **line.head}, line.body)
         except UsageError as error:
@@ -92,7 +92,7 @@ class MultiSearch:
         metadata: IndexMetadataCache,
         error_answer: Callable[[Exception], Json | None],
     ) -> RequestFlow[Json]:
-        """Answer one grouped search, or say what was wrong with it."""
+        """Answer one grouped search, or return its error."""
         if isinstance(request, UsageError):
             return usage_json(request)
         try:
@@ -115,7 +115,7 @@ class MultiSearch:
 
 
 def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
-    """Read searches: a head, which may be empty, and a body, each a JSON object.
+    """Parse searches: a header, which may be empty, and a body, each a JSON object.
 
     Raises:
         UsageError: A head without a body, or something that is no object.
@@ -138,7 +138,7 @@ def without_dedupe(part: Mapping[str, Any]) -> Json:
 
 
 def join_names(value: object) -> str:
-    """Write the indexes of a head as a path has them.
+    """Join the indexes of a header for a path.
 
     Raises:
         UsageError: They are no texts.
@@ -154,7 +154,7 @@ def join_names(value: object) -> str:
 
 
 def join_responses(passed: Sequence[bool], engine: Iterable[Json], own: Iterable[Json]) -> Json:
-    """Put the answers of several searches in their order.
+    """Merge the responses of several searches in order.
 
     Args:
         passed: For each search whether the engine answered it.
@@ -170,11 +170,11 @@ def join_responses(passed: Sequence[bool], engine: Iterable[Json], own: Iterable
 
 
 def error_json(status: int, kind: str, reason: str) -> Json:
-    """Return an error as OpenSearch and Elasticsearch write theirs."""
+    """Return an error in the format of OpenSearch and Elasticsearch."""
     cause = {"type": kind, "reason": reason}
     return {"error": {"root_cause": [cause], **cause}, "status": status}
 
 
 def usage_json(error: UsageError) -> Json:
-    """Return a mistake in what is asked for as the engines write theirs."""
+    """Return a usage error in the format of the engines."""
     return error_json(400, "illegal_argument_exception", str(error))

@@ -81,7 +81,7 @@ SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
 @dataclass(frozen=True, slots=True)
 class DslSearch:
-    """One search, checked.
+    """One validated search.
 
     Args:
         target: The indexes, or a point in time.
@@ -110,7 +110,7 @@ class DslSearch:
     raised: Sequence[Json] = ()
 
     def deepen(self, hits: int) -> "DslSearch":
-        """Return the search with a ranking of so many hits at least."""
+        """Return the search with a ranking of at least `size` hits."""
         ranking, raised = deepen(self.ranking, hits)
         display, _ = deepen(self.display, hits)
         return replace(self, ranking=ranking, display=display, raised=join_raised(self.raised, raised))
@@ -122,7 +122,7 @@ class DslSearch:
 
     @property
     def joins(self) -> bool:
-        """Whether hits show others inside them (`inner_hits`), which the parts that rank leave out."""
+        """Whether hits contain others (`inner_hits`), which the ranking leaves out."""
         return any(self.ranking.get(name) != self.display.get(name) for name in MATCHING)
 
     @property
@@ -183,7 +183,7 @@ def read_search(
 
 
 def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str, str], request: DedupeRequest) -> None:
-    """Refuse what does not go with groups.
+    """Refuse parts of a search that cannot be combined with grouping.
 
     Args:
         index: The indexes that are searched.
@@ -202,7 +202,7 @@ def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str,
 
 
 def read_target(index: str, body: Mapping[str, Any], params: dict[str, str], ranking: Json) -> Target:
-    """Return where all requests of a search go, with the parameters that each of them has.
+    """Return the target of all requests of a search, with their common parameters.
 
     The same ranking is asked of the same copies of the shards, so that its pages agree.
     """
@@ -224,7 +224,7 @@ def read_ranking(body: Mapping[str, Any]) -> Json:
 
 
 def named_rescore(body: Mapping[str, Any]) -> Json:
-    """Return the second ranking where it has named queries, which a hit shows.
+    """Return the rescore if it has named queries, which hits show.
 
     >>> named_rescore({"rescore": {"query": {"rescore_query": {"term": {"source": {"value": "AP", "_name": "ap"}}}}}})
     {'rescore': {'query': {'rescore_query': {'term': {'source': {'value': 'AP', '_name': 'ap'}}}}}}
@@ -242,7 +242,7 @@ def objects(part: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def is_suggest_only(body: Mapping[str, Any]) -> bool:
-    """Return whether nothing but suggestions is asked for: the servers then find no hits."""
+    """Return whether only suggestions are requested: the servers then find no hits."""
     return bool(body.get("suggest")) and not any(
         body.get(name) for name in ("query", "knn", "retriever", *AGGREGATIONS)
     )
@@ -262,7 +262,7 @@ def check_total(body: Mapping[str, Any]) -> None:
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a part that holds others by name.
+    """Return a part that is an object of named parts.
 
     Raises:
         UsageError: It holds something else.
@@ -326,7 +326,7 @@ def _fold_source(body: Json, params: dict[str, str]) -> None:
 
 
 def _fold_suggest(body: Json, left: dict[str, str]) -> None:
-    """Fold the query string's one suggestion, which the server calls by its field."""
+    """Convert the query string's single suggestion, which the server names after its field."""
     options = {name: left.pop(name) for name in SUGGEST if name in left}
     if "suggest_field" in options:
         field = options["suggest_field"]
@@ -341,7 +341,7 @@ def _order(text: str) -> object:
 
 
 def _read(text: str) -> object:
-    """Read yes and no as JSON has them; all else stays text, which the servers read."""
+    """Convert booleans as in JSON; all other values stay text, which the servers convert."""
     return {"true": True, "false": False, "": True}.get(text.lower(), text)
 
 

@@ -62,7 +62,7 @@ class BucketGroups:
         return rows
 
     def request_counts(self, aggregations: Mapping[str, Any]) -> Json:
-        """Write aggregations that also return which of the window's documents lie in each bucket."""
+        """Build aggregations that also return which of the window's documents are in each bucket."""
         return {name: self._request_counts(each) for name, each in aggregations.items()}
 
     def _request_counts(self, aggregation: Any) -> Any:
@@ -76,7 +76,7 @@ class BucketGroups:
         )
 
     def _member_aggregations(self) -> Json:
-        """Ask which members lie in a bucket, and how many texts where the window does not hold all."""
+        """Build the aggregation of the members of a bucket, and of its texts if the window does not hold all."""
         names = [self.window.name(row) for row in self.members]
         matches = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
@@ -139,7 +139,7 @@ class BucketGroups:
 
 
 def write_meta(part: Any) -> Any:
-    """Put the counts of buckets into `meta` of their aggregation, by the bucket's key, where typed clients read them.
+    """Add the counts of buckets to `meta` of their aggregation, by bucket key, where typed clients read them.
 
     >>> write_meta({"sterms#by": {"buckets": [{"key": "AP", "doc_count": 2, "_dedupe": {"groups": 1}}]}})
     {'sterms#by': {'buckets': [{'key': 'AP', 'doc_count': 2}], 'meta': {'dedupe': {'AP': {'groups': 1}}}}}
@@ -159,7 +159,7 @@ def write_meta(part: Any) -> Any:
 
 
 def bucket_key(bucket: Mapping[str, Any]) -> str:
-    """Write the key of a bucket, as the server does where it is no text."""
+    """Return the key of a bucket, formatted as the server does if it is not text."""
     return str(bucket.get("key_as_string", bucket["key"]))
 
 
@@ -183,7 +183,7 @@ def shows_hits(aggregations: Mapping[str, Any]) -> bool:
 
 
 def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Go through aggregations whose documents are the hits."""
+    """Iterate over the aggregations whose documents are the hits."""
     for each in aggregations.values():
         if isinstance(each, Mapping) and not any(name in each for name in OTHER_DOCUMENTS):
             yield each
@@ -191,13 +191,13 @@ def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, 
 
 
 def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the aggregations inside one."""
+    """Return the aggregations inside another."""
     aggregations = aggregation.get("aggs") or aggregation.get("aggregations") or {}
     return aggregations if isinstance(aggregations, Mapping) else {}
 
 
 def untyped_name(name: str) -> str:
-    """Return an aggregation's name without the type that `typed_keys` puts before it.
+    """Return an aggregation's name without its `typed_keys` prefix.
 
     >>> untyped_name("max#ibidem"), untyped_name("ibidem")
     ('ibidem', 'ibidem')
@@ -213,12 +213,12 @@ def member_refs(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
 
 
 def aggregation_part(answer: Mapping[str, Any], name: str) -> Any:
-    """Find an aggregation's answer by its name."""
+    """Find an aggregation's result by its name."""
     return next(each for key, each in answer.items() if untyped_name(key) == name)
 
 
 def totals_as_numbers(part: Any) -> Any:
-    """Write the totals of hits within hits and buckets as numbers, as the servers once did."""
+    """Write the totals of nested hits as numbers, as older servers did."""
     if isinstance(part, list):
         return [totals_as_numbers(each) for each in part]
     if not isinstance(part, Mapping):
@@ -252,14 +252,14 @@ use search_pipeline=_none
 
 
 def iterate_hits(hits: Sequence[Json]) -> Iterator[Json]:
-    """Return the hits of a list, and those inside its leads."""
+    """Return the hits of a list, including those inside its leads."""
     for hit in hits:
         yield hit
         yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
 
 
 def drop_own_aggregation(answer: Json) -> None:
-    """Take the layer's own aggregation out of an answer."""
+    """Remove the layer's own aggregation from a response."""
     aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
     answer.pop("aggregations", None)
     if aggregations:
@@ -267,13 +267,13 @@ def drop_own_aggregation(answer: Json) -> None:
 
 
 def read_newest(answer: Mapping[str, Any]) -> int:
-    """Read the highest number of a write among what matches."""
+    """Read the highest sequence number among the matches."""
     own_aggregations = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
     return ranking.read_newest({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:
-    """Refuse an answer that lacks a part of the index."""
+    """Refuse a response without all shards of the index."""
     shards = answer.get("_shards", {})
     failures = shards.get("failures", ())
     if failures:

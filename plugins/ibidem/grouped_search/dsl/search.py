@@ -62,7 +62,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
-    """Ask for aggregations once the groups are known that lie in their buckets; nothing where they are known."""
+    """Request aggregations once the groups in their buckets are known; no request if they are."""
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations
@@ -88,7 +88,7 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
 
 
 def suggest(search: DslSearch) -> RequestFlow[Json]:
-    """Send a separate request for suggestions that show documents; empty when none are requested."""
+    """Send a separate request for completion suggestions; empty if none are requested."""
     if not search.completes:
         return {}
     parts = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}

@@ -139,7 +139,7 @@ class StoredDslBackend(StoredBackend):
         self._hits: dict[DocumentRef, Json] = {}
 
     def read_metadata(self) -> RequestFlow[None]:
-        """Read how far groups are settled; of a point in time the indexes first.
+        """Read how far groups are settled; for a point in time, its indexes first.
 
         Raises:
             UsageError: An index stores no groups.
@@ -221,13 +221,13 @@ class StoredDslBackend(StoredBackend):
         return {"aggregations": write_meta(counts) if typed_keys else counts}
 
     def cursor(self, page: StoredPage) -> str:
-        """Write the cursor by which later pages see this ranking, with the place of the next; none of a retriever."""
+        """Write the cursor for later pages of this ranking, with the next start position; empty for a retriever."""
         if self._retrieved is not None:
             return ""
         return self.source.write_cursor(page.further)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
-        """Keep hits that hold all that is shown of them."""
+        """Keep the hits that already contain all fields to show."""
         display = self.search.display
         self._hits |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, display)) for hit in hits}
 
@@ -278,7 +278,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
 
 
 def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
-    """Read the preset that a search names, where it is not built in.
+    """Read the preset of a search, if it is not built in.
 
     Raises:
         UsageError: The indexes have no preset of this name.

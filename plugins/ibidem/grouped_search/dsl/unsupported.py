@@ -39,7 +39,7 @@ _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
 
 def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
-    """Refuse parts of a search that do not go with groups.
+    """Refuse parts of a search that cannot be combined with grouping.
 
     Raises:
         UsageError: Naming the part, the reason and what would be right.
@@ -63,12 +63,12 @@ group; leave it out: dedupe='collapse' shows one hit of a group
 
 
 def is_true(value: object) -> bool:
-    """Return whether a part of a body is switched on, as the servers read it."""
+    """Return whether a boolean of a body is true, as the servers parse it."""
     return value is True or value == "true"
 
 
 def refuse_target(index: str, body: Mapping[str, Any]) -> None:
-    """Refuse other clusters, whose indexes cannot be looked at; and names next to a point in time."""
+    """Refuse remote clusters, whose indexes cannot be read, and names next to a point in time."""
     if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
         refuse("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself")
     if index and "pit" in body:
@@ -76,7 +76,7 @@ def refuse_target(index: str, body: Mapping[str, Any]) -> None:
 
 
 def refuse_current(request: DedupeRequest) -> None:
-    """Refuse to choose the current version, for which titles and fields of documents have to be read.
+    """Refuse `dedupe_keep=current`, which needs the titles and fields of documents.
 
     Raises:
         UsageError: It is asked for.
@@ -105,7 +105,7 @@ def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
 
 
 def refuse_stored(body: Mapping[str, Any]) -> None:
-    """Refuse parts of a search that do not go with stored groups.
+    """Refuse parts of a search that cannot be combined with stored groups.
 
     Raises:
         UsageError: Naming the part, the reason and what would be right.
@@ -119,7 +119,7 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
 
 
 def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
-    """Read how many groups come before the page, and its size; size 0: only aggregations and suggestions.
+    """Read the number of groups before the page, and its size; size 0 requests only aggregations and suggestions.
 
     >>> read_page({"from": 25, "size": 10})
     (25, 10)
@@ -142,7 +142,7 @@ def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "
 
 
 def refuse_depth(body: Any) -> None:
-    """Refuse a body that is nested more deeply than it can be looked through.
+    """Refuse a body that is nested too deeply.
 
     Raises:
         UsageError: It is.
@@ -157,7 +157,7 @@ def refuse_depth(body: Any) -> None:
 
 
 def children(part: Any) -> Iterable[Any]:
-    """Return what a part of a body holds."""
+    """Return the direct children of a part of a body."""
     if isinstance(part, Mapping):
         return part.values()
     return part if isinstance(part, list | tuple) else ()

@@ -124,6 +124,7 @@ public record Request(
         refuse(values, "scope", "matches", "it looks up signatures beyond the window");
         refuse(values, "scope", "index", "it looks up signatures beyond the window");
         refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
+        refuse(values, "document", values.get("document"), "it reads no texts, by which passages overlap");
         refuse(values, "cursor", values.get("cursor"), "a point in time makes later pages see the same ranking");
     }
 

@@ -70,6 +70,7 @@ class RequestTest {
         "scope,matches,beyond the window",
         "scope,index,beyond the window",
         "by,stored,stored groups",
+        "document,meta.file,it reads no texts",
         "cursor,abc,a point in time"
     })
     void whatOnlyTheLayerDoesIsRefusedByNameWithTheReason(String name, String value, String reason) {
