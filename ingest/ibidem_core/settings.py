@@ -227,8 +227,8 @@ class Settings(BaseSettings):
     )
     gateway_overrides: bool = Field(
         default=False,
-        description="Whether callers of `ibidem serve` may decide on pairs and save searches; in a cluster with "
-        "accounts they need the right to write to `INDEX-ibidem-overrides` as well.",
+        description="Whether callers of `ibidem serve` may decide on pairs, tag documents and save searches; in a "
+        "cluster with accounts they need the right to write to `INDEX-ibidem-overrides` as well.",
     )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags"]
 
 RecordState = tuple[int, int]
 """Two numbers of the engine's own, which another write of a record changes."""

@@ -131,7 +131,21 @@ def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str |
     if ledger == "overrides" and _is_document(entry.get("a")) and _is_document(entry.get("b")):
         pair = [[new_name(index) or index, id_] for index, id_ in (entry["a"], entry["b"])]
         return pair_key(pair), entry | {"a": pair[0], "b": pair[1]}
+    if ledger == "tags" and isinstance(entry.get("documents"), list):
+        lead: Any = entry.get("lead")
+        return key, entry | {
+            "documents": [_renamed(each, new_name) for each in entry["documents"]],
+            "lead": [new_name(lead[0]) or lead[0], lead[1]] if _is_document(lead) else lead,
+        }
     return key, entry
+
+
+def _renamed(document: Any, new_name: Callable[[str], str | None]) -> Any:
+    """Give a document of an entry by the new name of its index; what is none is as it was."""
+    if not isinstance(document, dict) or not isinstance(document.get("index"), str):
+        return document
+    name = new_name(document["index"]) or document["index"]
+    return document if name == document["index"] else document | {"index": name}
 
 
 def _is_document(value: object) -> bool:

@@ -42,6 +42,8 @@ PATHS = (
     "/ibidem/compare?a=story-1&b=first-half-1",
     "/ibidem/groups",
     "/ibidem/overrides",
+    "/ibidem/tags",
+    "/ibidem/tags/report",
 )
 """Paths of the gateway whose answers are those over an archive without hidden documents."""
 
@@ -63,6 +65,8 @@ PAGES = (
     "/ibidem/page/review?q=said",
     "/ibidem/search?q=said&dedupe_by=stored&dedupe_explain=true&size=50",
     "/{index}/_search?q=text:said&dedupe=collapse&dedupe_by=stored&dedupe_explain=true&size=50",
+    "/ibidem/page/tags",
+    "/ibidem/tags/ledger.csv",
     "/ibidem/doctor",
     "/metrics",
 )
@@ -210,6 +214,18 @@ def test_no_word_of_a_hidden_document_is_suggested(archives: Archives, gateways:
     path = "/?q=unspeakble"
     assert "unspeakable" in get(gateways, archives.whole, path, CLERK).text
     check_hidden(get(gateways, archives.whole, path, READER).text)
+
+
+def test_tags_that_hidden_documents_share_tell_nothing_of_them(archives: Archives, gateways: dict[str, str]) -> None:
+    address, headers = f"{gateways[archives.whole]}/ibidem/tags", {"authorization": CLERK}
+    tagged = {"tag": "privileged", "ids": ["story-1", "classified-1"], "reason": "unspeakable"}
+    assert httpx2.post(address, json=tagged, headers=headers, timeout=60).status_code == 201
+    for path in (*PATHS, *PAGES):
+        check_hidden(get(gateways, archives.whole, path, READER).text)
+    (entry,) = get(gateways, archives.whole, "/ibidem/tags", READER).json()["entries"]
+    assert ([each["id"] for each in entry["documents"]], entry["reason"]) == (["story-1"], "")
+    taken_back = {"tag": "privileged", "ids": ["story-1"], "action": "remove"}
+    assert httpx2.post(address, json=taken_back, headers=headers, timeout=60).status_code == 201
 
 
 def test_decisions_on_hidden_documents_are_neither_shown_nor_told_by_their_effect(

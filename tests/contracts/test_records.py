@@ -15,6 +15,7 @@ from contracts.golden import Golden
 STEPS = (
     "ingest documents.jsonl",
     "overrides add lease draft --author Ada --reason courts",
+    "tags add relevant lease --group --author Ada --reason courts",
     "alerts add leases drains --level near",
     "alerts run",
     "delete letter --yes",
@@ -60,7 +61,7 @@ def fields(value: Any) -> Any:
     return type(value).__name__
 
 
-@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts"])
+@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts", "tags"])
 def test_the_records_of_a_ledger_have_these_keys_and_fields(records: list[tuple[str, str, Any]], ledger: str) -> None:
     shapes: dict[str, Any] = {}
     for key, entry in ((key, entry) for name, key, entry in records if name == ledger):

@@ -19,6 +19,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.books import CONTAINER
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sandbox import RECORDS
+from support.outlook_files import Message
 from support.pdf_files import pdf
 
 MOST_TEXT = 20_000
@@ -88,6 +89,13 @@ def book() -> bytes:
         archive.writestr("a.opf", package)
         archive.writestr("a.xhtml", "<html><body><p>We the People</p></body></html>")
     return out.getvalue()
+
+
+def letter() -> bytes:
+    """Write a small message of Outlook with a recipient, a file and another message."""
+    inner = Message({0x0037: "Before", 0x1000: "Is it due?"})
+    texts = {0x0037: "Rent", 0x1000: "It may wait.", 0x0C1A: "Bo", 0x007D: "Date: Sun, 3 May 2026 08:00:00 +0000\n\n"}
+    return Message(texts, recipients=[(1, "Ann", "a@b.example")], attachments=[("a.txt", b"x"), ("b", inner)]).file()
 
 
 def check(outcome: Document | Refusal) -> None:
@@ -168,6 +176,9 @@ TARGETS: Mapping[str, Target] = {
     ),
     "eml": Target(
         write_record(Format.EML), MAILS, (b"Content-Type: ", b"=?utf-8?b?", b"--b\n", b"boundary=b", b"charset=")
+    ),
+    "msg": Target(
+        write_record(Format.MSG), (letter(),), (b"__substg1.0_", b"\x1f\x00", b"\xfe\xff\xff\xff", b"\xff\xff")
     ),
     "mbox": Target(
         write_file("a.mbox"),

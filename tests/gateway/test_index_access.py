@@ -69,7 +69,7 @@ def test_brackets_in_a_setting_stand_for_themselves() -> None:
     assert not is_allowed("a", Settings(gateway_indexes=("[ab]",)))
 
 
-@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts", "presets"])
+@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags"])
 def test_a_pattern_opens_no_ledger_which_its_name_does(ledger: str) -> None:
     name = f"news-1-ibidem-{ledger}"
     assert not is_allowed(name, NEWS)

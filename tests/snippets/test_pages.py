@@ -44,7 +44,7 @@ PROGRAMS = {
 }
 """Pages with programs, and the tests that run them."""
 
-LOCAL = ("README.md", "tour.md", "books.md", "law.md", "news.md", "stored.md")
+LOCAL = ("README.md", "tour.md", "books.md", "law.md", "news.md", "stored.md", "tags.md")
 """Pages whose commands run over files and an index in SQLite."""
 
 SERVER = ("README.md", "tour.md", "clusters.md")

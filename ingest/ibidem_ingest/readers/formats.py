@@ -29,6 +29,7 @@ class Format(StrEnum):
     MARKDOWN = "markdown"
     RST = "rst"
     EML = "eml"
+    MSG = "msg"
     MBOX = "mbox"
     DOCX = "docx"
     EPUB = "epub"
@@ -49,6 +50,7 @@ SUFFIXES = {
     ".markdown": Format.MARKDOWN,
     ".rst": Format.RST,
     ".eml": Format.EML,
+    ".msg": Format.MSG,
     ".mbox": Format.MBOX,
     ".docx": Format.DOCX,
     ".epub": Format.EPUB,
@@ -59,6 +61,13 @@ SUFFIXES = {
     ".xhtml": Format.HTML,
     ".pdf": Format.PDF,
 }
+
+
+CONVERTED = {
+    ".pst": "convert it: readpst -e -o FOLDER FILE (package pst-utils) writes its mails as .eml; then read that folder",
+    ".ost": "export its mailbox as .pst, and convert that: readpst -e -o FOLDER FILE (package pst-utils) writes .eml",
+}
+"""Mailboxes of Outlook, which no reader takes, by suffix, with what to do about them."""
 
 
 def guess_format(name: str) -> Format | None:
@@ -124,6 +133,7 @@ LIBRARIES = {
     Format.HTML: "trafilatura",
     Format.PDF: "pypdfium2",
     Format.MARKDOWN: "markdown_it",
+    Format.MSG: "olefile",
     Format.DOCX: "docx",
     Format.EPUB: "lxml",
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 
 from ibidem_ingest.errors import Refusal, Unreadable, UsageError, translate_errors
-from ibidem_ingest.readers.formats import EVERY, PACKED, Choice, Format, guess_format, require
+from ibidem_ingest.readers.formats import CONVERTED, EVERY, PACKED, Choice, Format, guess_format, require
 
 STANDARD_INPUT = "-"
 
@@ -79,6 +79,8 @@ def _check_path(path: Path, choice: Choice) -> None:
         return
     format_ = choice.choose_format(path.name)
     if format_ is None:
+        if remedy := CONVERTED.get(path.suffix.lower()):
+            raise UsageError(f"{printable(path)} is a mailbox of Outlook, which is not read as it is", remedy)
         if guess_format(path.stem) in PACKED:
             raise UsageError(f"{printable(path)} is compressed twice", "unpack it first")
         remedy = f"name its format: --format {'|'.join(Format)}"
@@ -164,7 +166,16 @@ def _walk(
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
         else:
-            passed_over[path.suffix.lower() or "no suffix"] += 1
+            yield from _leave(path, passed_over)
+
+
+def _leave(path: Path, passed_over: Counter[str]) -> Iterator[Refusal]:
+    """Count a file of no format; a mailbox of another form is refused, since it holds documents."""
+    suffix = path.suffix.lower()
+    if remedy := CONVERTED.get(suffix):
+        yield Refusal(printable(path), "", "", f"it is a mailbox of Outlook, which is not read as it is; {remedy}")
+    else:
+        passed_over[suffix or "no suffix"] += 1
 
 
 MAILDIR = ("cur", "new")

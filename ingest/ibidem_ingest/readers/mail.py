@@ -46,11 +46,20 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
             raise Unreadable(
                 "it is not a mail: it does not begin with a header; give its format with --format, or leave it out"
             )
-        contents = _Contents(parse)
-        contents.read(mail)
-        text = contents.text()
-        attached = [_sub_record(mail, each) for each in contents.attached]
-        record = _head(mail)
+        return mail_fields(mail, parse)
+
+
+def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object]:
+    """Return the record of a mail that was parsed, as `mail_record` does.
+
+    Raises:
+        Unreadable: It holds no text, or too many parts.
+    """
+    contents = _Contents(parse)
+    contents.read(mail)
+    text = contents.text()
+    attached = [_sub_record(mail, each) for each in contents.attached]
+    record = _head(mail)
     if not text.strip() and not attached:
         raise Unreadable(EMPTY if not mail.get_payload() else "it holds no text; leave it out", "text")
     record |= {"text": text, "title": record["title"] or first_line(text)}

@@ -33,6 +33,7 @@ from ibidem_ingest.readers.formats import Format, guess_format
 from ibidem_ingest.readers.html import html_record
 from ibidem_ingest.readers.mail import mail_record
 from ibidem_ingest.readers.markup import markdown_record, rst_record
+from ibidem_ingest.readers.outlook import outlook_record
 from ibidem_ingest.readers.pdf import pdf_record
 
 SECONDS = 120.0
@@ -62,6 +63,7 @@ RECORDS: dict[Format, Callable[..., dict[str, object]]] = {
     Format.MARKDOWN: markdown_record,
     Format.RST: rst_record,
     Format.EML: lambda path, max_text: mail_record(path, max_text, partial(_parse_attachment, max_text)),
+    Format.MSG: lambda path, max_text: outlook_record(path, max_text, partial(_parse_attachment, max_text)),
     Format.DOCX: docx_record,
     Format.EPUB: epub_record,
     Format.PDF: pdf_record,

@@ -133,6 +133,7 @@ COMMANDS = {
     "status": "Show the progress or summary of a run, also one started with --no-wait.",
     "delete": "Delete documents; with --identical their identical copies too.",
     "overrides": "List, add or remove manual decisions on pairs of documents.",
+    "tags": "Tag documents, groups and threads; show where copies were tagged differently.",
     "worker": "Run a worker for the queue.",
     "search": "Show a result list with its duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",

@@ -5,7 +5,7 @@ The export is CSV or JSON Lines: each examined document with group, lead, level 
 
 import csv
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
@@ -42,6 +42,11 @@ class Entry:
     def id(self) -> str:
         """The document's id."""
         return str(self.hit["_id"])
+
+    @property
+    def index(self) -> str:
+        """Its index."""
+        return str(self.hit.get("_index", ""))
 
     @property
     def mark(self) -> Mapping[str, Any]:
@@ -171,20 +176,26 @@ def row(entry: Entry) -> Row:
     }
 
 
-def as_csv(rows: Iterator[Row]) -> bytes:
-    """Write rows as CSV with a header; cells that look like formulas are escaped.
+def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:
+    """Write rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell.
 
     Args:
         rows: The rows.
+        columns: The names of their values, in order.
     """
     stream = io.StringIO()
     table = csv.writer(stream)
-    table.writerow(COLUMNS)
-    table.writerows([inert(str(each[name])) for name in COLUMNS] for each in rows)
+    table.writerow(columns)
+    table.writerows([inert(cell(each[name])) for name in columns] for each in rows)
     return stream.getvalue().encode("utf-8", "replace")
 
 
-def as_lines(rows: Iterator[Row]) -> bytes:
+def cell(value: object) -> str:
+    """Write a value for a cell."""
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def as_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:  # noqa: ARG001 - as `as_csv`
     """Write rows as JSON Lines."""
     return b"".join(orjson.dumps(each) + b"\n" for each in rows)
 

@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from ibidem.gateway import document_routes, operation_routes, search_routes
+from ibidem.gateway import document_routes, operation_routes, search_routes, tag_routes
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithContext
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
@@ -18,7 +18,7 @@ from ibidem.gateway.index_access import has_all_indexes
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.middleware import LimitsMiddleware
 from ibidem.gateway.openapi import add_error_schema
-from ibidem.gateway.page import decisions, rendering, review, routes, saved, selection
+from ibidem.gateway.page import decisions, rendering, review, routes, saved, selection, tags
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import read_query
 from ibidem.gateway.passthrough import Passthrough
@@ -52,11 +52,13 @@ ROUTERS = (
     routes.router,
     review.router,
     decisions.router,
+    tags.router,
     selection.router,
     saved.router,
     rendering.docs_router,
     document_routes.document_router,
     document_routes.override_router,
+    tag_routes.tag_router,
     document_routes.alert_router,
     root_router,
     search_routes.router,

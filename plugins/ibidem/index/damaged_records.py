@@ -7,6 +7,7 @@ from typing import get_args
 from ibidem.index.alerts import SAVED, read_alert, read_report
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.tags import TagEntry
 from ibidem_engines import group_checkpoint as groups
 from ibidem_engines.engine import Engine, Ledger
 from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
@@ -31,6 +32,7 @@ _READERS: dict[Ledger, Parse[object]] = {
     "tombstones": Tombstone.from_record,
     "overrides": Override.from_record,
     "presets": read_preset,
+    "tags": TagEntry.from_record,
 }
 
 

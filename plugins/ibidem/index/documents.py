@@ -74,8 +74,11 @@ TEXTS_AT_ONCE = 20
 def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
     """Yield the packed signatures of documents by id; missing ids are skipped."""
     for start in range(0, len(ids), AT_ONCE):
-        filters = tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE])
-        yield from engine.search(Query(filters=filters), AT_ONCE).hits
+        query = Query(filters=tuple(Filter("id", id_) for id_ in ids[start : start + AT_ONCE]))
+        ranking = engine.search(query, AT_ONCE)
+        if ranking.total > len(ranking.hits):  # several indexes have the same ids
+            ranking = engine.search(query, ranking.total)
+        yield from ranking.hits
 
 
 @dataclass(frozen=True, slots=True)

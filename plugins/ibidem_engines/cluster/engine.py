@@ -43,7 +43,7 @@ from ibidem_engines.stored_groups import CollapseEngine, Facets
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
-OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))
+OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
 """Ledgers that people write, rarely."""
 
 CURSOR_KEY_S = 3_600.0

@@ -34,7 +34,7 @@ from ibidem_engines.ttl_cache import TtlCache
 NAMES_AT_ONCE = 25
 """Indexes in the path of one request."""
 
-READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets"))
+READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets", "tags"))
 """Ledgers that searches read and people write: made visible as they are written, the others as they are read."""
 
 

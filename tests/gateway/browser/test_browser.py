@@ -137,6 +137,32 @@ def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open)
     expect(page.get_by_text("No manual decisions yet")).to_be_visible()
 
 
+def test_a_reviewer_tags_a_whole_group_and_is_told_where_copies_differ(visit: Open) -> None:
+    page = visit("/?q=drains&date=2001")
+    group = page.locator(".group").filter(has_text="Lease (copy)")
+    group.get_by_role("button", name="Privileged").click()
+    told = page.get_by_role("status").filter(has_text="3 documents tagged privileged")
+    expect(told).to_be_visible()
+    expect(group.locator(".tag")).to_have_count(3)
+    group.get_by_placeholder("another tag").fill("Project Falcon")
+    page.keyboard.press("Enter")
+    expect(page.get_by_role("status").filter(has_text="3 documents tagged project falcon")).to_be_visible()
+    page.goto("/ibidem/page/document?id=copy")
+    page.get_by_role("button", name="Not relevant").click()
+    page.goto("/ibidem/page/tags")
+    expect(page.get_by_role("region", name="Groups")).to_contain_text("Copies that differ in not-relevant")
+    with page.expect_download() as download:
+        page.get_by_role("region", name="Groups").get_by_role("link", name="CSV").click()
+    assert download.value.suggested_filename == "tag-report.csv"
+    for number in range(3):
+        page.get_by_role("region", name="Ledger").get_by_role("listitem").nth(2 * number).get_by_role(
+            "button", name="Take back"
+        ).click()
+        expect(page.get_by_role("status").filter(has_text="no longer tagged")).to_be_visible()
+    page.goto("/?q=drains")
+    expect(page.locator(".tag")).to_have_count(0)
+
+
 def test_the_copies_of_a_document_are_on_a_line_of_time(visit: Open) -> None:
     page = visit("/ibidem/page/inspect?id=lease")
     expect(page.locator("circle")).to_have_count(3)
@@ -331,6 +357,7 @@ def test_hostile_documents_stay_inert(visit: Open) -> None:
         "/ibidem/page/inspect?id=lease",
         "/ibidem/page/compare?a=lease&b=draft",
         "/ibidem/page/overrides",
+        "/ibidem/page/tags",
         "/ibidem/page/review?q=drains",
         "/ibidem/page/saved",
         "/ibidem/page/selection?doc=lease&doc=draft",

@@ -369,7 +369,7 @@ def test_every_millisecond_of_a_page_belongs_to_a_stage(client: TestClient, capl
     client.get("/?q=drains", headers=PAGE)
     (line,) = (vars(each) for each in caplog.records if each.message == "answered")
     stages = {name: took for name, took in line.items() if name.endswith("_ms") and name != "all_ms"}
-    names = ("window", "grouping", "fetch", "facets", "differences", "rendering", "other")
+    names = ("window", "grouping", "fetch", "facets", "differences", "tags", "rendering", "other")
     assert set(stages) == {f"{name}_ms" for name in names}
     assert sum(stages.values()) == pytest.approx(line["all_ms"], abs=0.05)
 

@@ -80,6 +80,7 @@ class Entry:
         reason: Why it is one.
         differs: What differs from its lead; None where that is read when the group is opened.
         lead: The id of the lead that it is under; empty for a lead.
+        index: Its index.
     """
 
     id: str
@@ -91,6 +92,7 @@ class Entry:
     reason: str = ""
     differs: Sequence[Stretch] | None = ()
     lead: str = ""
+    index: str = ""
 
     @property
     def pair(self) -> str:
@@ -124,6 +126,11 @@ class Group:
     def size(self) -> int:
         """Number of documents in its group."""
         return len(self.duplicates) + self.hidden
+
+    @property
+    def documents(self) -> Sequence[Entry]:
+        """The lead, and the duplicates that are shown."""
+        return [self.lead, *self.duplicates]
 
     @property
     def count_text(self) -> str:
@@ -161,7 +168,14 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
 
 def lead_entry(entry: result_list.Entry) -> Entry:
     """Describe a lead."""
-    return Entry(entry.id, split_marks(entry.title), byline(entry), url(entry), split_marks(entry.passage))
+    return Entry(
+        id=entry.id,
+        title=split_marks(entry.title),
+        about=byline(entry),
+        url=url(entry),
+        passage=split_marks(entry.passage),
+        index=entry.index,
+    )
 
 
 def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
@@ -180,6 +194,7 @@ def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
         reason=printable(entry.evidence),
         differs=stretches(entry.difference) if reads or entry.level == "partial" else None,
         lead=str(entry.lead["_id"]),
+        index=entry.index,
     )
 
 

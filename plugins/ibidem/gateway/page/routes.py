@@ -1,6 +1,5 @@
 """Routes of the page: result list, document, inspect, compare, overrides, export, static files."""
 
-import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
@@ -15,7 +14,6 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
 from ibidem.comparison.redline import redline
-from ibidem.comparison.result_list import FORMATS
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem.gateway.document_routes import check_overrides
 from ibidem.gateway.errors import HttpError
@@ -29,6 +27,8 @@ from ibidem.gateway.page.facets import Choices, choices, stored_choices
 from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
+from ibidem.gateway.page.tags import group_names, own_name, read_page_tags
+from ibidem.gateway.table import as_table
 from ibidem.gateway.upstream import Caller
 from ibidem.grouped_search.api import SearchResult, search_window
 from ibidem.grouped_search.backend import Portion
@@ -42,11 +42,9 @@ from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.mail.head import is_mail
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
-
-PLACE = re.compile("g[0-9]{1,6}")
-"""A place in the list."""
 
 CACHE_CONTROL = "public, max-age=31536000, immutable"
 
@@ -87,6 +85,8 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         facets = count_choices(engine, result, state)
     with metrics.measure("differences"):
         groups = page_groups(result.response, first)
+    with metrics.measure("tags"):
+        tags = read_page_tags(engine, group_names(groups), parameters.tagged)
     with metrics.measure("rendering"):
         return html(
             "page_list.html",
@@ -104,6 +104,7 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
             more=has_more(result.response, state),
             overrides=context.settings.gateway_overrides,
             decision=last_decision(engine, parameters),
+            tags=tags,
         )
 
 
@@ -158,6 +159,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
         group=groups[0],
         after=parameters.after,
         overrides=context.settings.gateway_overrides,
+        tags=read_page_tags(engine, group_names(groups)),
     )
 
 
@@ -166,13 +168,7 @@ def export(
     ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
 ) -> Response:
     """Export the documents of a list as a table, duplicates after their leads; all of them if groups are stored."""
-    if ending not in FORMATS:
-        raise HttpError(
-            404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
-        )
-    media, write = FORMATS[ending]
-    name = {"content-disposition": f'attachment; filename="ibidem.{ending}"', "cache-control": "private, no-store"}
-    return Response(write(exported_rows(engine, context, parameters.state())), media_type=media, headers=name)
+    return as_table("ibidem", ending, exported_rows(engine, context, parameters.state()))
 
 
 @router.get("/document")
@@ -182,6 +178,7 @@ def document(engine: CallersEngine, context: WithContext, parameters: OneParamet
     query = state.query() if state.q.strip() else None
     duplicates = find_copies(engine, parameters.id, state.policy()).duplicates
     passages = list(pieces(hit.text, searched_phrases(query, "text")))
+    name = own_name(engine, parameters.id)
     return html(
         "page_document.html",
         document=hit,
@@ -192,6 +189,10 @@ def document(engine: CallersEngine, context: WithContext, parameters: OneParamet
         state=state,
         neighbours=neighbours(engine, context, state, parameters.id) if query else None,
         duplicates=format_count(len(duplicates), "duplicate") if duplicates else "",
+        own={"index": name[0], "id": name[1]},
+        is_mail=is_mail(hit.meta),
+        tags=read_page_tags(engine, [name], parameters.tagged),
+        overrides=context.settings.gateway_overrides,
     )
 
 
@@ -202,6 +203,8 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
     inspection = find_copies(engine, parameters.id, state.policy())
     document = read_document(engine, parameters.id)
     copies = read_copies(engine, inspection)
+    name = own_name(engine, parameters.id)
+    names = [name, *((each.index, each.id) for each in inspection.duplicates)]
     return html(
         "page_inspect.html",
         document=document,
@@ -212,6 +215,8 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
         count=format_count(len(inspection.duplicates), "duplicate"),
         state=state,
         overrides=context.settings.gateway_overrides,
+        own={"index": name[0], "id": name[1]},
+        tags=read_page_tags(engine, names, parameters.tagged),
     )
 
 
@@ -266,7 +271,8 @@ def next_address(form: Mapping[str, str]) -> str:
     """
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     state = read_query(QueryParams(form.get("list", ""))).state()
-    decision = urlencode([("said", verdict), ("about", a), ("about", b)])
+    message = [("said", verdict), ("about", a), ("about", b)]
+    decision = urlencode(message)
     page, place = form.get("page", "compare" if "list" not in form else "list"), form.get("place", "")
     if page == "overrides":
         return f"/ibidem/page/overrides?{decision}"
@@ -274,8 +280,7 @@ def next_address(form: Mapping[str, str]) -> str:
         return f"{state.part('compare', a=a, b=b)}&{decision}"
     if form.get("skip", "").isdecimal():
         return f"{state.part('review', skip=form['skip'][:6])}&{decision}"
-    separator = "&" if state.suffix(page=state.page) else "?"
-    return f"{state.address(page=state.page)}{separator}{decision}" + (f"#{place}" if PLACE.fullmatch(place) else "")
+    return state.with_message(message, place)
 
 
 def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:

@@ -1,5 +1,6 @@
 """State of the page, all of it in the URL."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
@@ -26,6 +27,9 @@ KEEPS = ("rank", "earliest", "latest", "longest")
 ORDERS: tuple[Order, ...] = get_args(Order)
 SIZES = (10, 25, 50)
 MOST_SOURCES = 20
+
+PLACE = re.compile("g[0-9]{1,6}")
+"""A place in the list."""
 
 PAPERS = "conrad2003"
 """The rule of a paper, which is there to be compared with, not to be chosen by readers."""
@@ -142,6 +146,16 @@ class PageState:
         '/?q=grain&level=identical&page=2'
         """
         return HOME + self.suffix(**changes)
+
+    def with_message(self, message: Sequence[Choice], place: str = "") -> str:
+        """Return the address of this state with what was done last, at a place of the list.
+
+        >>> PageState(q="grain").with_message([("tagged", "2026")], "g3")
+        '/?q=grain&tagged=2026#g3'
+        """
+        separator = "&" if self.suffix(page=self.page) else "?"
+        anchor = f"#{place}" if PLACE.fullmatch(place) else ""
+        return f"{self.address(page=self.page)}{separator}{urlencode(message)}{anchor}"
 
     def policy(self, level: Level = "near") -> Policy:
         """Return the decision for a pair.
@@ -279,6 +293,7 @@ class ListQuery(StrictQuery):
     within: str = Field(default="", max_length=LONGEST_QUERY, description="A query within whose results is searched.")
     said: Literal["", "same", "not", "none"] = Field(default="", description="The decision that was made last.")
     about: list[Id] = Field(default=[], max_length=2, description="The two documents of that decision.")
+    tagged: str = Field(default="", max_length=40, description="The date of the entry of tags that was made last.")
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 

@@ -1,0 +1,200 @@
+"""Tags: what reviewers say of documents, kept as a ledger whose entries are never changed.
+
+An entry gives a tag to documents, or takes it back: who, when, which documents with which texts, in which group. The
+last entry on a document holds, and `relevant` and `not-relevant` replace each other. Tags join and part no documents.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, get_args
+from unicodedata import normalize
+
+from ibidem_core.records import parse_record
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_ingest.errors import UsageError, short_repr
+
+RELEVANT, NOT_RELEVANT, PRIVILEGED = "relevant", "not-relevant", "privileged"
+USUAL = (RELEVANT, NOT_RELEVANT, PRIVILEGED)
+"""Tags that every review has; any other word may be one."""
+
+RELEVANCE = (RELEVANT, NOT_RELEVANT)
+"""Tags of which a document has one at most."""
+
+LONGEST_TAG = 100
+MOST_DOCUMENTS = 10_000
+"""Documents of one entry."""
+
+Action = Literal["add", "remove"]
+ACTIONS: tuple[Action, ...] = get_args(Action)
+
+Kind = Literal["document", "group", "thread"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""What was tagged in one step: documents that were named, a group of duplicates, or a thread of mails."""
+
+
+def read_tag(typed: str) -> str:
+    """Read a tag: in small letters, with single spaces, so that `Privileged` and `privileged` are one.
+
+    Raises:
+        UsageError: It is empty, too long, or holds a comma or a character that cannot be seen.
+
+    >>> read_tag("  Project  Falcon ")
+    'project falcon'
+    """
+    tag = " ".join(normalize("NFC", typed).lower().split())
+    if not 0 < len(tag) <= LONGEST_TAG or "," in tag or not tag.isprintable():
+        raise UsageError(
+            f"tag {short_repr(typed)} is not allowed",
+            f"write {', '.join(USUAL)} or a word of your own, at most {LONGEST_TAG} characters without a comma",
+        )
+    return tag
+
+
+@dataclass(frozen=True, slots=True)
+class TaggedDocument:
+    """A document as it was when it was tagged.
+
+    Args:
+        index: Its index.
+        id: Its id.
+        content: The content hash of its text: `ch3:` and 32 hex digits; empty where it was not signed.
+    """
+
+    index: str
+    id: str
+    content: str = ""
+
+    @property
+    def name(self) -> DocumentRef:
+        """Its index and id."""
+        return self.index, self.id
+
+
+@dataclass(frozen=True, slots=True)
+class TagEntry:
+    """An entry of the ledger of tags.
+
+    Args:
+        tag: The tag, as `read_tag` writes it.
+        action: Whether the documents got it, or it was taken back.
+        documents: The documents.
+        author: Name of the person.
+        date: When, ISO 8601 in UTC.
+        kind: In what they were found.
+        lead: Index and id of the first document of that group or thread; None for documents that were named.
+        reason: Why.
+    """
+
+    tag: str
+    action: Action
+    documents: tuple[TaggedDocument, ...]
+    author: str = ""
+    date: str = ""
+    kind: Kind = "document"
+    lead: DocumentRef | None = None
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        """Refuse a tag that `read_tag` would write in another way."""
+        if read_tag(self.tag) != self.tag:
+            raise UsageError(f"tag {short_repr(self.tag)} is not written as tags are", f"write {read_tag(self.tag)!r}")
+
+    def as_record(self) -> dict[str, object]:
+        """Return the record that is stored and shown."""
+        return asdict(self) | {
+            "documents": [asdict(each) for each in self.documents],
+            "lead": None if self.lead is None else list(self.lead),
+        }
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "TagEntry":
+        """Read what `as_record` wrote; what others added is passed over.
+
+        Raises:
+            DamagedRecord: It is no such record.
+        """
+        return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
+
+    def among(self, names: Collection[DocumentRef]) -> "TagEntry | None":
+        """Return the entry as someone may know it who may read these documents; None where it is about no other.
+
+        Lead and reason were written with all of its documents in view, so they are left out where one is.
+        """
+        documents = tuple(each for each in self.documents if each.name in names)
+        if len(documents) == len(self.documents) and (self.lead is None or self.lead in names):
+            return self
+        return replace(self, documents=documents, lead=None, reason="") if documents else None
+
+
+@dataclass(frozen=True, slots=True)
+class LastEntry:
+    """The last entry on a document and a tag, which holds.
+
+    Args:
+        entry: The entry.
+        content: Content hash of the document when it was made.
+    """
+
+    entry: TagEntry
+    content: str
+
+
+def question(tag: str) -> tuple[str, ...]:
+    """Return the tags of which a document has one at most.
+
+    >>> question("relevant"), question("privileged")
+    (('relevant', 'not-relevant'), ('privileged',))
+    """
+    return RELEVANCE if tag in RELEVANCE else (tag,)
+
+
+class Tags:
+    """The entries of an index, and what holds of each document.
+
+    Args:
+        entries: The entries in the order of time.
+    """
+
+    def __init__(self, entries: Iterable[TagEntry]) -> None:
+        self.entries: Sequence[TagEntry] = list(entries)
+        self._last: dict[DocumentRef, dict[tuple[str, ...], LastEntry]] = {}
+        for entry in self.entries:
+            for document in entry.documents:
+                self._take(entry, document)
+
+    def _take(self, entry: TagEntry, document: TaggedDocument) -> None:
+        """Let an entry hold of a document; to take back a tag that it does not have changes nothing."""
+        entries, asked = self._last.setdefault(document.name, {}), question(entry.tag)
+        last = entries.get(asked)
+        if entry.action == "add" or last is None or last.entry.tag == entry.tag:
+            entries[asked] = LastEntry(entry, document.content)
+
+    @property
+    def names(self) -> Collection[DocumentRef]:
+        """The documents of all entries."""
+        return self._last.keys()
+
+    def standing(self, name: DocumentRef) -> Mapping[str, LastEntry]:
+        """Return what holds of a document, by tag in the order of letters; nothing of one without tags."""
+        given = [last for last in self._last.get(name, {}).values() if last.entry.action == "add"]
+        return {last.entry.tag: last for last in sorted(given, key=lambda last: last.entry.tag)}
+
+    def holds(self, entry: TagEntry, name: DocumentRef) -> bool:
+        """Return whether an entry is the last one on a document and its tag."""
+        last = self._last.get(name, {}).get(question(entry.tag))
+        return last is not None and last.entry is entry
+
+    def rows(self) -> Iterator[tuple[TagEntry, TaggedDocument]]:
+        """Yield every document of every entry."""
+        for entry in self.entries:
+            for document in entry.documents:
+                yield entry, document
+
+
+def has_changed(then: str, now: str) -> bool:
+    """Return whether a text has changed since, by its content hashes; hashes of two schemes say nothing.
+
+    >>> has_changed("ch3:aa", "ch3:bb"), has_changed("ch3:aa", "ch4:bb"), has_changed("", "ch3:bb")
+    (True, False, False)
+    """
+    return then != now and then.partition(":")[0] == now.partition(":")[0]

@@ -1,0 +1,239 @@
+"""Mails that Outlook saved (`.msg`): a compound file of properties, read as the mail that they describe.
+
+Source: [MS-OXMSG] for the streams, [MS-OXPROPS] for the numbers of the properties.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from email import message_from_string, policy
+from email.message import EmailMessage
+from email.utils import format_datetime, formataddr
+from mimetypes import guess_type
+from pathlib import Path
+from struct import unpack_from
+from typing import Any
+
+from ibidem_ingest.errors import Unreadable, translate_damage
+from ibidem_ingest.readers.formats import Format, load_library
+from ibidem_ingest.readers.mail import MOST_PARTS, ParseFile, mail_fields
+from ibidem_ingest.readers.text import content
+
+SUBJECT, SENT, DELIVERED, HEADERS = 0x0037, 0x0039, 0x0E06, 0x007D
+SENDER_NAME, SENDER_SMTP, SENDER_ADDRESS = 0x0C1A, 0x5D01, 0x0C1F
+MESSAGE_ID, IN_REPLY_TO, REFERENCES = 0x1035, 0x1042, 0x1039
+BODY, HTML, RTF = 0x1000, 0x1013, 0x1009
+BODY_CODE_PAGE, TEXT_CODE_PAGE = 0x3FDE, 0x3FFD
+RECIPIENT_TYPE, NAME, SMTP, ADDRESS = 0x0C15, 0x3001, 0x39FE, 0x3003
+LONG_FILE_NAME, FILE_NAME, DATA, MEDIA_TYPE = 0x3707, 0x3704, 0x3701, 0x370E
+"""Numbers of properties."""
+
+UNICODE, TEXT, BINARY, OBJECT = "001F", "001E", "0102", "000D"
+"""Types of the properties that have a stream of their own."""
+
+INTEGER, TIME = 0x0003, 0x0040
+"""Types of the properties that are in the stream of all fixed ones."""
+
+STREAM = "__substg1.0_"
+FIXED = "__properties_version1.0"
+EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
+RECIPIENTS = {1: "To", 2: "Cc"}
+KEPT = ("from", "to", "cc", "date", "subject", "message-id", "in-reply-to", "references")
+"""Headers that are taken as they were transported; the others describe a body that Outlook has taken apart."""
+
+DEEPEST = 20
+"""Mails that are attached to one another; only a malicious file nests more."""
+
+NO_MESSAGE = "it is not a message of Outlook; give its format with --format, or leave it out"
+CONVERT = "convert it with msgconvert (libemail-outlook-message-perl), and read the .eml"
+
+
+def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
+    """Read a mail that Outlook saved, as `mail_record` reads one.
+
+    Args:
+        path: The file.
+        max_text: The most characters that its texts may have.
+        parse: Reads attachments that are neither text nor mail; None: they are only named.
+
+    Raises:
+        Unreadable: It is no such file, holds no text, or is too large; or the library for it is missing.
+    """
+    data = content(path, max_text)
+    library = load_library(Format.MSG)
+    with translate_damage("message of Outlook"):
+        if not library.isOleFile(data=data):
+            raise Unreadable(NO_MESSAGE)
+        try:
+            with library.OleFileIO(data) as file:
+                mail = _root(file).mail()
+        except OSError as error:  # the library's own: the file is in memory
+            raise Unreadable(
+                f"it is not a valid message of Outlook ({error}); save it again, or leave it out"
+            ) from error
+        return mail_fields(mail, parse)
+
+
+def _root(file: Any) -> "Storage":
+    """Return the message that a compound file holds.
+
+    Raises:
+        Unreadable: It holds something else, such as a document of Word.
+    """
+    entries = [tuple(path) for path in file.listdir(streams=True, storages=True)]
+    if (FIXED,) not in entries:
+        raise Unreadable(NO_MESSAGE)
+    return Storage(file, entries)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Storage:
+    """The properties of a message, of a recipient, or of an attachment.
+
+    Args:
+        file: The compound file.
+        entries: The paths of all that is in it.
+        path: Its own.
+        depth: How many messages it is in.
+    """
+
+    file: Any
+    entries: list[tuple[str, ...]]
+    path: tuple[str, ...] = ()
+    depth: int = 0
+
+    def mail(self) -> EmailMessage:
+        """Return the message as a mail.
+
+        Raises:
+            Unreadable: Its body is there in a form that is not read, or messages are nested too deeply.
+        """
+        if self.depth > DEEPEST:
+            raise Unreadable(f"it has mails in mails more than {DEEPEST} deep; leave it out", "text")
+        mail = EmailMessage()
+        for name, value in self._headers().items():
+            with suppress(ValueError, IndexError, TypeError):  # as Python's parser of addresses fails over some
+                mail[name] = value
+        text, html = self.text(BODY), self._html()
+        if text.strip() or not html.strip():
+            if not text.strip() and self.stream(RTF, BINARY):
+                raise Unreadable(f"its text is there as RTF alone; {CONVERT}", "text")
+            mail.set_content(text)
+        else:
+            mail.set_content(html, subtype="html")
+        for attachment in self.below("__attach_version1.0_#"):
+            attachment.attach_to(mail)
+        return mail
+
+    def attach_to(self, mail: EmailMessage) -> None:
+        """Attach to a mail what is in this storage: a file, or another message."""
+        name = next(filter(None, map(self.text, (LONG_FILE_NAME, FILE_NAME, NAME))), "")
+        inner = (*self.path, f"{STREAM}{DATA:04X}{OBJECT}")
+        if inner in self.entries:
+            below = Storage(self.file, self.entries, inner, self.depth + 1)
+            if (*inner, FIXED) in self.entries:
+                mail.add_attachment(below.mail(), filename=name or None)
+            else:  # an object of another program, which is only named
+                mail.add_attachment(b"", "application", "octet-stream", filename=name)
+            return
+        kind = self.text(MEDIA_TYPE) or guess_type(name)[0] or ""
+        kind = kind if re.fullmatch(r"(?!multipart|message)[\w.+-]+/[\w.+-]+", kind) else "application/octet-stream"
+        mail.add_attachment(self.stream(DATA, BINARY), *kind.split("/"), filename=name)
+
+    def _headers(self) -> Mapping[str, str]:
+        """Return the headers: those that were transported, the others from the properties."""
+        transported = message_from_string(self.text(HEADERS), policy=policy.compat32)
+        headers = {name.title(): str(transported[name]) for name in KEPT if transported[name]}
+        return {name: line for name, value in (self._made_headers() | headers).items() if (line := _line(value))}
+
+    def _made_headers(self) -> dict[str, str]:
+        """Make headers out of properties."""
+        sent = self.time(SENT) or self.time(DELIVERED)
+        recipients: dict[str, list[str]] = {"To": [], "Cc": []}
+        for recipient in self.below("__recip_version1.0_#"):
+            header = RECIPIENTS.get(recipient.integer(RECIPIENT_TYPE))
+            if header:
+                recipients[header].append(recipient.person(NAME, SMTP, ADDRESS))
+        return {
+            "From": self.person(SENDER_NAME, SENDER_SMTP, SENDER_ADDRESS),
+            **{name: ", ".join(filter(None, people)) for name, people in recipients.items()},
+            "Date": format_datetime(sent) if sent else "",
+            "Subject": self.text(SUBJECT),
+            "Message-Id": self.text(MESSAGE_ID),
+            "In-Reply-To": self.text(IN_REPLY_TO),
+            "References": self.text(REFERENCES),
+        }
+
+    def person(self, name: int, *addresses: int) -> str:
+        """Return somebody's name and address as a header has them; addresses of Exchange are no addresses."""
+        address = next((value for value in map(self.text, addresses) if "@" in value), "")
+        called = _line(self.text(name))
+        return formataddr((called if called != address else "", _line(address))) if address else called
+
+    def below(self, prefix: str) -> Iterator["Storage"]:
+        """Yield the storages of recipients or attachments.
+
+        Raises:
+            Unreadable: There are very many.
+        """
+        depth = len(self.path)
+        names = {entry[depth] for entry in self.entries if entry[:depth] == self.path and len(entry) > depth}
+        numbered = sorted(name for name in names if name.startswith(prefix))
+        if len(numbered) > MOST_PARTS:
+            raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
+        for name in numbered:
+            yield Storage(self.file, self.entries, (*self.path, name), self.depth)
+
+    def stream(self, number: int, kind: str) -> bytes:
+        """Return the stream of a property; empty where there is none."""
+        path = (*self.path, f"{STREAM}{number:04X}{kind}")
+        return bytes(self.file.openstream(list(path)).read()) if path in self.entries else b""
+
+    def text(self, number: int) -> str:
+        """Return a property that is a text; empty where there is none."""
+        if data := self.stream(number, UNICODE):
+            return data.decode("utf-16-le", errors="replace").rstrip("\x00")
+        return _decode(self.stream(number, TEXT), self.integer(TEXT_CODE_PAGE) or self.integer(BODY_CODE_PAGE))
+
+    def _html(self) -> str:
+        data = self.stream(HTML, BINARY)
+        return _decode(data, self.integer(BODY_CODE_PAGE)) if data else self.text(HTML)
+
+    def integer(self, number: int) -> int:
+        """Return a property that is a number; 0 where there is none."""
+        return int(unpack_from("<i", value)[0]) if (value := self._fixed(number, INTEGER)) else 0
+
+    def time(self, number: int) -> datetime | None:
+        """Return a property that is a time; None where there is none, or one that no calendar has."""
+        value = self._fixed(number, TIME)
+        with suppress(OverflowError):
+            return EPOCH + timedelta(microseconds=unpack_from("<Q", value)[0] // 10) if value else None
+        return None
+
+    def _fixed(self, number: int, kind: int) -> bytes:
+        """Return the eight bytes of a property of fixed length; empty where there is none."""
+        path = (*self.path, FIXED)
+        data = bytes(self.file.openstream(list(path)).read()) if path in self.entries else b""
+        head = len(data) % 16  # of a message 24 or 32 bytes, of others 8: each property has 16
+        for at in range(head, len(data), 16):
+            if unpack_from("<HH", data, at) == (kind, number):
+                return data[at + 8 : at + 16]
+        return b""
+
+
+def _decode(data: bytes, code_page: int) -> str:
+    """Decode an old text by its code page, or as Windows writes in the west."""
+    names = {65001: "utf-8", 20127: "latin-1", 28591: "latin-1", 50220: "iso2022_jp", 50221: "iso2022_jp"}
+    try:
+        text = data.decode(names.get(code_page, f"cp{code_page or 1252}"), errors="replace")
+    except LookupError:
+        text = data.decode("cp1252", errors="replace")
+    return text.rstrip("\x00")
+
+
+def _line(value: str) -> str:
+    """Return a header on one line, without what no header may hold."""
+    clean = "".join(each if each.isprintable() else " " for each in value.encode(errors="replace").decode())
+    return " ".join(clean.split())

@@ -1,0 +1,29 @@
+"""Response that is a table to download: CSV or JSON Lines."""
+
+from collections.abc import Iterable, Sequence
+
+from fastapi import Response
+
+from ibidem.comparison.result_list import COLUMNS, FORMATS, Row
+from ibidem.gateway.errors import HttpError
+
+
+def as_table(name: str, ending: str, rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> Response:
+    """Write rows as a table to download.
+
+    Args:
+        name: Name of the file without its ending.
+        ending: The ending, which says the format.
+        rows: The rows.
+        columns: The names of their values, in order.
+
+    Raises:
+        HttpError: No such format.
+    """
+    if ending not in FORMATS:
+        raise HttpError(
+            404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"
+        )
+    media, write = FORMATS[ending]
+    headers = {"content-disposition": f'attachment; filename="{name}.{ending}"', "cache-control": "private, no-store"}
+    return Response(write(rows, columns), media_type=media, headers=headers)

@@ -1,0 +1,152 @@
+"""Routes of `/ibidem/tags`: the ledger, new entries, the report by group; ledger and report as tables, too."""
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Depends, Query, Response
+from pydantic import Field
+
+from ibidem.gateway.dependencies import CallersEngine, WithCaller
+from ibidem.gateway.document_routes import MOST_WORDS, answer, check_overrides, lock_index
+from ibidem.gateway.openapi import Id, LevelQuery, NoParameters, StrictQuery
+from ibidem.gateway.table import as_table
+from ibidem.index import tag_report
+from ibidem.index.tag_report import GroupsBy, TagReport, report_tags
+from ibidem.index.tags import (
+    COLUMNS,
+    TagTarget,
+    change_tag,
+    find_duplicates,
+    find_named,
+    find_thread,
+    ledger_rows,
+    readable_tags,
+)
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.tags import LONGEST_TAG, MOST_DOCUMENTS, USUAL, Action, Kind, Tags
+from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import UsageError
+
+tag_router = APIRouter(prefix="/ibidem/tags", tags=["tags"])
+
+
+class TagChange(StrictQuery):
+    """Tags for documents, or for the group or thread of one."""
+
+    tag: str = Field(max_length=2 * LONGEST_TAG, description=f"{', '.join(USUAL)}, or a word of your own.")
+    ids: list[Id] = Field(min_length=1, max_length=MOST_DOCUMENTS, description="The documents, by their ids.")
+    of: Kind = Field(
+        default="document", description="document, or all duplicates (group) or mails (thread) of one document."
+    )
+    action: Action = Field(default="add", description="add, or remove: take the tag back.")
+    seen: int | None = Field(default=None, ge=1, description="How many documents were shown; else none is tagged.")
+    reason: str = Field(default="", max_length=MOST_WORDS)
+    author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
+
+    def target(self, engine: Engine) -> TagTarget:
+        """Return the documents.
+
+        Args:
+            engine: The index, with the caller's rights.
+
+        Raises:
+            UsageError: A group or thread of several documents, or not as many as were shown.
+        """
+        target = find_target(engine, self.ids, self.of)
+        if self.seen is not None:
+            target.check_count(self.seen)
+        return target
+
+
+def find_target(engine: Engine, ids: list[str], kind: Kind, policy: Policy | None = None) -> TagTarget:
+    """Return what is tagged in one step.
+
+    Args:
+        engine: The index, with the caller's rights.
+        ids: Documents.
+        kind: Whether these alone, or the group or thread of the only one.
+        policy: Figures by which a group is found; the default ones when None.
+
+    Raises:
+        UsageError: A group or thread of several documents.
+    """
+    if kind == "document":
+        return find_named(engine, ids)
+    if len(ids) != 1:
+        raise UsageError(f"a {kind} of {len(ids)} documents was asked for", f"name one document of the {kind}")
+    if kind == "group":
+        return find_duplicates(engine, ids[0], policy)
+    with lock_index():
+        return find_thread(engine, ids[0])
+
+
+class ReportQuery(LevelQuery):
+    """The parameters of the report by group."""
+
+    by: GroupsBy = Field(
+        default="groups", description="groups that are made now, those that are stored, or threads of mails."
+    )
+
+    def report(self, engine: Engine) -> TagReport:
+        """Make the report.
+
+        Args:
+            engine: The index, with the caller's rights.
+        """
+        return make_report(engine, readable_tags(engine), self.policy(engine), self.by)
+
+
+def make_report(engine: Engine, tags: Tags, policy: Policy | None = None, by: GroupsBy = "groups") -> TagReport:
+    """Make the report; one caller at a time, since it may take seconds.
+
+    Args:
+        engine: The index, with the caller's rights.
+        tags: The entries that the caller may know.
+        policy: Figures by which documents are grouped.
+        by: What groups are compared.
+    """
+    with lock_index():
+        return report_tags(engine, tags, policy, by=by)
+
+
+ReportParameters = Annotated[ReportQuery, Query()]
+Ending = Literal["csv", "jsonl"]
+TABLE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
+"""The answer of an export, as the description of the API has it."""
+
+
+@tag_router.get("")
+def entries(engine: CallersEngine, _: NoParameters) -> Response:
+    """List the entries on documents that the caller may read, in the order of time."""
+    return answer({"entries": [entry.as_record() for entry in readable_tags(engine).entries]})
+
+
+@tag_router.post("", dependencies=[Depends(check_overrides)], status_code=201)
+def change(body: TagChange, engine: CallersEngine, caller: WithCaller) -> Response:
+    """Tag documents, or take a tag back, in one entry; those that are there stay as they are."""
+    entry = change_tag(
+        engine,
+        body.target(engine),
+        body.tag,
+        action=body.action,
+        author=caller.name or body.author,
+        reason=body.reason,
+    )
+    return answer({"entries": [entry.as_record()]}, 201)
+
+
+@tag_router.get("/report")
+def report(engine: CallersEngine, parameters: ReportParameters) -> Response:
+    """Show the groups in which documents were tagged differently, and those in which some are not tagged yet."""
+    return answer(parameters.report(engine).as_json())
+
+
+@tag_router.get("/ledger.{ending}", response_class=Response, responses=TABLE)
+def export_ledger(ending: Ending, engine: CallersEngine, _: NoParameters) -> Response:
+    """Give the ledger as a table: a row for each document of each entry."""
+    return as_table("tags", ending, ledger_rows(engine, readable_tags(engine)), COLUMNS)
+
+
+@tag_router.get("/report.{ending}", response_class=Response, responses=TABLE)
+def export_report(ending: Ending, engine: CallersEngine, parameters: ReportParameters) -> Response:
+    """Give the report as a table: a row for each document of each of its groups."""
+    return as_table("tag-report", ending, parameters.report(engine).rows(), tag_report.COLUMNS)

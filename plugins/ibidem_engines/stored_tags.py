@@ -1,0 +1,42 @@
+"""Tags as they are stored next to an index: an entry under a key of its own, so that none is ever replaced."""
+
+from collections.abc import Collection
+from secrets import token_hex
+from typing import Any
+
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.tags import TagEntry, Tags
+from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import read_entries
+
+
+def load_tags(engine: Engine, names: Collection[DocumentRef] | None = None, date: str = "") -> Tags:
+    """Read entries, in the order of time.
+
+    Args:
+        engine: The index that they are next to.
+        names: Only entries on one of these documents; None: all.
+        date: Only the entry of this date; empty: all.
+    """
+    records = engine.get_records("tags", f"{date}/" if date else "")
+    if names is not None:  # most entries are on others, and to look for a document is quicker than to parse its entry
+        records = ((key, record) for key, record in records if _is_about(record, names))
+    return Tags(entry for _, entry in read_entries(records, TagEntry.from_record))
+
+
+def _is_about(record: Any, names: Collection[DocumentRef]) -> bool:
+    """Return whether a record names one of some documents, whatever another program has made of it."""
+    documents = record.get("documents") if isinstance(record, dict) else None
+    return isinstance(documents, list) and any(
+        isinstance(each, dict) and (str(each.get("index")), str(each.get("id"))) in names for each in documents
+    )
+
+
+def append_entry(engine: Engine, entry: TagEntry) -> None:
+    """Add an entry.
+
+    Args:
+        engine: The index that it is next to.
+        entry: The entry; its date begins the key, by which entries are in the order of time.
+    """
+    engine.put_records("tags", {f"{entry.date}/{token_hex(8)}": entry.as_record()})

@@ -1,0 +1,177 @@
+"""A message that Outlook saved is read as the mail that it is, or refused by name."""
+
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from ibidem_ingest.document import MAX_TEXT, Document
+from ibidem_ingest.errors import Refusal, Unreadable, UsageError
+from ibidem_ingest.mail.parts import part
+from ibidem_ingest.readers.inputs import read
+from ibidem_ingest.readers.outlook import outlook_record
+from support.outlook_files import Message, compound_file
+
+SUBJECT, BODY, HEADERS, SENDER, SENDER_SMTP, MESSAGE_ID = 0x0037, 0x1000, 0x007D, 0x0C1A, 0x5D01, 0x1035
+TEXTS = {
+    SUBJECT: "RE: The rent of May",
+    BODY: "It may wait until Monday.\r\n\r\nFrom: Ann Lee\r\nSent: Friday, 1 May 2026 10:00\r\nTo: Bo Ray\r\n"
+    "Subject: The rent of May\r\n\r\nIs the rent due?\r\n",
+    SENDER: "Bo Ray",
+    SENDER_SMTP: "bo@example.org",
+    MESSAGE_ID: "<2@example.org>",
+    0x1042: "<1@example.org>",
+}
+SENT = {0x0039: datetime(2026, 5, 2, 9, 30, tzinfo=UTC)}
+RECIPIENTS = [(1, "Ann Lee", "ann@example.org"), (2, "Cy", "cy@example.org"), (3, "Hidden", "hidden@example.org")]
+MESSAGE = Message(TEXTS, times=SENT, recipients=RECIPIENTS)
+
+Take = Callable[..., list[Document | Refusal]]
+
+
+@pytest.fixture
+def take(tmp_path: Path) -> Take:
+    """Reads a file with this content."""
+
+    def take(data: bytes, name: str = "note.msg") -> list[Document | Refusal]:
+        (tmp_path / name).write_bytes(data)
+        return list(read([str(tmp_path / name)], seconds=60))
+
+    return take
+
+
+def only(documents: list[Document | Refusal]) -> Document:
+    (document,) = documents
+    assert isinstance(document, Document), document
+    return document
+
+
+def refusal(documents: list[Document | Refusal]) -> Refusal:
+    (refused,) = documents
+    assert isinstance(refused, Refusal), refused
+    return refused
+
+
+@pytest.mark.slow
+class TestRead:
+    def test_a_message_is_read_as_a_mail_with_its_head_and_its_parts(self, take: Take) -> None:
+        mail = only(take(MESSAGE.file()))
+        assert (mail.title, mail.source) == ("RE: The rent of May", "Bo Ray <bo@example.org>")
+        assert mail.date == "2026-05-02T09:30:00+00:00"
+        assert {name: mail.meta.get(name) for name in ("to", "cc", "message-id", "in-reply-to", "subject", "type")} == {
+            "to": "Ann Lee <ann@example.org>",
+            "cc": "Cy <cy@example.org>",
+            "message-id": "<2@example.org>",
+            "in-reply-to": "<1@example.org>",
+            "subject": "The rent of May",
+            "type": "mail",
+        }
+        assert "hidden" not in str(mail.meta)
+        assert {each.kind for each in part(mail.text)} >= {"new", "heading", "quoted"}
+
+    def test_headers_that_were_transported_come_before_properties(self, take: Take) -> None:
+        head = "From: Bo <bo@work.example>\r\nDate: Sun, 3 May 2026 08:00:00 +0000\r\nContent-Type: text/html\r\n\r\n"
+        mail = only(take(Message(TEXTS | {HEADERS: head}, times=SENT).file()))
+        assert (mail.source, mail.date, mail.meta["message-id"]) == (
+            "Bo <bo@work.example>", "2026-05-03T08:00:00+00:00", "<2@example.org>",
+        )  # fmt: skip
+        assert mail.text.startswith("It may wait")
+
+    @pytest.mark.parametrize(("code_page", "word"), [(1252, "Müller"), (1251, "Миша"), (932, "東京"), (1253, "Αθήνα")])
+    def test_texts_of_before_unicode_are_read_by_their_code_page(self, take: Take, code_page: int, word: str) -> None:
+        mail = only(take(Message({SUBJECT: word, BODY: f"{word} writes."}, code_page=code_page).file()))
+        assert (mail.title, mail.text.strip()) == (word, f"{word} writes.")
+
+    @pytest.mark.parametrize(
+        ("code_page", "encoding"), [(65001, "utf-8"), (1252, "cp1252"), (28591, "latin-1"), (99999, "cp1252")]
+    )
+    def test_html_is_read_where_there_is_no_plain_text(self, take: Take, code_page: int, encoding: str) -> None:
+        page = "<html><body><p>Das Dach ist schön.</p><blockquote>Ist es dicht?</blockquote></body></html>"
+        message = Message({SUBJECT: "Dach"}, {0x1013: page.encode(encoding)}, {0x3FDE: code_page})
+        mail = only(take(message.file()))
+        assert "Das Dach ist schön." in mail.text
+        assert "> Ist es dicht?" in mail.text
+
+    def test_what_is_attached_are_documents_of_its_family_also_what_is_attached_to_an_attached_message(
+        self, take: Take
+    ) -> None:
+        inner = Message(
+            {SUBJECT: "The first question", BODY: "Is it due?"}, attachments=[("list.txt", b"roof, drains")]
+        )
+        attachments = [("page.html", b"<p>The drains are blocked.</p>"), ("first.msg", inner), ("photo.bin", b"\0\1")]
+        mail, *others = take(Message(TEXTS, attachments=attachments).file())
+        assert isinstance(mail, Document)
+        assert mail.meta["attachments"] == ["page.html", "first.msg", "photo.bin"]
+        assert [(each.id.rpartition("/")[2], each.text.strip()) for each in others if isinstance(each, Document)] == [
+            ("1", "The drains are blocked."),
+            ("2", "Is it due?"),
+            ("3", "roof, drains"),
+        ]
+        assert {each.meta["family"] for each in others if isinstance(each, Document)} == {mail.id}
+
+    def test_a_file_of_a_damaged_attachment_is_refused_alone(self, take: Take) -> None:
+        mail, refused = take(Message(TEXTS, attachments=[("deed.pdf", b"no PDF")]).file())
+        assert isinstance(mail, Document)
+        assert isinstance(refused, Refusal)
+        assert "deed.pdf" in refused.why
+
+    def test_large_bodies_and_many_attachments_are_read_whole(self, take: Take) -> None:
+        body = "The tenant shall pay the rent. " * 20_000
+        attachments = [(f"{number}.txt", f"number {number}".encode()) for number in range(200)]
+        mail, *others = take(Message({BODY: body}, attachments=attachments).file())
+        assert isinstance(mail, Document)
+        assert mail.text.strip() == body.strip()
+        assert len(others) == 200
+
+
+@pytest.mark.slow
+class TestRefuse:
+    def test_a_body_that_is_there_as_rtf_alone_is_refused_with_what_to_do(self, take: Take) -> None:
+        assert "msgconvert" in refusal(take(Message({SUBJECT: "x"}, {0x1009: b"\x20\0\0\0"}).file())).why
+
+    def test_messages_in_messages_without_end_are_refused(self, take: Take) -> None:
+        message = Message({BODY: "the innermost"})
+        for _ in range(30):
+            message = Message({BODY: "outer"}, attachments=[("inner.msg", message)])
+        assert "more than 20 deep" in refusal(take(message.file())).why
+
+    @pytest.mark.parametrize(
+        "data",
+        [
+            b"From: a@b.example\n\nno message",
+            b"",
+            MESSAGE.file()[:700],
+            MESSAGE.file()[:1536],
+            compound_file({"x": b"y"}),
+        ],
+        ids=["a mail", "empty", "cut in its table", "cut", "another compound file"],
+    )
+    def test_what_is_no_message_is_refused(self, take: Take, data: bytes) -> None:
+        assert refusal(take(data)).why
+
+    def test_whatever_byte_is_damaged_the_file_is_read_or_refused(self, tmp_path: Path) -> None:
+        whole, path = MESSAGE.file(), tmp_path / "note.msg"
+        for at in [*range(24, 512, 7), *range(512, len(whole), 61)]:
+            damaged = bytearray(whole)
+            damaged[at] ^= 0xFF
+            path.write_bytes(damaged)
+            with suppress(Unreadable):
+                assert "text" in outlook_record(path, MAX_TEXT)
+
+
+class TestMailboxes:
+    @pytest.mark.parametrize(("name", "remedy"), [("archive.pst", "readpst -e"), ("Archive.OST", "as .pst")])
+    def test_a_mailbox_of_outlook_is_refused_by_name_with_what_converts_it(
+        self, tmp_path: Path, name: str, remedy: str
+    ) -> None:
+        (tmp_path / name).write_bytes(b"!BDN")
+        with pytest.raises(UsageError, match=remedy):
+            list(read([str(tmp_path / name)]))
+        (tmp_path / "note.txt").write_text("a note")
+        documents = list(read([str(tmp_path)]))
+        (refused,) = (each for each in documents if isinstance(each, Refusal))
+        assert name in refused.where
+        assert remedy in refused.why
+        assert len(documents) == 2
