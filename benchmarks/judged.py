@@ -34,7 +34,7 @@ class JudgedSet:
 
     Args:
         stories: Their texts.
-        similar: (n, n) what people judged, 0.2 to 1.
+        similar: (n, n) what people judged of the earlier and the later story of a pair, 0.2 to 1.
     """
 
     stories: Sequence[str]
@@ -52,8 +52,11 @@ class JudgedSet:
 
     def gains(self, question: int) -> Mapping[str, float]:
         """Return what each other story gains for a question, by the number of the story."""
-        row = enumerate(self.similar[question])
-        return {str(number): (each - LEAST) / (MOST - LEAST) for number, each in row if number != question}
+        others = (number for number in range(len(self.stories)) if number != question)
+        return {str(each): (self._similar(question, each) - LEAST) / (MOST - LEAST) for each in others}
+
+    def _similar(self, a: int, b: int) -> float:
+        return self.similar[min(a, b)][max(a, b)]
 
     def ndcg(self, question: int, names: Sequence[str]) -> float:
         """Return the normalised discounted cumulative gain of the first ten; a text that comes again gains nothing.

@@ -110,7 +110,7 @@ class Bench:
         texts = {record.document.id: record.document.text for record in stored} if vectors else {}
         ways = Ways(self.client, index, Vectors(texts), self.tables)
         if vectors:
-            ways.load_vectors(self.address)
+            ways.load_vectors()
         return ways
 
     def sample(self, questions: Sequence[Question]) -> Sequence[Question]:

@@ -10,7 +10,6 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 import ibidem
 from ibidem_ingest.idf.store import Tables
 from passage_vectors import DIMENSIONS, Vectors
-from servers.indices import ask
 
 TEN, FETCHED = 10, 50
 VECTORS = "vectors"
@@ -127,19 +126,19 @@ class Ways:
         groups = ibidem.group_texts(passages, language="en", tables=self.tables)
         return [hits[group.lead]["_id"] for group in groups[:TEN]]
 
-    def load_vectors(self, address: str) -> None:
+    def load_vectors(self) -> None:
         """Make the index with vectors."""
         name, vector = f"{self.index}-{VECTORS}", {"type": "dense_vector", "dims": DIMENSIONS, "index": False}
         mapping = {"properties": {"text": {"type": "text"}, "vector": vector}}
-        ask(address, "PUT", f"/{name}", {"settings": {"number_of_replicas": 0}, "mappings": mapping})
+        self.client.indices.create(index=name, settings={"number_of_replicas": 0}, mappings=mapping)
         items = list(self.vectors.texts.items())
         for start in range(0, len(items), BATCH):
             lines: list[Json] = []
             for each, text in items[start : start + BATCH]:
                 lines += [{"index": {"_id": each}}, {"text": text, "vector": self.vectors.by_name[each].tolist()}]
             self.client.bulk(index=name, operations=lines)
-        ask(address, "POST", f"/{name}/_refresh")
-        ask(address, "POST", f"/{name}/_forcemerge?max_num_segments=1")
+        self.client.indices.refresh(index=name)
+        self.client.indices.forcemerge(index=name, max_num_segments=1)
 
 
 def ids(response: Any) -> Ids:
