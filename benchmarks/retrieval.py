@@ -1,50 +1,63 @@
-"""Distinct texts among the ten passages for a language model, and the cost of finding them.
+"""Ten passages for a language model: how many are different, whether they answer, and how long it takes.
 
-    python benchmarks/retrieval.py [--collections FOLDER] [--queries N] [--documents N] [--write]
+    python benchmarks/retrieval.py [--collections FOLDER] [--queries N] [--documents N] [--rounds N] [--write]
 
-The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it. Newswire stories are signed and
-indexed; the titles of some of them are the questions. A retriever of LangChain takes ten passages for each: the
-server's own ranking as it is; the ten that LangChain's maximal marginal relevance chooses among its first fifty; and
-the ten groups that a wrapped client puts first. Which stories repeat each other is a label of the collection (exact
-overlap, `pairs_exact.tsv`, half of the five-word runs or more), and no signature of ibidem's.
+One node of Elasticsearch is started here with the plugin (`make plugin` comes first), since it has `diversify`, too;
+every way asks it with the same client, through LangChain's retriever. Three collections:
 
-No language model runs here: a passage's vector is its tf-idf vector, projected at random onto 256 dimensions, which
-keeps the cosine. Passages with the same words have the same vector under any model, so this is the case that suits
-diversity by vectors best.
+- newswire, where the titles of stories are the questions. Which stories repeat each other is a label of the collection
+  (exact overlap, `pairs_exact.tsv`, half of the five-word runs or more), and no signature of ibidem's;
+- the set of Lee, Pincombe and Welsh, judged by people (`judged.py`), as it is and with three copies of each story;
+- long newswire stories, cut by a sliding window. Two passages of a story that share words of its text are one text.
+
+Each way is warmed with all questions. Of each question the least time of the rounds counts, and of these the median.
+No language model runs here (`passage_vectors.py`).
 """
 
+import argparse
 import csv
-import math
+import sys
+import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
-import numpy as np
-import opensearchpy
+import elasticsearch
 from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import Document as Passage
 from langchain_core.retrievers import BaseRetriever
-from langchain_core.vectorstores.utils import maximal_marginal_relevance
-from numpy.typing import NDArray
 
-import ibidem
-from benchmark import options, publish, run_servers
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_ingest.text.tokens import tokens
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.groups.follower import Follower
+from judged import JudgedSet, load_judged
+from measured import write
 from newswire import load, sign_stories
-from servers.indices import remove_indices
+from passage_vectors import DIMENSIONS, Vectors, words
+from retrieval_ways import FETCHED, TEN, Ask, Ids, Question, Ways
+from search import run_node
 
-INDEX = "measured-retrieval"
-TEN, FETCHED = 10, 50
-DIMENSIONS = 256
 SAME = 0.5
 """Share of five-word runs from which two stories count as one text, as ibidem's level `near` does by default."""
 
-Ids = Sequence[str]
-Vectors = Mapping[str, NDArray[np.float64]]
+CUT, STEP, LONG = 100, 75, 250
+"""Words of a passage and from one to the next, and of a story that is cut."""
+
+STORIES = 2_000
+DOCUMENT = "document"
+DEDUPE_DOCUMENT = f"meta.{DOCUMENT}"
+Measured = tuple[Sequence[Ids], float]
+"""The passages of each question, and the milliseconds."""
 
 
 class Retriever(BaseRetriever):
@@ -56,29 +69,60 @@ class Retriever(BaseRetriever):
         return [Passage(page_content="", id=name) for name in self.ask(query)]
 
 
-def words(text: str) -> list[str]:
-    """Cut a text as signatures do."""
-    return [str(token) for token in tokens(text)]
+def measure(ask: Ask, questions: Sequence[Question], rounds: int) -> Measured:
+    """Ask all questions in each round; the first warms up."""
+    by_text = {question.text: question for question in questions}
+    retriever = Retriever(ask=lambda text: ask(by_text[text]))
+    found = [[str(each.id) for each in retriever.invoke(question.text)] for question in questions]
+    least = [float("inf")] * len(questions)
+    for _ in range(rounds):
+        for place, question in enumerate(questions):
+            began = time.perf_counter()
+            retriever.invoke(question.text)
+            least[place] = min(least[place], 1e3 * (time.perf_counter() - began))
+    return found, median(least)
 
 
-def vectors(records: Sequence[Record]) -> tuple[Vectors, Callable[[str], NDArray[np.float64]]]:
-    """Project tf-idf vectors at random; returns the vectors of the stories, and the embedding of a question."""
-    counts = {record.document.id: Counter(words(record.document.text)) for record in records}
-    document_counts = Counter(word for each in counts.values() for word in each)
-    draw = np.random.default_rng(7)
-    base = {word: draw.standard_normal(DIMENSIONS) for word in document_counts}
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The node, and how it is asked.
 
-    def embed(each: Mapping[str, int]) -> NDArray[np.float64]:
-        vector = np.zeros(DIMENSIONS)
-        for word, times in each.items():
-            if word in base:
-                vector += (1 + math.log(times)) * math.log(len(counts) / document_counts[word]) * base[word]
-        return vector / (np.linalg.norm(vector) or 1.0)
+    Args:
+        address: Its address, as `IBIDEM_ENGINE` names it.
+        client: A client of it.
+        tables: The idf tables.
+        count: Questions of each kind.
+        rounds: Rounds that are timed.
+    """
 
-    return {name: embed(each) for name, each in counts.items()}, lambda text: embed(Counter(words(text)))
+    address: str
+    client: Any
+    tables: Tables
+    count: int
+    rounds: int
+
+    def ways(self, index: str, stored: Sequence[Record], *, vectors: bool = True) -> Ways:
+        """Fill an index, settle its groups, and give the ways over it."""
+        load(self.address, stored, index)
+        with closing(open_engine(self.address, index)) as engine:
+            Follower(engine).catch_up()
+            engine.refresh()
+        texts = {record.document.id: record.document.text for record in stored} if vectors else {}
+        ways = Ways(self.client, index, Vectors(texts), self.tables)
+        if vectors:
+            ways.load_vectors()
+        return ways
+
+    def sample(self, questions: Sequence[Question]) -> Sequence[Question]:
+        """Choose some questions, evenly."""
+        return questions[:: max(1, len(questions) // self.count)][: self.count]
+
+    def sign(self, documents: Sequence[Document]) -> list[Record]:
+        """Sign documents."""
+        return [each for at in range(0, len(documents), 400) for each in records(documents[at : at + 400], self.tables)]
 
 
-def texts(collection: Path, names: Ids) -> dict[str, str]:
+def text_of_each(collection: Path, names: Ids) -> dict[str, str]:
     """Return the text number of each story: stories that share half of their five-word runs are one text."""
     lead = {name: name for name in names}
 
@@ -95,103 +139,146 @@ def texts(collection: Path, names: Ids) -> dict[str, str]:
     return {name: root(name) for name in names}
 
 
-def ways(
-    client: Any, story_vectors: Vectors, vector: Callable[[str], NDArray[np.float64]]
-) -> dict[str, Callable[[str], Ids]]:
-    """Return the retrievers by their names on the page."""
-    wrapper = ibidem.wrap(client)
-
-    def body(question: str, size: int) -> dict[str, Any]:
-        return {"query": {"match": {"text": question}}, "size": size, "_source": False}
-
-    def rank(question: str, size: int = TEN) -> Ids:
-        response = client.search(index=INDEX, body=body(question, size))
-        return [hit["_id"] for hit in response["hits"]["hits"]]
-
-    def diverse(question: str, share: float) -> Ids:
-        names = rank(question, FETCHED)
-        places = maximal_marginal_relevance(vector(question), [story_vectors[name] for name in names], share, TEN)
-        return [names[at] for at in places]
-
-    def collapse(question: str) -> Ids:
-        response = wrapper.search(index=INDEX, body=body(question, TEN), dedupe="collapse", dedupe_window=FETCHED)
-        return [hit["_id"] for hit in response["hits"]["hits"]]
-
-    return {
-        "as the server ranks": rank,
-        "maximal marginal relevance, λ 0.5": lambda question: diverse(question, 0.5),
-        "maximal marginal relevance, λ 0.8": lambda question: diverse(question, 0.8),
-        "ibidem, `collapse`": collapse,
-    }
-
-
-def first_different(names: Ids, text: Mapping[str, str]) -> set[str]:
-    """Return the first ten texts of a ranking."""
-    return set(list(dict.fromkeys(text[name] for name in names))[:TEN])
-
-
-def rows(
-    client: Any, retrievers: Mapping[str, Callable[[str], Ids]], questions: Ids, text: Mapping[str, str]
-) -> Iterator[str]:
-    """Measure every retriever and yield its row."""
-    best = [
-        first_different([hit["_id"] for hit in client.search(index=INDEX, body=_best(question))["hits"]["hits"]], text)
-        for question in questions
-    ]
-    for name, ask in retrievers.items():
-        retriever = Retriever(ask=ask)
-        retriever.invoke(questions[0])
-        different, recall, seconds = [], [], []
-        for question, best_ids in zip(questions, best, strict=True):
-            began = time.perf_counter()
-            documents = retriever.invoke(question)
-            seconds.append(1e3 * (time.perf_counter() - began))
-            passage_texts = {text[str(passage.id)] for passage in documents}
-            different.append(len(passage_texts))
-            recall.append(len(passage_texts & best_ids))
-        complete = sum(count == TEN for count in different)
-        figures = f"{mean(different):.2f} | {complete} of {len(questions)} | {mean(recall):.2f} | {median(seconds):.1f}"
-        yield f"| {name} | {figures} |"
-
-
-def _best(question: str) -> dict[str, Any]:
-    return {"query": {"match": {"text": question}}, "size": FETCHED, "_source": False}
-
-
-def report(client: Any, records: Sequence[Record], collection: Path, count: int) -> Iterator[str]:
-    """Yield the page."""
-    text = texts(collection, [record.document.id for record in records])
+def newswire(bench: Bench, stored: Sequence[Record], collection: Path) -> Iterator[str]:
+    """Yield the figures of newswire."""
+    text = text_of_each(collection, [record.document.id for record in stored])
     sizes = Counter(text.values())
-    candidates = [record.document for record in records if len(words(record.document.title)) > 3]
-    repeats = [document.title for document in candidates if sizes[text[document.id]] > 1]
-    story_vectors, vector = vectors(records)
+    ways = bench.ways("measured-retrieval", stored)
+    titled = [record.document for record in stored if len(words(record.document.title)) > 3]
+    repeated = [document for document in titled if sizes[text[document.id]] > 1]
     multiples = sum(size > 1 for size in sizes.values())
-    yield f"{len(records):,} newswire stories in one index of OpenSearch; {multiples:,} texts are there more than once."
-    yield "Ten passages a question, by a retriever of LangChain, means over all. *Different*: texts among them."
-    yield "*Of the best*: how many of the ten texts that the server ranks first, each once, are among them. Vectors are"
-    yield f"tf-idf, projected at random onto {DIMENSIONS} dimensions."
-    for title, questions in (
-        ("Questions about any story", [document.title for document in candidates]),
-        ("Questions about a story that is there more than once", repeats),
-    ):
-        sample = questions[:: max(1, len(questions) // count)][:count]
-        yield f"\n## {title}\n"
-        yield "| ten passages | different | all ten different | of the best | median, ms |\n|---|---|---|---|---|"
-        yield from rows(client, ways(client, story_vectors, vector), sample, text)
+    yield f"{len(stored):,} newswire stories, of which {multiples:,} texts are there more than once. *Different*:"
+    yield "texts among the ten. *Of the best*: how many of the ten texts that the server ranks first, each once,"
+    yield "are there."
+    for title, asked in (("any story", titled), ("a story that is there more than once", repeated)):
+        questions = bench.sample([Question(each) for each in dict.fromkeys(document.title for document in asked)])
+        best = [set(list(dict.fromkeys(text[name] for name in hits(ways, each)))[:TEN]) for each in questions]
+        yield from ("", f"### {len(questions)} questions about {title}", "")
+        yield "| ten passages | different | all ten different | of the best | median, ms |"
+        yield "|---|---|---|---|---|"
+        for name, ask in ways.all().items():
+            found, took = measure(ask, questions, bench.rounds)
+            texts = [{text[each] for each in names} for names in found]
+            complete = sum(len(each) == TEN for each in texts)
+            recall = mean(len(each & wanted) for each, wanted in zip(texts, best, strict=True))
+            different = mean(map(len, texts))
+            yield f"| {name} | {different:.2f} | {complete} of {len(questions)} | {recall:.2f} | {took:.1f} |"
+
+
+def hits(ways: Ways, question: Question) -> Ids:
+    """Return the first fifty."""
+    answer = ways.client.search(index=ways.index, **question.body(FETCHED))
+    return [hit["_id"] for hit in answer["hits"]["hits"]]
+
+
+def judged(bench: Bench, collection: JudgedSet) -> Iterator[str]:
+    """Yield nDCG of the judged set."""
+    yield f"{len(collection.stories)} stories (Lee, Pincombe and Welsh 2005, in the package gensim), each asked for"
+    yield "by its own text, itself left out; how similar the others are, people have judged. *nDCG@10*: 1 is the"
+    yield "best order there is; a text that comes again gains nothing. Each story is there once, or four times:"
+    yield "word for word, with a line above it, without its last tenth."
+    yield from (
+        "",
+        "| ten passages | nDCG@10, each once | nDCG@10, with copies | different, with copies |",
+        "|---|---|---|---|",
+    )
+    once, copied = (
+        bench.ways(f"measured-judged-{name}", bench.sign(list(collection.documents(copies=copies))))
+        for name, copies in (("once", False), ("copied", True))
+    )
+    questions = [
+        Question(text, [f"{number}{copy}" for copy in ("", "-word", "-line", "-short")])
+        for number, text in enumerate(collection.stories)
+    ]
+    for name, ask in once.all().items():
+        alone, with_copies = ([each(question) for question in questions] for each in (ask, copied.all()[name]))
+        different = mean(len({each.partition("-")[0] for each in names}) for names in with_copies)
+        scores = [
+            mean(collection.ndcg(number, names) for number, names in enumerate(found)) for found in (alone, with_copies)
+        ]
+        yield f"| {name} | {scores[0]:.3f} | {scores[1]:.3f} | {different:.2f} |"
+
+
+def windows(bench: Bench, stored: Sequence[Record]) -> Iterator[str]:
+    """Yield the figures of passages that a sliding window cut."""
+    stories = [record.document for record in stored if len(record.document.text.split()) >= LONG][:STORIES]
+    passages = [passage for story in stories for passage in cut(story)]
+    ways = bench.ways("measured-windows", bench.sign(passages), vectors=False)
+    questions = bench.sample([Question(story.title) for story in stories if len(words(story.title)) > 3])
+    yield f"{len(stories):,} newswire stories of {LONG} words or more, cut into {len(passages):,} passages of {CUT}"
+    yield f"words that share {CUT - STEP} with the next. *Overlapping*: passages among the ten that share a part of"
+    yield "their story with a better one."
+    yield from ("", "| ten passages | overlapping | median, ms |", "|---|---|---|")
+    grouped = {
+        "plain: as the server ranks": ways.plain,
+        "ibidem, client without plugin": lambda question: ways.grouped(question, "off"),
+        "the same with `dedupe_document`": lambda question: ways.grouped(
+            question, "off", dedupe_document=DEDUPE_DOCUMENT
+        ),
+        "`ibidem.group_texts` of 50 with documents": lambda question: ways.group_texts(question, DOCUMENT),
+    }
+    for name, ask in grouped.items():
+        found, took = measure(ask, questions, bench.rounds)
+        yield f"| {name} | {mean(map(overlapping, found)):.2f} | {took:.1f} |"
+
+
+def cut(story: Document) -> Iterator[Document]:
+    """Cut a story by a sliding window; the id of a passage is that of the story and its number."""
+    text = story.text.split()
+    for number, start in enumerate(range(0, len(text) - (CUT - STEP), STEP)):
+        piece = " ".join(text[start : start + CUT])
+        yield Document(f"{story.id}#{number}", piece, date=story.date, meta={DOCUMENT: story.id})
+
+
+def overlapping(names: Ids) -> int:
+    """Count the passages that stand next to an earlier one of their story.
+
+    >>> overlapping(["a#1", "b#2", "a#2", "a#4"])
+    1
+    """
+    places = [(story, int(number)) for story, _, number in (name.rpartition("#") for name in names)]
+    return sum(
+        any(story == other and abs(number - before) <= 1 for other, before in places[:at])
+        for at, (story, number) in enumerate(places)
+    )
 
 
 def main() -> None:
     """Measure and print, or write the page."""
-    arguments = options(__doc__, queries=100, documents=int, write=False).parse_args()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--queries", type=int, default=100)
+    parser.add_argument("--documents", type=int)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--write", action="store_true")
+    arguments = parser.parse_args()
     collection = arguments.collections / "reuters21578"
-    records = sign_stories(collection / "docs.jsonl.xz", arguments.documents)
-    with run_servers("opensearch") as servers:
-        address = servers.url("opensearch")
-        load(address, records, INDEX)
-        with opensearchpy.OpenSearch(address.partition("+")[2]) as client:
-            lines = report(client, records, collection, arguments.queries)
-            publish("retrieval", "Passages for a language model", lines, keep=arguments.write)
-        remove_indices(address, INDEX)
+    people = load_judged()
+    stored = sign_stories(collection / "docs.jsonl.xz", arguments.documents)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        run_node("elasticsearch") as address,
+        elasticsearch.Elasticsearch(address.partition("+")[2], request_timeout=60) as client,
+    ):
+        bench = Bench(address, client, Tables(Path(folder)), arguments.queries, arguments.rounds)
+        lines = [
+            *(*about(arguments.rounds), "", "## Newswire", "", *newswire(bench, stored, collection)),
+            *("", "## Relevance, judged by people", "", *judged(bench, people)),
+            *("", "## Passages of a sliding window", "", *windows(bench, stored)),
+        ]
+    if arguments.write:
+        write("retrieval", "Passages for a language model", lines)
+    else:
+        print("\n".join(lines))
+
+
+def about(rounds: int) -> Iterator[str]:
+    """Say how the figures were taken."""
+    yield "One node of Elasticsearch on the machine that asks, with the plugin; ten passages a question, by a"
+    yield f"retriever of LangChain. Means over all questions; of the times the least of {rounds} rounds for each"
+    yield f"question, and of these the median. Vectors are tf-idf, projected at random onto {DIMENSIONS} dimensions."
+    yield "Maximal marginal relevance is LangChain's, in the client; `diversify` searches an index of texts and"
+    yield "vectors alone. Every way counts all matches, but `diversify`, which does not."
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from ibidem.grouped_search import neighbours
 from ibidem.grouped_search.api import search
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
@@ -118,6 +119,13 @@ def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp
     assert response["dedupe"]["only_counted"] == []
     assert response["dedupe"]["documents"]["in_window"] == 151
     engine.close()
+
+
+def test_a_text_too_long_for_a_passage_is_not_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "MOST_WORDS", 53)
+    response = answer(engine)
+    assert response["dedupe"]["without_document"] == 3
+    assert sorted(len(group) for group in groups(response)) == [1, 1, 2, 2]
 
 
 def test_stored_groups_hold_no_neighbours_and_say_so() -> None:

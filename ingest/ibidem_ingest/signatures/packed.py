@@ -192,6 +192,11 @@ def read_id(value: bytes) -> str:
     return value[slice(*name)].decode(errors="ignore") if name else ""
 
 
+def read_length(value: bytes) -> int:
+    """Read the number of tokens alone; 0 of a value that is cut off."""
+    return int.from_bytes(value[2:6], "little")
+
+
 def _name_bounds(value: bytes) -> tuple[int, int] | None:
     """Return the start and end of the id; None if the value is too short, or of another scheme."""
     if len(value) <= HEAD.size or value[0] != SCHEME:

@@ -15,8 +15,11 @@ from ibidem_dedupe.parameters import PassageFields
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitNames
 from ibidem_engines.requests import RequestFlow
+from ibidem_ingest.signatures.packed import read_length
 
 UNKNOWN = Passage("")
+MOST_WORDS = 5_000
+"""Words of a passage; a longer text is not read, so that a window of books fits into memory."""
 
 
 @dataclass(slots=True)
@@ -36,9 +39,10 @@ class WindowOverlaps:
         """Return the pairs of hits that overlap in their document, by their rows."""
         if self.fields is None:
             return NO_OVERLAPS
-        if unread := [hit for hit in hits if document_ref(hit) not in self._passages]:
-            read = yield from self.source.passages(unread, self.fields)
-            self._passages |= {name: read.get(name, UNKNOWN) for name in HitNames(unread)}
+        unread = [hit for hit in hits if document_ref(hit) not in self._passages]
+        self._passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
+        if short := [hit for hit in unread if is_passage(hit)]:
+            self._passages |= yield from self.source.passages(short, self.fields)
         return overlaps([self._passages[name] for name in HitNames(hits)])
 
     def account(self, hits: Sequence[Hit]) -> Json:
@@ -50,6 +54,11 @@ class WindowOverlaps:
             "document": str(self.fields),
             "without_document": sum(not (each.text and each.document) for each in known),
         }
+
+
+def is_passage(hit: Hit) -> bool:
+    """Return whether a hit is signed, and short enough to be a passage."""
+    return hit.packed is not None and read_length(hit.packed) <= MOST_WORDS
 
 
 def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage:

@@ -21,6 +21,7 @@ from ibidem_ingest.signatures.packed import (
     hash_value,
     pack,
     read_id,
+    read_length,
     unpack,
 )
 from ibidem_ingest.signatures.schema import Signatures
@@ -187,6 +188,7 @@ def test_blocks_that_a_later_version_may_add_are_passed_over(blocks: bytes, nois
 def test_bytes_behind_the_id_that_are_no_blocks_are_damage(blocks: bytes) -> None:
     assert unpack(pack(STORY, SIGNED) + blocks) is None
     assert read_id(pack(STORY, SIGNED) + blocks) == "reut-17"
+    assert read_length(pack(STORY, SIGNED) + blocks) == SIGNED.length
 
 
 @each_verdict
