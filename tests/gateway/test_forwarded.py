@@ -22,7 +22,7 @@ def upstream() -> Iterator[Between]:
 
 
 @pytest.fixture(scope="module")
-def gateway(upstream: Between) -> Iterator[str]:
+def proxy(upstream: Between) -> Iterator[str]:
     """The gateway before it."""
     with run_gateway(Settings(engine=upstream.address("opensearch"), index=OPEN)) as where:
         yield where
@@ -36,10 +36,10 @@ def send(url: str, attack: Attack) -> tuple[int, bytes]:
 
 @pytest.mark.parametrize("attack", attacks())
 def test_nothing_that_reaches_the_engine_names_an_index_that_is_not_open(
-    upstream: Between, gateway: str, attack: str
+    upstream: Between, proxy: str, attack: str
 ) -> None:
     upstream.asked.clear()
-    status, content = send(gateway, attacks()[attack])
+    status, content = send(proxy, attacks()[attack])
     assert {name for each in upstream.asked for name in reached(each)} <= {OPEN}
     assert (status in {400, 403, 406, 415}) is not bool(upstream.asked), content
 

@@ -97,7 +97,7 @@ PATHS = (
 )
 
 
-@pytest.mark.usefixtures("engine")
+@pytest.mark.usefixtures("library")
 def test_the_engine_itself_cuts_its_answers_in_the_same_way(address: str) -> None:
     path = f"/{INDEX}/_search?size=3&preference=one"
     whole = ask(address, "GET", path)
