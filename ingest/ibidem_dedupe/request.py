@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import xxhash
 
 from ibidem_dedupe.parameters import (
     DEEPEST,
+    MEMBERSHIPS,
     PARAMETERS,
     PRESETS,
     SHOWN_IN_COLLAPSE,
@@ -18,11 +19,13 @@ from ibidem_dedupe.parameters import (
     By,
     InvalidValue,
     Keep,
+    ListLevel,
+    Membership,
     Mode,
     Preset,
     Scope,
 )
-from ibidem_dedupe.policy import Level, Policy
+from ibidem_dedupe.policy import LEVELS, Level, Policy
 from ibidem_ingest.errors import UsageError
 
 DEDUPE = "dedupe"
@@ -46,6 +49,8 @@ class DedupeRequest:
         cursor: `dedupe.cursor` of an earlier answer, or an empty string.
         explain: Whether each duplicate says why it is one.
         by: Whether a window is grouped, or all matches by the groups that are stored.
+        membership: What groups the documents that have it, the others being grouped by the policy: `thread` or
+            `version`; an empty string: the policy groups all.
         figures: Parameters that were named and that say when two documents are duplicates, with their values.
     """
 
@@ -59,12 +64,13 @@ class DedupeRequest:
     cursor: str = ""
     explain: bool = False
     by: By = "window"
+    membership: Membership | Literal[""] = ""
     figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> ListLevel:
         """The weakest level that still joins two documents."""
-        return self.policy.level
+        return self.membership or self.policy.level
 
     def for_people(self) -> "DedupeRequest":
         """Return the request with few duplicates of each group, where it does not say how many."""
@@ -74,13 +80,20 @@ class DedupeRequest:
 
     def digest(self) -> str:
         """Return a hash of what decides on groups and their order, so that a cursor is not used with other figures."""
-        return request_digest(self.mode == "off", self.policy, self.window, self.by)
+        return request_digest(self.mode == "off", self.policy, self.window, self.by, self.membership)
 
 
 @lru_cache(maxsize=256)
-def request_digest(is_off: bool, policy: Policy, window: int, by: By) -> str:  # noqa: FBT001 - as a request has it
+def request_digest(
+    is_off: bool,  # noqa: FBT001
+    policy: Policy,
+    window: int,
+    by: By,
+    membership: str = "",
+) -> str:
     """Hash the parts of a request that decide on groups and their order; cached, since a page needs it often."""
-    matters = repr((is_off, policy, window) + ((by,) if by != "window" else ()))
+    further = ((by,) if by != "window" else ()) + ((membership,) if membership else ())
+    matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
 
@@ -113,6 +126,7 @@ def parse_request(
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
     check_stored(values)
+    check_membership(values)
     return DedupeRequest(
         mode=mode,
         policy=policy(values, known_presets),
@@ -124,6 +138,7 @@ def parse_request(
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
         by=values.get("dedupe_by", "window"),
+        membership=next((each for each in MEMBERSHIPS if values.get("dedupe_level") == each), ""),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
 
@@ -195,7 +210,7 @@ def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> Dedup
     Raises:
         UsageError: An unknown preset; the message lists the others.
     """
-    return replace(request, policy=pair_policy(dict(request.figures), presets=presets))
+    return replace(request, policy=parse_request(dict(request.figures), presets=presets).policy)
 
 
 def check_stored(values: Mapping[str, Any]) -> None:
@@ -213,6 +228,23 @@ def check_stored(values: Mapping[str, Any]) -> None:
             )
 
 
+def check_membership(values: Mapping[str, Any]) -> None:
+    """Refuse parameters that do not go with groups of threads or works.
+
+    Raises:
+        UsageError: Stored groups, which are of near duplicates, or a scope that looks texts up.
+    """
+    level = values.get("dedupe_level")
+    if level not in MEMBERSHIPS:
+        return
+    for name in ("dedupe_by", "dedupe_scope"):
+        if values.get(name, "window") != "window":
+            raise UsageError(
+                f"{name}={values[name]} cannot be combined with dedupe_level={level}, which groups the window",
+                f"leave {name} out",
+            )
+
+
 def pair_policy(
     parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
 ) -> Policy:
@@ -225,10 +257,16 @@ def pair_policy(
         presets: As for `parse_request`.
 
     Raises:
-        UsageError: As `parse_request`.
+        UsageError: As `parse_request`, and a level that is none of a pair.
     """
     values = {name: value for name, value in parameters.items() if value}
-    return parse_request({"dedupe_level": level} | values, presets=presets).policy
+    request = parse_request({"dedupe_level": level} | values, presets=presets)
+    if request.membership:
+        raise UsageError(
+            f"dedupe_level={request.membership} groups the list of a search, and no pair is decided by it",
+            f"allowed here: {', '.join(LEVELS)}",
+        )
+    return request.policy
 
 
 def read(name: str, value: object) -> Any:
@@ -267,7 +305,9 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
         )
     if "dedupe_similarity" in values:
         base = base.similar(values["dedupe_similarity"])
-    return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
+    named = values.get("dedupe_level")
+    level = base.level if named is None or named in MEMBERSHIPS else named
+    return base.at(level).within(values.get("dedupe_window_days", base.window_days))
 
 
 def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:

@@ -36,6 +36,7 @@ from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.search import EngineSearch
 from ibidem_engines.stored_groups import Collapsed, Members, Order, Place, group_set
+from ibidem_engines.stored_memberships import Memberships
 from ibidem_engines.stored_overrides import load_overrides
 
 
@@ -85,6 +86,10 @@ class EngineBackend(SearchBackend, StoredBackend):
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         return self._search.long_signatures(names)
+
+    @override
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return self._search.memberships(names)
 
     @override
     def fetch(

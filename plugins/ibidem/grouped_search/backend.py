@@ -13,6 +13,7 @@ from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Order, Place
+from ibidem_engines.stored_memberships import Memberships
 
 
 class SearchBackend(Protocol):
@@ -34,6 +35,9 @@ class SearchBackend(Protocol):
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """Return the long signatures of documents; documents without any are left out."""
+
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        """Return the stored threads and works of documents; documents that are gone are left out."""
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()

@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem.grouped_search.backend import PageRequest, SearchBackend
+from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
 from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.member_groups import group_members, member_stats
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
@@ -20,6 +21,7 @@ from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships
 from ibidem_ingest.errors import UsageError
 
 MANY = 100
@@ -107,6 +109,7 @@ class WindowReader:
         self._page_request = page_request
         self._step = page_request.request.window
         self._longs = LongSignatureCache()
+        self._memberships: dict[DocumentRef, Memberships] = {}
         self._exhausted = False
 
     def read_steps(self) -> RequestFlow[None]:
@@ -133,7 +136,8 @@ class WindowReader:
         """Read down to a depth, without copies that are only counted."""
         yield from self._hits(depth)
         yield from self._group()
-        if not self._page_request.may_leave_out or (depth == self._step and self._is_done(depth)):
+        may_leave_out = self._page_request.may_leave_out and not self._page_request.request.membership
+        if not may_leave_out or (depth == self._step and self._is_done(depth)):
             return
         capped_texts = find_capped_texts(self.window, self._source.overrides())
         self.surplus = tuple(capped_texts)
@@ -162,6 +166,16 @@ class WindowReader:
         overrides, hits = self._source.overrides(), self.ranking.hits
         group = partial(Window.group, hits, self._page_request.request.policy, overrides, long_signatures=self._longs)
         self.window = yield from group_window(self._source, self._longs, group)
+        if membership := self._page_request.request.membership:
+            yield from self._read_memberships()
+            self.window = group_members(self.window, membership, self._memberships, overrides)
+
+    def _read_memberships(self) -> RequestFlow[None]:
+        """Read what is stored of the hits that were not read yet."""
+        names = map(document_ref, self.ranking.hits)
+        new = [name for name in names if name not in self._memberships]
+        read = (yield from self._source.memberships(new)) if new else {}
+        self._memberships |= {name: read.get(name, NO_MEMBERSHIPS) for name in new}
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
@@ -272,6 +286,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
             if is_unseen(each, lead, scope_matches)
         ],
         "capped": cut_groups(groups, scope_matches),
+        **member_stats(window, request),
     }
     return GroupedPage(
         ranking,

@@ -28,9 +28,9 @@ APART = frozenset(("tables", "facets"))
 def decides(request: DedupeRequest) -> bool:
     """Return whether the plugin groups as this request wants it: by figures that it knows, and a window.
 
-    The current version it leaves to the library: it reads no titles.
+    The current version, threads and works it leaves to the library: it reads no titles and no stored memberships.
     """
-    window = request.by == "window" and request.scope == "window"
+    window = request.by == "window" and request.scope == "window" and not request.membership
     return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
 
 
@@ -46,7 +46,7 @@ def plugin_policy(request: DedupeRequest) -> Policy:
     base = PRESETS[request.preset].policy if request.preset in PRESETS else Policy()
     similarity = dict(request.figures).get(SIMILARITY)
     base = base if similarity is None else base.similar(int(similarity))
-    return base.at(request.level).within(request.policy.window_days)
+    return base.at(request.policy.level).within(request.policy.window_days)
 
 
 def plugin_request(request: DedupeRequest) -> Json:

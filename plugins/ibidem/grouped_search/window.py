@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import xxhash
 
+from ibidem.grouped_search.members import WindowMembers
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, apply_overrides
 from ibidem_dedupe.pair_evidence import Evidence
@@ -33,6 +34,7 @@ class Window:
         grouping: Lead of each row, with the evidence.
         matcher: Decides on pairs.
         group_names: Names of groups that are stored, by the row of their first occurrence.
+        members: What is stored of its documents, where they are grouped by thread or work.
     """
 
     hits: Sequence[Hit]
@@ -43,6 +45,7 @@ class Window:
     grouping: Grouping
     matcher: LongTextMatcher
     group_names: Mapping[int, str] = field(default_factory=dict)
+    members: WindowMembers | None = None
 
     @classmethod
     def group(  # noqa: PLR0913 - what follows a ranking, by name
@@ -83,7 +86,11 @@ class Window:
         if rows >= len(self.hits):
             return self
         grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
-        return replace(self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.head(rows), grouping=grouping)
+        members = self.members.head(rows) if self.members else None
+        overrides = self.overrides.head(rows)
+        return replace(
+            self, hits=self.hits[:rows], ranked=rows, overrides=overrides, grouping=grouping, members=members
+        )
 
     def name(self, row: int) -> DocumentRef:
         """Return index and id of a row."""

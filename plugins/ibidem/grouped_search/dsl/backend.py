@@ -25,6 +25,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import (
     NEWEST,
     is_same_state,
@@ -37,6 +38,7 @@ from ibidem_engines.cluster.ranking import (
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_engines.stored_memberships import Memberships
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
@@ -217,6 +219,10 @@ class DslBackend(SearchBackend):
         own = [raw for raw in read if is_same_state(raw, hits[raw["_index"], raw["_id"]])]
         self.renamed |= len(own) < len(read)
         return read_long(own)
+
+    @override
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return read_memberships(self.search.target, names)
 
     @override
     def fetch(
