@@ -10,7 +10,6 @@ to the way as installed in the same turn: the median of the turns, the lowest an
 longer. All ways give equal signatures, or the benchmark ends.
 """
 
-import argparse
 import os
 import statistics
 import subprocess
@@ -18,15 +17,17 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
+from benchmark import in_turn, introduction, options, publish
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.kernel.library import SOURCE, source_name
 from ibidem_ingest.signatures.sign import sign
-from measured import ROOT, write
+from measured import ROOT
 from signing import documents
 
 sys.path.insert(0, str(ROOT))
@@ -49,33 +50,23 @@ def compile_without_avx2(folder: Path) -> loops.Loops:
     return loops.Loops(library)
 
 
-def seconds_of(loaded: loops.Loops | None, several: Sequence[Document], tables: Tables) -> tuple[float, object]:
-    """Sign documents by some loops; returns the seconds of processor time and the signatures."""
-    with patch.object(loops, "IN_USE", loaded):
-        begin = time.process_time()
-        signed = sign(several, tables)
-        return time.process_time() - begin, signed
-
-
 def measure(ways: Ways, several: Sequence[Document], tables: Tables, rounds: int) -> dict[str, list[float]]:
-    """Sign in each way and turn; a first turn is not counted."""
-    seconds: dict[str, list[float]] = {name: [] for name in ways}
-    expected: object = None
-    for turn in range(rounds + 1):
-        for name in list(ways)[:: 1 if turn % 2 else -1]:
-            took, signed = seconds_of(ways[name], several, tables)
-            if expected is not None and signed != expected:
-                raise SystemExit(f"{name}: other signatures than before")
-            expected = signed
-            seconds[name] += [took] if turn else []
-    return seconds
+    """Sign in each way and turn, always with the same signatures."""
+    signatures = sign(several, tables)
+
+    def sign_by(loaded: loops.Loops | None) -> None:
+        with patch.object(loops, "IN_USE", loaded):
+            if sign(several, tables) != signatures:
+                raise SystemExit("one of the ways gives other signatures")
+
+    works = [partial(sign_by, each) for each in ways.values()]
+    return dict(zip(ways, in_turn(works, rounds, time.process_time), strict=True))
 
 
 def table(seconds: Mapping[str, Sequence[float]], count: int) -> Iterator[str]:
     """Yield the lines of the page; the first way is the one that others are compared with."""
     first = next(iter(seconds.values()))
-    yield f"| {count} documents, all signatures | seconds | documents a second | ratio | spread |"
-    yield "|---|---|---|---|---|"
+    yield f"| {count} documents, all signatures | seconds | documents / s | ratio | spread |\n|---|---|---|---|---|"
     for name, times in seconds.items():
         ratios = [own / own_first for own, own_first in zip(times, first, strict=True)]
         middle = statistics.median(times)
@@ -85,11 +76,7 @@ def table(seconds: Mapping[str, Sequence[float]], count: int) -> Iterator[str]:
 
 def main() -> None:
     """Measure, print and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--documents", type=int, default=500)
-    options.add_argument("--rounds", type=int, default=11)
-    arguments = options.parse_args()
+    arguments = options(__doc__, documents=500, rounds=11).parse_args()
     if "avx2" not in Path("/proc/cpuinfo").read_text(encoding="utf-8"):
         raise SystemExit("this processor has no AVX2: there is nothing to compare")
     several = documents(arguments.collections, arguments.documents)
@@ -100,10 +87,8 @@ def main() -> None:
             "Python alone, as the wheel `any`": None,
         }
         seconds = measure(ways, several, Tables(Path(folder, "tables")), arguments.rounds)
-    lines = list(table(seconds, len(several)))
-    print("\n".join(lines))
-    how = "".join((__doc__ or "").partition("\n\n`kernel.c`")[1:]).strip()
-    write("avx2", "Signing without AVX2", [how, "", *lines])
+    head = introduction(__doc__, "`kernel.c` compiles")
+    publish("avx2", "Signing without AVX2", table(seconds, len(several)), head)
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ documents. A first turn with a fourth of the documents is not counted: a server 
 code. `--write` keeps the page.
 """
 
-import argparse
 import json
 import os
 import subprocess
@@ -26,22 +25,20 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 
+from benchmark import SERVERS, options, run_servers
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import settled_leads
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_ingest.readers import read
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.groups.service import regroup
 from ibidem_workers.runs import summary
 from measured import write
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from processor import TimeCost, measure_cost, process_seconds, server_seconds
+from resident import children, resident_mb
 from servers.indices import ask, remove_indices
-from servers.session import Servers
+from stories import NEWSWIRE, PAGES, stories
 
 INDEX = "measured-theirs"
 BULK = 500
@@ -76,9 +73,7 @@ class Progress:
 
 def documents(collections: Path) -> Iterator[Document]:
     """Read stories and pages."""
-    names = ("reuters21578", "philtrans_pages_scale")
-    source = chain.from_iterable(read([collections / name / "docs.jsonl.xz"]) for name in names)
-    return (item for item in source if isinstance(item, Document))
+    return chain(stories(collections / NEWSWIRE), stories(collections / PAGES))
 
 
 def fill(address: str, source: Iterator[Document]) -> tuple[int, TimeCost]:
@@ -159,7 +154,8 @@ def run(settings: Settings, engine: Engine, count: int) -> Run:
             signing = last
         pids = children(process.pid)
         if len(pids) >= settings.workers and (not progress or count_done > progress[-1].documents):
-            progress.append(Progress(count_done, last.elapsed, resident(process.pid), sum(map(resident, pids))))
+            memory = [resident_mb(pid) or 0.0 for pid in (process.pid, *pids)]
+            progress.append(Progress(count_done, last.elapsed, memory[0], sum(memory[1:])))
         time.sleep(LOOKS_EVERY_S)
     if process.returncode not in (0, 3):
         raise SystemExit(f"backfill left with {process.returncode}")
@@ -178,24 +174,6 @@ def seconds(pid: int) -> float:
         return process_seconds(pid, children=True)
     except OSError:
         return 0.0
-
-
-def children(pid: int) -> list[int]:
-    """List the processes that a process started."""
-    try:
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    except OSError:
-        return []
-
-
-def resident(pid: int) -> float:
-    """Read a process's resident memory in megabytes; 0 when it has ended."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    lines = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)
-    return int(lines.get("VmRSS", "0 kB").split()[0]) / 1024
 
 
 def per(cost: TimeCost, count: int) -> str:
@@ -279,20 +257,13 @@ def measure(address: str, source: Iterator[Document], workers: int) -> list[str]
 
 def main() -> None:
     """Measure, print, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
-    parser.add_argument("--documents", type=int, default=50_000)
-    parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--server", choices=("opensearch", "elasticsearch"), default="opensearch")
-    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/backfill.md")
-    options = parser.parse_args()
-    servers = Servers([options.server])
-    address = servers.url(options.server)
-    for count in (options.documents // 4, options.documents):
-        lines = measure(address, islice(documents(options.collections), count), options.workers)
-        print("\n".join(lines), flush=True)
-    servers.stop()
-    if options.write:
+    arguments = options(__doc__, documents=50_000, workers=2, server=SERVERS, write=False).parse_args()
+    with run_servers(arguments.server) as servers:
+        address = servers.url(arguments.server)
+        for count in (arguments.documents // 4, arguments.documents):
+            lines = measure(address, islice(documents(arguments.collections), count), arguments.workers)
+            print("\n".join(lines), flush=True)
+    if arguments.write:
         write("backfill", "Signing an index that is there already", lines)
 
 

@@ -16,18 +16,16 @@ the exponent of growth. All pairs of such a collection grow with the square of i
 books; a user waits for its groups, for which a text is compared with the first of each.
 """
 
-import argparse
 import csv
-import random
 import statistics
 import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
-from math import log
 from pathlib import Path
 
+from benchmark import draw_lots, exponent, in_turn, introduction, options, publish
 from ibidem.evaluation.evaluate import Collection, sign_collection
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.pairs import duplicates
@@ -46,7 +44,6 @@ from ibidem_ingest.signatures.unique_words import (
     longest,
     sequence_similarity,
 )
-from measured import write
 
 ECCO, EDITIONS = "ecco_tcp_pages", "gitenberg_editions"
 PARTIAL = Policy(level="partial")
@@ -193,13 +190,7 @@ def excerpt(book: Document) -> LongSignatures | None:
 
 def seconds(rounds: int, run: Callable[[], object]) -> float:
     """Return the median seconds of processor time of a call."""
-    times = []
-    for turn in range(rounds + 1):
-        begin = time.process_time()
-        run()
-        if turn:
-            times.append(time.process_time() - begin)
-    return statistics.median(times)
+    return statistics.median(in_turn([run], rounds, time.process_time)[0])
 
 
 def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
@@ -224,7 +215,7 @@ def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
 
 def make_books(sources: Sequence[Document], size: int) -> list[Document]:
     """Make a collection of so many books: real ones, then runs of pages of real ones."""
-    lot = random.Random(7)  # noqa: S311 - made books, nothing secret
+    lot = draw_lots(7)
     texts = list(sources[:size])
     while len(texts) < size:
         pages = lot.choice(sources).text.split("\f")
@@ -250,17 +241,13 @@ def growth(collections: Path, tables: Tables) -> Iterator[str]:
         grouping = group(collection.columns, PARTIAL, None, match, long_pairs)
         times.append(time.process_time() - begin)
         yield f"| {size:,} | {len(grouping.leads):,} | {sign_seconds:.1f} | {times[-1]:.1f} |"
-    exponent = log(times[-1] / times[0]) / log(SIZES[-1] / SIZES[0])
-    yield f"\nFrom {SIZES[0]} to {SIZES[-1]:,} books the cost grows with the power {exponent:.2f} of their number."
+    power = exponent(SIZES, times)
+    yield f"\nFrom {SIZES[0]} to {SIZES[-1]:,} books the cost grows with the power {power:.2f} of their number."
 
 
 def main() -> None:
     """Print the figures and write them down."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--rounds", type=int, default=5)
-    arguments = options.parse_args()
-    lines = ["".join((__doc__ or "").partition("\n\nRelations: ")[1:]).strip(), ""]
+    arguments = options(__doc__, rounds=5).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(folder)
         parts = (
@@ -269,11 +256,8 @@ def main() -> None:
             ("Cost", costs(arguments.collections, tables, arguments.rounds)),
             ("Growth", growth(arguments.collections, tables)),
         )
-        for title, part in parts:
-            for line in (f"## {title}\n", *part, ""):
-                print(line, flush=True)
-                lines.append(line)
-    write("books", "What books are to each other", lines)
+        lines = (line for title, part in parts for line in (f"## {title}\n", *part, ""))
+        publish("books", "What books are to each other", lines, introduction(__doc__, "Relations: every"))
 
 
 if __name__ == "__main__":

@@ -1,23 +1,19 @@
 """Indexes on OpenSearch and Elasticsearch with and without signatures, loaded and measured on disk."""
 
 import json
-import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import elasticsearch.helpers
 import opensearchpy.helpers
 
+import benchmark  # noqa: F401 - finds the tests' servers
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.document import Document
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from servers.indices import ask, remove_indices
 
 BATCH = 500

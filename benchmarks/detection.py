@@ -19,7 +19,6 @@ those taken for another language with certainty. Time: milliseconds of the proce
 """
 
 import argparse
-import random
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,11 +28,11 @@ from pathlib import Path
 
 from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
+from benchmark import draw_lots, introduction, options, publish
 from ibidem_ingest.document import DEFAULT_LANGUAGE, Document
 from ibidem_ingest.language import MIN_LETTERS, detect
 from ibidem_ingest.readers import read
 from languages import KINDS, LANGUAGES
-from measured import write
 
 WORDS = (20, 60, 300)
 UNSPACED = ("zh", "ja")
@@ -105,7 +104,7 @@ def pieces(folder: Path, kind: str, language: str, words: int, limit: int) -> li
     for _, text in KINDS[kind](folder, language):
         split = text.split()
         parts += [" ".join(split[at : at + size]) for at in range(0, len(split), size)]
-    random.Random(language).shuffle(parts)  # noqa: S311 - the same pieces each time, and no secret
+    draw_lots(language).shuffle(parts)
     translated = (part for part in parts if language == DEFAULT_LANGUAGE or not is_untranslated(part))
     return long_enough(islice(translated, limit))
 
@@ -146,16 +145,11 @@ def rows(arguments: argparse.Namespace) -> Iterator[str]:
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--packages", type=Path, required=True, help="folder of the unpacked packages")
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--texts", type=int, default=250, help="pieces of a kind, language and length")
-    arguments = options.parse_args()
-    lines = ["".join((__doc__ or "").partition("Both are given")[1:]).strip(), ""]
-    for line in rows(arguments):
-        print(line, flush=True)
-        lines.append(line)
-    write("detection", "How well and how fast languages are detected", lines)
+    parser = options(__doc__)
+    parser.add_argument("--packages", type=Path, required=True, help="folder of the unpacked packages")
+    parser.add_argument("--texts", type=int, default=250, help="pieces of a kind, language and length")
+    title = "How well and how fast languages are detected"
+    publish("detection", title, rows(parser.parse_args()), introduction(__doc__, "Both are given"))
 
 
 if __name__ == "__main__":

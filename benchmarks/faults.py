@@ -15,7 +15,6 @@ Bad documents go through the file queue into SQLite; every good one must be inde
 place and reason.
 """
 
-import argparse
 import random
 import subprocess
 import sys
@@ -27,8 +26,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import measured
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from benchmark import draw_lots, options
 from faults.bad_documents import Mixed, mixed, taken_in
 from faults.environment import Broker, EngineName, Own, Setting, Victim, of_our_own
 from faults.nodes import Loss, cluster_setting, lose
@@ -116,7 +114,7 @@ def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: i
 def play_rounds(servers: Own, count: int, pair: tuple[Broker, EngineName], seed: int, deadline: float) -> Rounds:
     """Play the rounds of one pair."""
     broker, engine = pair
-    rng = random.Random(f"{seed} {broker} {engine}")  # noqa: S311 - a choice that can be repeated
+    rng = draw_lots(f"{seed} {broker} {engine}")
     rounds = Rounds(f"{broker} to {engine}")
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -136,7 +134,7 @@ def losses(count: int, seed: int, engine: Clustered) -> Iterator[Loss]:
     """Lose a node of a cluster again and again, each time one that may hold shards recovered from the others."""
     if not count:
         return
-    rng = random.Random(f"{seed} nodes")  # noqa: S311 - a choice that can be repeated
+    rng = draw_lots(f"{seed} nodes")
     with (
         tempfile.TemporaryDirectory() as folder,
         Nodes(engine) as nodes,
@@ -186,7 +184,7 @@ def page(
 
 def main() -> None:
     """Play, measure and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, write=False)
     parser.add_argument("--rounds", type=int, default=200, help="how many rounds; 0 for none")
     parser.add_argument("--seed", type=int, default=1, help="decides everything but how quick the machine is")
     parser.add_argument("--minutes", type=float, default=600.0, help="after which no further round begins")
@@ -194,22 +192,21 @@ def main() -> None:
     parser.add_argument("--engine", choices=tuple(NODE), default="opensearch", help="whose node is lost")
     parser.add_argument("--good", type=int, default=100_000, help="good documents; 0 for none")
     parser.add_argument("--bad", type=int, default=10_000, help="bad documents among them")
-    parser.add_argument("--write", action="store_true", help="write docs/figures/faults.md")
-    options = parser.parse_args()
-    mixture, lots = None, random.Random(options.seed)  # noqa: S311 - a choice that can be repeated
-    if options.good:
+    arguments = parser.parse_args()
+    mixture, lots = None, draw_lots(arguments.seed)
+    if arguments.good:
         with tempfile.TemporaryDirectory() as folder:
-            mixture = taken_in(Path(folder), mixed(lots, options.good, options.bad))
+            mixture = taken_in(Path(folder), mixed(lots, arguments.good, arguments.bad))
             print(*mixture.lines(), sep="\n", flush=True)
-    deadline, rounds = time.monotonic() + 60 * options.minutes, []
-    for broker, engine, count in pairs(options.rounds):
+    deadline, rounds = time.monotonic() + 60 * arguments.minutes, []
+    for broker, engine, count in pairs(arguments.rounds):
         if time.monotonic() < deadline:
             with Own() as servers:
-                rounds.append(play_rounds(servers, count, (broker, engine), options.seed, deadline))
-    node_losses = list(losses(options.nodes, options.seed, options.engine))
-    lines = list(page(options.seed, rounds, node_losses, options.engine, mixture))
+                rounds.append(play_rounds(servers, count, (broker, engine), arguments.seed, deadline))
+    node_losses = list(losses(arguments.nodes, arguments.seed, arguments.engine))
+    lines = list(page(arguments.seed, rounds, node_losses, arguments.engine, mixture))
     print(*lines, sep="\n")
-    if options.write:
+    if arguments.write:
         measured.write("faults", "Killed processes and bad documents", lines)
     if (
         any(each.wrong() for each in rounds)

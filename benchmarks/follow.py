@@ -10,11 +10,8 @@ engine. From the moment the write is answered, the document is read until it has
 until it is found. Then nothing is written, and the requests and the processor time that following takes are counted.
 """
 
-import argparse
 import os
-import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
@@ -23,14 +20,13 @@ from typing import Any
 
 import orjson
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
+from benchmark import SERVERS, draw_lots, options, publish, run_servers
 from ibidem_engines.engine import Record
-from measured import write
-from newswire import CLIENTS, serve, sign_stories
+from newswire import serve, sign_stories
+from processor import process_seconds
+from resident import children
 from servers.indices import ask, remove_indices
-from servers.session import Servers
+from stories import NEWSWIRE
 
 INDEX = "measured-follow"
 BETWEEN_S = 1.5
@@ -38,7 +34,6 @@ BETWEEN_S = 1.5
 
 POLL_S = 0.01
 OPEN = {"IBIDEM_GATEWAY_PATHS": "all", "IBIDEM_GATEWAY_INDEXES": "*"}
-TICK = os.sysconf("SC_CLK_TCK")
 
 
 def latency(engine: str, door: str, record: Record) -> tuple[float, float]:
@@ -56,31 +51,18 @@ def latency(engine: str, door: str, record: Record) -> tuple[float, float]:
     return signed, time.perf_counter() - began
 
 
-def children(process: int) -> list[int]:
-    """Return the processes that a process started."""
-    return [int(each) for each in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
-
-
-def processor_s(process: int) -> float:
-    """Return the processor time that a process took."""
-    status = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    return sum(map(int, status[11:13])) / TICK
-
-
-def engine_figures(engine: str) -> tuple[float, int]:
-    """Return the processor seconds that the engine took, and how often it refreshed an index."""
-    nodes = ask(engine, "GET", "/_nodes/stats/process")["nodes"].values()
-    refreshes = ask(engine, "GET", f"/{INDEX}*/_stats/refresh")["_all"]["primaries"]["refresh"]["external_total"]
-    return sum(each["process"]["cpu"]["total_in_millis"] for each in nodes) / 1e3, int(refreshes)
+def count_refreshes(engine: str) -> int:
+    """Return how often the engine refreshed the index."""
+    return int(ask(engine, "GET", f"/{INDEX}*/_stats/refresh")["_all"]["primaries"]["refresh"]["external_total"])
 
 
 def idle(engine: str, gateway_process: int, seconds: float) -> Iterator[str]:
     """Yield what following costs while nothing is written."""
     _, follower = children(gateway_process)
     time.sleep(10)  # what was written last is settled
-    before, (_, refreshes_before) = processor_s(follower), engine_figures(engine)
+    before, refreshes_before = process_seconds(follower), count_refreshes(engine)
     time.sleep(seconds)
-    took, (_, refreshes) = processor_s(follower) - before, engine_figures(engine)
+    took, refreshes = process_seconds(follower) - before, count_refreshes(engine)
     yield (
         f"While nothing is written, following takes {1e3 * took / seconds:.1f} ms of a processor a second, and "
         f"{refreshes - refreshes_before} refreshes in {seconds:.0f} s."
@@ -98,7 +80,7 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
     remove_indices(engine, INDEX)
     mapping: dict[str, Any] = {"properties": {name: {"type": "text"} for name in ("title", "text")}}
     ask(engine, "PUT", f"/{INDEX}", orjson.dumps({"mappings": mapping}).decode())
-    lot = random.Random(7)  # noqa: S311 - moments, no secrets
+    lot = draw_lots(7)
     with (
         tempfile.TemporaryDirectory() as folder,
         serve(engine, INDEX, Path(folder), "--follow", **OPEN) as (gateway, process),
@@ -109,9 +91,7 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
             time.sleep(lot.uniform(0, BETWEEN_S))
             latencies.append(latency(engine, (engine, gateway)[at % 2], story))
         yield f"{len(latencies)} newswire stories in {kind}: milliseconds from the answer to a write until …"
-        yield ""
-        yield "| | median | 95 % within | 99 % within | slowest |"
-        yield "|---|---|---|---|---|"
+        yield "\n| | median | 95 % within | 99 % within | slowest |\n|---|---|---|---|---|"
         yield row("the document is signed", [signed for signed, _ in latencies])
         yield row("a search finds it by its signatures", [found for _, found in latencies])
         yield ""
@@ -124,22 +104,11 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
 
 def main() -> None:
     """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--writes", type=int, default=200)
-    parser.add_argument("--idle", type=float, default=30.0)
-    parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
-    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
-    options = parser.parse_args()
-    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.writes + 1)
-    servers = Servers([options.kind])
-    try:
-        lines = list(report(options.kind, servers.url(options.kind), stories, options.idle))
-    finally:
-        servers.stop()
-    sys.stdout.write("\n".join(lines) + "\n")
-    if options.write:
-        write("follow", "How soon a document is signed", lines)
+    arguments = options(__doc__, writes=200, idle=30.0, kind=SERVERS, write=False).parse_args()
+    stories = sign_stories(arguments.collections / NEWSWIRE, arguments.writes + 1)
+    with run_servers(arguments.kind) as servers:
+        lines = report(arguments.kind, servers.url(arguments.kind), stories, arguments.idle)
+        publish("follow", "How soon a document is signed", lines, keep=arguments.write)
 
 
 if __name__ == "__main__":

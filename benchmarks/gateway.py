@@ -20,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,21 +28,18 @@ from typing import Any
 import aiohttp
 import orjson
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import ibidem
+from benchmark import SERVERS, options, publish, run_servers, took_ms
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import dsl_search
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.requests import ApiRequest, run_sync
-from measured import write
 from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
 from rates import CLIENTS_AT_ONCE, JSON, measure_rate, together
 from servers.indices import remove_indices
-from servers.session import Servers
 from slow_streams import ATTACKS
+from stories import NEWSWIRE
 
 INDEX = "measured-gateway"
 ROUNDS = 40
@@ -68,13 +65,6 @@ def added_ms(kind: str, engine: str, gateway: str) -> tuple[float, float, float]
         through_ms,
         statistics.median(gateway_ms - direct_ms for direct_ms, gateway_ms in pairs),
     )
-
-
-def took_ms(work: Callable[[], object]) -> float:
-    """Measure elapsed milliseconds."""
-    begin = time.perf_counter()
-    work()
-    return (time.perf_counter() - begin) * 1e3
 
 
 def costs(engine: str) -> list[tuple[str, bytes]]:
@@ -124,9 +114,7 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     ]
     rates = {name: together([turn[name] for turn in turns]) for name in kinds}
     yield f"{CLIENTS_AT_ONCE} clients at once, {seconds:.0f} s each:"
-    yield ""
-    yield "| asked | answers a second | median ms | 95 % within ms | errors |"
-    yield "|---|---|---|---|---|"
+    yield "\n| asked | answers a second | median ms | 95 % within ms | errors |\n|---|---|---|---|---|"
     yield from (rate.row(name) for name, rate in rates.items())
     yield ""
     each = len(parts) / len(QUERIES)
@@ -201,11 +189,8 @@ def notice(gateway: str, seconds: float) -> Iterator[tuple[str, Sequence[float]]
 
 def report_others(url: str, folder: Path, seconds: float) -> Iterator[str]:
     """Yield the table of what others notice, with all indexes open and with one."""
-    yield ""
-    yield f"What {OTHERS} connections of another address get answered meanwhile, compared with before and after:"
-    yield ""
-    yield "| sent | searches, all indexes open | `_bulk` | searches, one index open | `_bulk` |"
-    yield "|---|---|---|---|---|"
+    yield f"\nWhat {OTHERS} connections of another address get answered meanwhile, compared with before and after:\n"
+    yield "| sent | searches, all indexes open | `_bulk` | searches, one index open | `_bulk` |\n|---|---|---|---|---|"
     rows: dict[str, list[str]] = {}
     for settings in (OPEN, RESTRICTED):
         with serve(url, INDEX, folder, **settings) as (gateway, _):
@@ -214,35 +199,25 @@ def report_others(url: str, folder: Path, seconds: float) -> Iterator[str]:
     yield from (f"| {' | '.join([name, *shares])} |" for name, shares in rows.items())
 
 
+def lines(arguments: argparse.Namespace, url: str) -> Iterator[str]:
+    """Measure the gateway before a server, and yield the lines of the page."""
+    kind, seconds = arguments.kind, arguments.seconds
+    stories = sign_stories(arguments.collections / NEWSWIRE, arguments.stories)
+    load(url, stories, INDEX)
+    yield f"{len(stories):,} newswire stories in {kind}, window 500, `near`, ten groups a page.\n"
+    with tempfile.TemporaryDirectory() as folder, serve(url, INDEX, Path(folder)) as (gateway, _):
+        yield from report(kind, url.partition("+")[2], gateway, seconds)
+    with tempfile.TemporaryDirectory() as folder:
+        yield from report_others(url, Path(folder), seconds / 2 / TURNS)
+    remove_indices(url, INDEX)
+
+
 def main() -> None:
     """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--stories", type=int, default=None)
-    parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
-    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
-    options = parser.parse_args()
-    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
-    servers = Servers([options.kind])
-    try:
-        url = servers.url(options.kind)
-        load(url, stories, INDEX)
-        with tempfile.TemporaryDirectory() as folder, serve(url, INDEX, Path(folder)) as (gateway, _):
-            report_lines = list(report(options.kind, url.partition("+")[2], gateway, options.seconds))
-        with tempfile.TemporaryDirectory() as folder:
-            report_lines += report_others(url, Path(folder), options.seconds / 2 / TURNS)
-        remove_indices(url, INDEX)
-    finally:
-        servers.stop()
-    lines = [
-        f"{len(stories):,} newswire stories in {options.kind}, window 500, `near`, ten groups a page.",
-        "",
-        *report_lines,
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    if options.write:
-        write("gateway", "What the gateway costs", lines)
+    arguments = options(__doc__, stories=int, seconds=60.0, kind=SERVERS, write=False).parse_args()
+    with run_servers(arguments.kind) as servers:
+        figures = lines(arguments, servers.url(arguments.kind))
+        publish("gateway", "What the gateway costs", figures, keep=arguments.write)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,11 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
+from benchmark import in_turn, took_ms
 from ibidem.grouped_search.api import search
 from ibidem_core.settings import Settings
 from ibidem_dedupe.leader_clustering import group
@@ -59,15 +61,9 @@ class Growth:
 
 def measure_growth(task: str, smallest: int, work: Callable[[int], object], rounds: int) -> Growth:
     """Measure processor time on n, 3 n and 10 n documents, the least of some rounds."""
-    seconds = {}
-    for size in (smallest * times for times in TIMES):
-        times = []
-        for _ in range(rounds):
-            begin = time.process_time()
-            work(size)
-            times.append(time.process_time() - begin)
-        seconds[size] = min(times)
-    return Growth(task, seconds)
+    sizes = [smallest * times for times in TIMES]
+    seconds = [min(in_turn([partial(work, size)], rounds, time.process_time)[0]) for size in sizes]
+    return Growth(task, dict(zip(sizes, seconds, strict=True)))
 
 
 def memory_growth(collections: Path, tables: Tables, signatures: Sequence[bytes], rounds: int) -> Iterator[Growth]:
@@ -104,13 +100,6 @@ def disk_growth(several: Sequence[Document]) -> Iterator[Growth]:
 def measure_search(folder: Path) -> float:
     """Measure a search, the median over queries of the least of three."""
     request = parse_request({"dedupe": "indent"})
-    spans = []
     with closing(open_engine(f"sqlite:////{folder}/index.sqlite", Settings().index)) as engine:
-        for query in map(parse_query, QUERIES):
-            times = []
-            for _ in range(3):
-                begin = time.perf_counter()
-                search(engine, query, request, overrides=())
-                times.append(time.perf_counter() - begin)
-            spans.append(min(times))
-    return statistics.median(spans)
+        searches = [partial(search, engine, query, request, overrides=()) for query in map(parse_query, QUERIES)]
+        return statistics.median(min(took_ms(each) for _ in range(3)) / 1e3 for each in searches)

@@ -12,17 +12,16 @@ an answer said that look-ups were cut.
 
 import argparse
 import os
-import random
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
-import measured
+from benchmark import draw_lots, options, publish, run_servers
 from ibidem.grouped_search.api import search
 from ibidem.index.inspection import inspect
 from ibidem_dedupe.request import parse_request
@@ -34,11 +33,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from servers.indices import remove_indices
-from servers.session import Servers
 
 BATCH = 1_000
 WORDS = [f"word{number}" for number in range(3_000)]
@@ -47,20 +42,10 @@ Way = Callable[[Engine, str], object]
 
 def main() -> None:
     """Fill the indexes, search them, and print the times."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--documents", type=int, default=20_000)
-    parser.add_argument("--equal", type=int, default=100_000)
-    parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--sqlite", action="store_true")
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
-    lines = []
+    arguments = options(__doc__, documents=20_000, equal=100_000, rounds=5, sqlite=False, write=False).parse_args()
+    head = table(arguments.documents, arguments.equal)
     with tempfile.TemporaryDirectory(prefix="ibidem-hotkey-") as folder:
-        for line in measure(Path(folder), arguments):
-            print(line, flush=True)
-            lines.append(line)
-    if arguments.write:
-        measured.write("hotkey", "A hot key", [*table(arguments.documents, arguments.equal), *lines])
+        publish("hotkey", "A hot key", measure(Path(folder), arguments), head, keep=arguments.write)
 
 
 def table(documents: int, equal: int) -> list[str]:
@@ -76,29 +61,25 @@ def table(documents: int, equal: int) -> list[str]:
 def measure(folder: Path, arguments: argparse.Namespace) -> Iterator[str]:
     """Measure on each engine."""
     yield from ("| engine | way | without | with | ratio | cut |", "|---|---|---|---|---|---|")
-    addresses = {"SQLite": f"sqlite:///{folder}/index.sqlite"}
-    if not arguments.sqlite:
-        addresses["OpenSearch"] = os.environ.get("IBIDEM_TEST_OPENSEARCH") or Servers(["opensearch"]).url("opensearch")
-    documents = stories(arguments.documents)
-    tables = Tables(folder / "tables")
-    for name, address in addresses.items():
-        indexes = [f"hotkey-{os.getpid()}-{suffix}" for suffix in ("without", "with")]
-        engines = [open_engine(address, index) for index in indexes]
-        try:
-            for engine, extra in zip(engines, (make_shuffles, make_copies), strict=True):
-                fill(engine, documents, extra(documents[0], arguments.equal, tables), tables)
-            yield from (f"| {name} | {line}" for line in compare(engines, documents, arguments.rounds))
-        finally:
-            for engine in engines:
-                engine.close()
-            if name != "SQLite":
-                for index in indexes:
-                    remove_indices(address, index)
+    documents, tables = stories(arguments.documents), Tables(folder / "tables")
+    with run_servers() as servers:
+        addresses = {"SQLite": f"sqlite:///{folder}/index.sqlite"}
+        addresses |= {} if arguments.sqlite else {"OpenSearch": servers.url("opensearch")}
+        for name, address in addresses.items():
+            indexes = [f"hotkey-{os.getpid()}-{suffix}" for suffix in ("without", "with")]
+            with ExitStack() as stack:
+                if name != "SQLite":
+                    for index in indexes:
+                        stack.callback(remove_indices, address, index)
+                engines = [stack.enter_context(closing(open_engine(address, index))) for index in indexes]
+                for engine, extra in zip(engines, (make_shuffles, make_copies), strict=True):
+                    fill(engine, documents, extra(documents[0], arguments.equal, tables), tables)
+                yield from (f"| {name} | {line}" for line in compare(engines, documents, arguments.rounds))
 
 
 def stories(count: int) -> list[Document]:
     """Make stories of 80 words; the first is the one that is copied."""
-    rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
+    rng = draw_lots(5)
     return [Document(f"s{at}", " ".join(rng.choices(WORDS, k=80)), version=1) for at in range(count)]
 
 
@@ -127,7 +108,7 @@ def make_copies(story: Document, count: int, tables: Tables) -> Iterator[Record]
 
 def make_shuffles(story: Document, count: int, tables: Tables) -> Iterator[Record]:
     """Yield stories of the same words in other orders."""
-    rng = random.Random(6)  # noqa: S311 - made-up data keeps no secret
+    rng = draw_lots(6)
     words = story.text.split()
     orders = (rng.sample(words, len(words)) for _ in range(count))
     return sign_all((replace(story, id=f"copy{at}", text=" ".join(order)) for at, order in enumerate(orders)), tables)

@@ -7,16 +7,16 @@ installation after its first start. The bare load is one process, with transacti
 
 import os
 import resource
-import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
+from bare import load_fts
+from benchmark import took_ms
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
@@ -25,9 +25,8 @@ from ibidem_ingest.readers import read
 from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor, summary
 from ibidem_workers.submit import Submission
-
-NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
-ROWS = 500
+from processor import client_seconds
+from stories import NEWSWIRE
 
 Source = Callable[[], Iterator[Document | Refusal]]
 
@@ -75,7 +74,7 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
     compile_modules()
     engine = open_engine(settings.engine, settings.index)
     engine.create()
-    began, processor = time.monotonic(), processor_time()
+    began, processor = time.monotonic(), client_seconds()
     with closing(engine), Pool(settings) as pool:
         while pool.ready_at is None:
             pool.check()
@@ -87,13 +86,7 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
         end = time.monotonic()
         account = summary(engine, record.run)
     ready = pool.ready_at
-    return Cost(ready - began, end - ready, send_end - ready, processor_time() - processor, peak_memory(), account)
-
-
-def processor_time() -> float:
-    """Return the processor time of this process and of its ended children, in seconds."""
-    usage = (resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN))
-    return sum(each.ru_utime + each.ru_stime for each in usage)
+    return Cost(ready - began, end - ready, send_end - ready, client_seconds() - processor, peak_memory(), account)
 
 
 def peak_memory() -> float:
@@ -103,13 +96,5 @@ def peak_memory() -> float:
 
 def bare_load(source: Source, folder: Path) -> float:
     """Load titles and texts into an FTS5 table; returns seconds."""
-    began = time.monotonic()
-    with closing(sqlite3.connect(folder / "bare.sqlite", isolation_level=None)) as connection:
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("create virtual table texts using fts5(title, text, tokenize = 'unicode61')")
-        documents = (item for item in source() if isinstance(item, Document))
-        while rows := [(item.title, item.text) for item in islice(documents, ROWS)]:
-            connection.execute("begin")
-            connection.executemany("insert into texts(title, text) values (?, ?)", rows)
-            connection.execute("commit")
-    return time.monotonic() - began
+    rows = ((item.title, item.text) for item in source() if isinstance(item, Document))
+    return took_ms(lambda: load_fts(rows, folder / "bare.sqlite")) / 1e3

@@ -16,7 +16,6 @@ below 20,000 only the preset `scans` counts misread words, and scripts without s
 precision behind it, by the default figures and by the preset `scans`, which is not meant for texts such as manuals.
 """
 
-import argparse
 import gzip
 import html
 import random
@@ -28,6 +27,7 @@ from dataclasses import replace
 from pathlib import Path
 from zipfile import ZipFile
 
+from benchmark import draw_lots, introduction, options, publish
 from ibidem.evaluation.evaluate import found_pairs, sign_collection
 from ibidem.evaluation.labels import order_pair
 from ibidem_dedupe.parameters import PRESETS
@@ -38,7 +38,6 @@ from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
-from measured import write
 from noise import CONFUSED, figures
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "ar", "hi", "zh", "ja", "ko", "th")
@@ -111,7 +110,7 @@ def pieces(texts: Texts, language: str, limit: int) -> list[Document]:
         for piece in {each.id: each for each in parts}.values()
         if detect(piece.text) == language and (language not in DENSE or is_translated(piece.text))
     ]
-    random.Random(language).shuffle(language_parts)  # noqa: S311 - the same pieces each time, and no secret
+    draw_lots(language).shuffle(language_parts)
     return language_parts[:limit]
 
 
@@ -141,7 +140,7 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
     true = {order_pair(each.id, f"{each.id}~") for each in documents}
     cells = []
     for rate in RATES:
-        rng = random.Random(rate)  # noqa: S311 - the same letters each time, and no secret
+        rng = draw_lots(rate)
         copies = [
             replace(each, id=f"{each.id}~", text=confuse_letters(each.text, rate, letters, rng)) for each in documents
         ]
@@ -168,15 +167,10 @@ def rows(folder: Path, limit: int) -> Iterator[str]:
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, required=True)
-    options.add_argument("--texts", type=int, default=400)
-    arguments = options.parse_args()
-    lines = ["".join((__doc__ or "").partition("Texts of Debian's")[1:]).strip(), ""]
-    for line in rows(arguments.collections, arguments.texts):
-        print(line, flush=True)
-        lines.append(line)
-    write("languages", "How many misread copies are found in each language", lines)
+    arguments = options(__doc__, texts=400).parse_args()
+    head = introduction(__doc__, "Texts of Debian's")
+    lines = rows(arguments.collections, arguments.texts)
+    publish("languages", "How many misread copies are found in each language", lines, head)
 
 
 if __name__ == "__main__":

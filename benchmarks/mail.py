@@ -8,15 +8,15 @@ the rules were written for, so real mail will fare worse. Peers get the same bod
 new. Times are of the processor, after a first round.
 """
 
-import argparse
 import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain, pairwise
 
+from benchmark import introduction, options, publish
 from ibidem_dedupe.threads.forest import Forest
 from ibidem_dedupe.threads.parents import Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
@@ -24,7 +24,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import bare_subject
 from ibidem_ingest.mail.parts import part
 from labelled_mail import LANGUAGES, STYLES, Mail, write_thread
-from measured import write
 
 Flags = list[bool]
 NAMED = ("message-id", "in-reply-to")
@@ -199,13 +198,9 @@ def repeat(base: Sequence[Mail], count: int, *, headers: bool) -> Iterator[Docum
 
 def main() -> None:
     """Take the figures and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--threads", type=int, default=2_000)
-    parser.add_argument("--scale", type=int, default=100_000)
-    options = parser.parse_args()
-    head = (__doc__ or "").split("\n\n", 2)[2].strip().split("\n")
-    lines = [*head, "", *parting(options.threads // 10), *threading(options.threads), *cost(options.scale)]
-    print(write("mail", "How well mails are parted and threads found", lines))
+    arguments = options(__doc__, threads=2_000, scale=100_000).parse_args()
+    lines = chain(parting(arguments.threads // 10), threading(arguments.threads), cost(arguments.scale))
+    publish("mail", "How well mails are parted and threads found", lines, introduction(__doc__, "Threads are made up"))
 
 
 if __name__ == "__main__":

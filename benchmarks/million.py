@@ -1,19 +1,17 @@
 """A million stories: signed, written, settled, with time, memory and disk of each stage; docs/figures/million.md.
 
-    nice python benchmarks/million.py [--collections FOLDER] [--engine sqlite|opensearch]… [--sizes N,N] [--write]
+    nice python benchmarks/million.py [--collections FOLDER] [--engine NAME]… [--sizes N,N] [--write]
 
 Newswire and generations of it (`generations.py`): a generation has the duplicates of the stories, and none with another
 generation. The whole texts of each generation are signed, as by a worker; the documents written have shifted look-up
 keys, and the first eight words as its text, since settling reads no texts. Making generations is no part of a stage.
 
-OpenSearch is a node of its own, started as the tests start it, with 512 MB of heap. A stage is a process of its own,
+Each server is a node of its own, started as the tests start it, with 512 MB of heap. A stage is a process of its own,
 with one thread but for the server's. Processor: of the process, and of the server in brackets behind. Memory: the
 most that the process held. Exponent: how settling grows with the number, as a power, by processor time. Elapsed time
 says little where other work ran on the machine: `load` is the average number of processes that wanted to run.
 """
 
-import argparse
-import math
 import multiprocessing
 import os
 import resource
@@ -28,9 +26,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
+from benchmark import exponent, introduction, options, run_servers, show
 from generations import generation
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
@@ -41,11 +37,10 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.service import settle_all
-from ingest import NEWSWIRE
 from measured import write_part
 from processor import server_seconds
 from servers.indices import ask, remove_indices
-from servers.session import Servers
+from stories import NEWSWIRE
 
 if TYPE_CHECKING:
     from multiprocessing.queues import SimpleQueue
@@ -55,7 +50,8 @@ BATCH = 500
 HEADS = (
     "documents | stage | elapsed, s | load | processor, s | documents a second of it | memory, MB | disk, MB | exponent"
 )
-ORDER = ("SQLite", "OpenSearch")
+ORDER = ("SQLite", "OpenSearch", "Elasticsearch")
+USUAL = ("sqlite", "opensearch")
 
 
 @dataclass(slots=True)
@@ -163,7 +159,7 @@ def rows(address: str, url: str, collection: Path, folder: str, sizes: Sequence[
         disk = disk_bytes(address, url)
         costs |= apart(partial(settle, address, url))
         settled = costs["settled"].processor
-        exponent = math.log(settled / previous[1]) / math.log(size / previous[0]) if previous else None
+        power = exponent((previous[0], size), (previous[1], settled)) if previous else None
         previous = size, settled
         with closing(open_engine(address, INDEX)) as engine:
             groups = check(engine, size)
@@ -174,7 +170,7 @@ def rows(address: str, url: str, collection: Path, folder: str, sizes: Sequence[
                 *(f"{size:,}", f"{name}, {groups:,} groups" if name == "settled" else name),
                 *(f"{cost.elapsed:.0f}", f"{cost.load:.1f}", own, f"{size / cost.processor:,.0f}"),
                 *(f"{cost.memory:.0f}", f"{space / 1e6:,.0f}" if space else ""),
-                f"{exponent:.2f}" if exponent is not None and name == "settled" else "",
+                f"{power:.2f}" if power is not None and name == "settled" else "",
             ]
             yield f"| {' | '.join(cells)} |"
         remove(address, url)
@@ -209,28 +205,20 @@ def remove(address: str, url: str) -> None:
 
 def main() -> None:
     """Measure, and print or write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--engine", choices=("sqlite", "opensearch"), action="append")
-    parser.add_argument("--sizes", default="100000,1000000")
+    parser = options(__doc__, sizes="100000,1000000")
+    parser.add_argument("--engine", choices=[each.lower() for each in ORDER], action="append")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/million.md")
     arguments = parser.parse_args()
     sizes = [int(each) for each in arguments.sizes.split(",")]
-    servers = Servers(())
-    with tempfile.TemporaryDirectory(prefix="ibidem-million-") as folder:
+    with run_servers() as servers, tempfile.TemporaryDirectory(prefix="ibidem-million-") as folder:
         for name in ORDER:
-            if name.lower() not in (arguments.engine or ("sqlite", "opensearch")):
+            if name.lower() not in (arguments.engine or USUAL):
                 continue
-            url = "" if name == "SQLite" else servers.started("opensearch")
+            url = "" if name == "SQLite" else servers.started(name.lower())
             address = url or f"sqlite:////{folder}/million.sqlite"
-            lines = ["".join((__doc__ or "").partition("Newswire and")[1:]).strip(), ""]
-            lines += [f"| {HEADS} |", f"|{'---|' * (HEADS.count('|') + 1)}"]
-            try:
-                for row in rows(address, url, arguments.collections / NEWSWIRE, folder, sizes):
-                    print(row, flush=True)
-                    lines.append(row)
-            finally:
-                servers.stop()
+            lines = [*introduction(__doc__, "Newswire and"), f"| {HEADS} |", f"|{'---|' * (HEADS.count('|') + 1)}"]
+            lines += show(rows(address, url, arguments.collections / NEWSWIRE, folder, sizes))
+            servers.stop()
             if arguments.write:
                 write_part("million", "A million stories", ORDER, name, lines)
 

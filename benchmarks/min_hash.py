@@ -10,25 +10,21 @@ ratios to the filter of the same round. Bytes: of the last round, after a merge 
 The server is the one in IBIDEM_TEST_OPENSEARCH, or started as the tests start it; requests of others count too.
 """
 
-import argparse
 import statistics
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
-from pathlib import Path
 
+from benchmark import introduction, options, publish, run_servers
 from clusters import BARE, disk_bytes, load, load_bare, make_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.sign import batches
-from measured import write
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
-from servers.session import Servers
 from stories import NEWSWIRE, stories
 
 INDEXES = {
@@ -52,8 +48,7 @@ def fill(url: str, kind: str, signed_records: Sequence[Record]) -> None:
 
 def rows(costs: Mapping[str, Sequence[TimeCost]], sizes: Mapping[str, int], count: int) -> Iterator[str]:
     """Write a row for each index."""
-    yield f"| {count:,} stories | bytes more | client | server | server / filter | spread |"
-    yield "|---|---|---|---|---|---|"
+    yield f"| {count:,} stories | bytes more | client | server | server / filter | spread |\n|---|---|---|---|---|---|"
     for kind, name in INDEXES.items():
         ratios = [cost.server / peer.server for cost, peer in zip(costs[kind], costs[FILTER], strict=True)]
         client, server = (
@@ -67,30 +62,21 @@ def rows(costs: Mapping[str, Sequence[TimeCost]], sizes: Mapping[str, int], coun
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--stories", type=int, default=5_000)
-    options.add_argument("--rounds", type=int, default=5)
-    arguments = options.parse_args()
+    arguments = options(__doc__, stories=5_000, rounds=5).parse_args()
     with tempfile.TemporaryDirectory() as folder:
         several = list(islice(stories(arguments.collections / NEWSWIRE), arguments.stories))
         signed_records = [record for batch in batches(several) for record in records(batch, Tables(folder))]
-    servers = Servers(["opensearch"])
-    url = servers.url("opensearch")
     costs: defaultdict[str, list[TimeCost]] = defaultdict(list)
-    try:
+    with run_servers("opensearch") as servers:
+        url = servers.url("opensearch")
         for _ in range(arguments.rounds):
             for kind in INDEXES:
                 costs[kind].append(measure_cost(lambda kind=kind: fill(url, kind, signed_records), url))
-        sizes = disk_bytes(url, list(INDEXES.values()))
-    finally:
+        lines = rows(costs, disk_bytes(url, list(INDEXES.values())), len(signed_records))
         for name in INDEXES.values():
             remove_indices(url, name)
-        servers.stop()
-    lines = list(rows(costs, sizes, len(signed_records)))
-    sys.stdout.write("\n".join(lines) + "\n")
-    introduction = "".join((__doc__ or "").partition("\n\nNewswire")[1:]).strip()
-    write("min_hash", "Cost of signatures compared with the engine's own filter", [introduction, "", *lines])
+    title = "Cost of signatures compared with the engine's own filter"
+    publish("min_hash", title, lines, introduction(__doc__, "Newswire, signed"))
 
 
 if __name__ == "__main__":

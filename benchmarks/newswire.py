@@ -15,6 +15,7 @@ from typing import Any
 import elasticsearch
 import opensearchpy
 
+import benchmark  # noqa: F401 - finds the tests' servers
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
@@ -24,9 +25,6 @@ from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from servers.indices import ask, remove_indices
 
 BATCH = 500

@@ -8,8 +8,6 @@ deletions (whose documents are submitted once more and must not come back), deci
 one plain pass) and counts. Searches by the plugin run at each node: every answer must be whole, or an error.
 """
 
-import argparse
-import random
 import re
 import sys
 import tempfile
@@ -17,8 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import measured
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from benchmark import draw_lots, options
 from faults.environment import Own
 from nodes.cluster import FrailNodes
 from nodes.trials import TROUBLES, Outcome, Place, try_trouble
@@ -29,7 +26,7 @@ NAMES = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
 
 def trials(engine: EngineName, troubles: Sequence[str], rounds: int, seed: int) -> Iterator[Outcome]:
     """Try each trouble in one cluster, as often as there are rounds."""
-    rng = random.Random(f"{seed} {engine}")  # noqa: S311 - a choice that can be repeated
+    rng = draw_lots(f"{seed} {engine}")
     with tempfile.TemporaryDirectory() as folder, Own() as own, FrailNodes(engine, rng) as nodes:
         place = Place(Path(folder), nodes, own.server("rabbitmq"), rng)
         with place.setting:
@@ -53,20 +50,19 @@ def lines(engine: EngineName, outcomes: Sequence[Outcome], seed: int) -> Iterato
 
 def main() -> None:
     """Try, and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, write=False)
     parser.add_argument("--engine", choices=tuple(NODE), default="opensearch", help="whose nodes")
     parser.add_argument("--rounds", type=int, default=1, help="how often each trouble comes")
     parser.add_argument("--seed", type=int, default=1, help="decides everything but the moments")
     parser.add_argument("--only", default="", help="troubles that match this expression alone")
-    parser.add_argument("--write", action="store_true", help="write the engine's part of docs/figures/nodes.md")
-    options = parser.parse_args()
-    chosen = [name for name in TROUBLES if re.search(options.only, name)]
+    arguments = parser.parse_args()
+    chosen = [name for name in TROUBLES if re.search(arguments.only, name)]
     outcomes, order = [], list(NAMES.values())
-    for outcome in trials(options.engine, chosen, options.rounds, options.seed):
+    for outcome in trials(arguments.engine, chosen, arguments.rounds, arguments.seed):
         outcomes.append(outcome)
-        if options.write:  # after each, so that a run that is ended leaves what it has tried
-            page = list(lines(options.engine, outcomes, options.seed))
-            measured.write_part("nodes", "Three nodes in trouble", order, NAMES[options.engine], page)
+        if arguments.write:  # after each, so that a run that is ended leaves what it has tried
+            page = list(lines(arguments.engine, outcomes, arguments.seed))
+            measured.write_part("nodes", "Three nodes in trouble", order, NAMES[arguments.engine], page)
     if any(each.wrong for each in outcomes):
         sys.exit(1)
 

@@ -9,7 +9,6 @@ precision behind it: the default figures, those without runs of characters, the 
 and Schriber 2003 as published, and datasketch at 0.5 and 0.3.
 """
 
-import argparse
 import random
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -17,6 +16,7 @@ from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 
+from benchmark import draw_lots, introduction, options, publish
 from ibidem.evaluation.agreement import PairFigures
 from ibidem.evaluation.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
 from ibidem.evaluation.labels import Pair, order_pair
@@ -27,7 +27,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.text.tokens import tokens
-from measured import write
 from peers import datasketch_pairs, min_hashes
 
 RATES = (0.02, 0.05, 0.1, 0.2)
@@ -91,7 +90,7 @@ def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
     yield f"| misread | {' | '.join(POLICIES)} | datasketch at 0.5 | datasketch at 0.3 |"
     yield f"|{'---|' * (len(POLICIES) + 3)}"
     for rate in RATES:
-        rng = random.Random(rate)  # noqa: S311 - the same letters each time, and no secret
+        rng = draw_lots(rate)
         copies = [replace(each, id=f"{each.id}~", text=confuse_letters(each.text, rate, rng)) for each in documents]
         collection = sign_collection([*documents, *copies], tables)
         true = {order_pair(each.id, f"{each.id}~") for each in documents}
@@ -103,17 +102,10 @@ def rows(documents: Sequence[Document], tables: Tables) -> Iterator[str]:
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--texts", type=int, default=2_000)
-    arguments = options.parse_args()
-    lines = [(__doc__ or "").partition("\n\nMade by hand: ")[2].strip(), ""]
-    lines[0] = f"Made by hand: {lines[0]}"
+    arguments = options(__doc__, texts=2_000).parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for line in rows(stories(arguments.collections, arguments.texts), Tables(folder)):
-            print(line, flush=True)
-            lines.append(line)
-    write("noise", "How many misread copies are found", lines)
+        lines = rows(stories(arguments.collections, arguments.texts), Tables(folder))
+        publish("noise", "How many misread copies are found", lines, introduction(__doc__, "Made by hand: "))
 
 
 if __name__ == "__main__":

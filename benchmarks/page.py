@@ -7,11 +7,9 @@ The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started 
 before it is measured. The processor's time is that of the gateway alone.
 """
 
-import argparse
 import os
 import re
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -20,16 +18,12 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlencode, urlsplit
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
+from benchmark import SERVERS, options, publish, run_servers
 from ibidem_engines.connect import open_engine
 from ibidem_workers.groups.follower import Follower
-from measured import write
-from newswire import CLIENTS, QUERIES, load, serve, sign_stories
+from newswire import QUERIES, load, serve, sign_stories
 from processor import process_seconds
 from servers.indices import remove_indices
-from servers.session import Servers
 
 INDEX = "measured-page"
 COLLECTIONS = {
@@ -86,8 +80,7 @@ def measure(connection: HTTPConnection, process: int, path: str, rounds: int) ->
 
 def report(url: str, folder: Path, collections: Path, rounds: int) -> Iterator[str]:
     """Yield the lines of the page of figures."""
-    yield "| collection | list | median ms | slowest query ms | gateway's processor ms |"
-    yield "|---|---|---|---|---|"
+    yield "| collection | list | median ms | slowest query ms | gateway's processor ms |\n|---|---|---|---|---|"
     for name, (about, queries) in COLLECTIONS.items():
         documents = sign_stories(collections / name / "docs.jsonl.xz", None)
         load(url, documents, INDEX)
@@ -106,33 +99,16 @@ def report(url: str, folder: Path, collections: Path, rounds: int) -> Iterator[s
                 processor = statistics.median(cost.processor for cost in costs)
                 yield f"| {len(documents):,} {about} | {called} | {median:.0f} | {slowest:.0f} | {processor:.0f} |"
         remove_indices(url, INDEX)
+    yield f"\nLoad average of the machine meanwhile: {os.getloadavg()[1]:.1f}. {WAITS}"
 
 
 def main() -> None:
     """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--kind", choices=sorted(CLIENTS), default="opensearch")
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
-    options = parser.parse_args()
-    servers = Servers([options.kind])
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            rows = list(report(servers.url(options.kind), Path(folder), options.collections, options.rounds))
-    finally:
-        servers.stop()
-    load_average = os.getloadavg()[1]
-    lines = [
-        f"Lists of ten groups in {options.kind}, `near` unless said otherwise, with all files.",
-        "",
-        *rows,
-        "",
-        f"Load average of the machine meanwhile: {load_average:.1f}. {WAITS}",
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    if options.write:
-        write("page", "What the page costs", lines)
+    arguments = options(__doc__, kind=SERVERS, rounds=20, write=False).parse_args()
+    head = [f"Lists of ten groups in {arguments.kind}, `near` unless said otherwise, with all files.", ""]
+    with run_servers(arguments.kind) as servers, tempfile.TemporaryDirectory() as folder:
+        lines = report(servers.url(arguments.kind), Path(folder), arguments.collections, arguments.rounds)
+        publish("page", "What the page costs", lines, head, keep=arguments.write)
 
 
 if __name__ == "__main__":

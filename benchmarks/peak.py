@@ -7,7 +7,6 @@ its peak memory is as the kernel counts it, less its memory before. Ordinary pro
 """
 
 import argparse
-import random
 import subprocess
 import sys
 import tempfile
@@ -15,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
-import measured
+from benchmark import draw_lots, options, publish
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
@@ -23,26 +22,20 @@ from ibidem_ingest.signatures.sign import sign
 
 LONGEST = 10_000_000
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-RNG = random.Random(11)  # noqa: S311 - made-up data keeps no secret
+RNG = draw_lots(11)
 
 
 def main() -> None:
     """Sign each shape in a process of its own, and print its memory."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--characters", type=int, default=LONGEST)
+    parser = options(__doc__, characters=LONGEST, write=False)
     parser.add_argument("--shapes", nargs="*", choices=SHAPES, default=list(SHAPES))
-    parser.add_argument("--write", action="store_true")
     parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.here:
         print(peak(arguments.here, arguments.characters))
         return
-    lines = []
-    for line in measure(arguments.shapes, arguments.characters):
-        print(line, flush=True)
-        lines.append(line)
-    if arguments.write:
-        measured.write("peak", "The memory that one document takes", [*table(arguments.characters), *lines])
+    lines = measure(arguments.shapes, arguments.characters)
+    publish("peak", "The memory that one document takes", lines, table(arguments.characters), keep=arguments.write)
 
 
 def table(characters: int) -> list[str]:

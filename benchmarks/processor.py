@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import benchmark  # noqa: F401 - finds the tests' servers
 from servers.indices import ask
 
 

@@ -24,7 +24,6 @@ and Manmatha 2011, Table 3: precision 1.000, recall 0.957 (1,092 English books),
 `benchmarks/books.py` measures how relations of books agree with labels.
 """
 
-import argparse
 import statistics
 import tempfile
 import zlib
@@ -32,6 +31,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from benchmark import introduction, options, publish
 from ibidem.evaluation.agreement import PairFigures, SetFigures, components, count_evidence
 from ibidem.evaluation.evaluate import (
     Collection,
@@ -51,7 +51,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from measured import write
 from peers import THRESHOLDS, datasketch_pairs, min_hashes, profile_pairs, simhash_pairs
 
 ROW_THRESHOLDS = (0.5, 0.7, 0.8)
@@ -310,21 +309,18 @@ def compare(figure: float, peer_figure: float) -> str:
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    names = [target.name for target in COLLECTIONS]
-    options.add_argument("names", nargs="*", metavar="COLLECTION", choices=[*names, []], help="all when none is named")
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--seeds", type=int, default=3, help="of datasketch's permutations")
-    arguments = options.parse_args()
-    lines = ["".join((__doc__ or "").partition("\n\nPairs: ")[1:]).strip(), ""]
+    parser = options(__doc__, seeds=3)
+    parser.add_argument("names", nargs="*", metavar="COLLECTION", help="all when none is named")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for target in COLLECTIONS:
-            if not arguments.names or target.name in arguments.names:
-                for line in section(target, arguments.collections / target.name, Tables(folder), arguments.seeds):
-                    print(line, flush=True)
-                    lines.append(line)
-    if not arguments.names:
-        write("quality", "How well duplicates agree with labels", lines)
+        lines = (
+            line
+            for target in COLLECTIONS
+            if not arguments.names or target.name in arguments.names
+            for line in section(target, arguments.collections / target.name, Tables(folder), arguments.seeds)
+        )
+        title = "How well duplicates agree with labels"
+        publish("quality", title, lines, introduction(__doc__, "Pairs: precision"), keep=not arguments.names)
 
 
 if __name__ == "__main__":

@@ -23,8 +23,11 @@ def resident_mb(pid: int) -> float | None:
 
 
 def children(pid: int) -> list[int]:
-    """Return the processes that one started."""
-    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    """Return the child processes of a process; none when it has ended."""
+    try:
+        return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text(encoding="ascii").split()]
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,10 +13,8 @@ keeps the cosine. Passages with the same words have the same vector under any mo
 diversity by vectors best.
 """
 
-import argparse
 import csv
 import math
-import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -33,15 +31,11 @@ from langchain_core.vectorstores.utils import maximal_marginal_relevance
 from numpy.typing import NDArray
 
 import ibidem
+from benchmark import options, publish, run_servers
 from ibidem_engines.engine import Record
 from ibidem_ingest.text.tokens import tokens
-from measured import write
 from newswire import load, sign_stories
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-
 from servers.indices import remove_indices
-from servers.session import Servers
 
 INDEX = "measured-retrieval"
 TEN, FETCHED = 10, 50
@@ -181,37 +175,23 @@ def report(client: Any, records: Sequence[Record], collection: Path, count: int)
         ("Questions about a story that is there more than once", repeats),
     ):
         sample = questions[:: max(1, len(questions) // count)][:count]
-        yield ""
-        yield f"## {title}"
-        yield ""
-        yield "| ten passages | different | all ten different | of the best | median, ms |"
-        yield "|---|---|---|---|---|"
+        yield f"\n## {title}\n"
+        yield "| ten passages | different | all ten different | of the best | median, ms |\n|---|---|---|---|---|"
         yield from rows(client, ways(client, story_vectors, vector), sample, text)
 
 
 def main() -> None:
     """Measure and print, or write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--queries", type=int, default=100)
-    parser.add_argument("--documents", type=int)
-    parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
+    arguments = options(__doc__, queries=100, documents=int, write=False).parse_args()
     collection = arguments.collections / "reuters21578"
     records = sign_stories(collection / "docs.jsonl.xz", arguments.documents)
-    servers = Servers(["opensearch"])
-    address = servers.url("opensearch")
-    try:
+    with run_servers("opensearch") as servers:
+        address = servers.url("opensearch")
         load(address, records, INDEX)
         with opensearchpy.OpenSearch(address.partition("+")[2]) as client:
-            lines = list(report(client, records, collection, arguments.queries))
+            lines = report(client, records, collection, arguments.queries)
+            publish("retrieval", "Passages for a language model", lines, keep=arguments.write)
         remove_indices(address, INDEX)
-    finally:
-        servers.stop()
-    if arguments.write:
-        write("retrieval", "Passages for a language model", lines)
-    else:
-        print("\n".join(lines))
 
 
 if __name__ == "__main__":

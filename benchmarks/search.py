@@ -14,33 +14,30 @@ the gateway's where it takes part, the mean of the rounds, garbage collection in
 At once: fifty connections ask for plain searches of ten, and for ten groups; they take turns.
 """
 
-import argparse
 import asyncio
 import os
 import shutil
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 import orjson
 
 import ibidem
+from benchmark import options as parse_options
+from benchmark import publish
 from ibidem_engines.engine import Record
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
-from measured import write
 from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
 from plugin.cluster import NODE, built
+from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
-from servers.indices import ask
 from servers.process import Launch, Process, free_ports
+from stories import NEWSWIRE
 
 INDEX = "measured-search"
 PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
@@ -209,13 +206,6 @@ def run_node(kind: str) -> Iterator[str]:
         node.stop()
 
 
-def node_process(url: str) -> int:
-    """Return the process id of a node."""
-    (node,) = ask(url, "GET", "/_nodes/process")["nodes"].values()
-    number: int = node["process"]["id"]
-    return number
-
-
 def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
     """Yield the lines of one server."""
     with ExitStack() as stack:
@@ -233,7 +223,7 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
             "| to collapse with inner_hits |"
         )
         yield "|---|---|---|---|---|---|---|---|---|---|"
-        yield from table(server_client, gateway_client, [node_process(url), process], rounds)
+        yield from table(server_client, gateway_client, [*node_processes(url), process], rounds)
         yield from ("", f"{CLIENTS_AT_ONCE} clients at once, ten hits or groups, {seconds:.0f} s each:", "")
         yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"
         yield "|---|---|---|---|---|---|"
@@ -243,27 +233,24 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
 
 def main() -> None:
     """Print all figures."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--stories", type=int, default=None)
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--seconds", type=float, default=15.0)
+    parser = parse_options(__doc__, stories=int, rounds=20, seconds=15.0, write=False)
     parser.add_argument("--kind", choices=sorted(CLIENTS), action="append", help="only this engine")
-    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures")
-    options = parser.parse_args()
-    stories = sign_stories(options.collections / "reuters21578" / "docs.jsonl.xz", options.stories)
-    lines = [
+    arguments = parser.parse_args()
+    stories = sign_stories(arguments.collections / NEWSWIRE, arguments.stories)
+    head = [
         f"{len(stories):,} newswire stories, one shard, `collapse` with three duplicates of a group shown; elapsed",
         "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` says how",
         "each figure is taken; searches by stored groups are in [stored groups](stored.md).",
         "",
     ]
-    for kind in options.kind or CLIENTS:
-        lines += report(kind, stories, options.rounds, options.seconds)
-    lines.append(f"The load of the machine was {os.getloadavg()[0]:.0f} at the end, on {os.cpu_count()} processors.")
-    sys.stdout.write("\n".join(lines) + "\n")
-    if options.write:
-        write("search", "How long a search with dedupe takes", lines)
+    parts = (report(kind, stories, arguments.rounds, arguments.seconds) for kind in arguments.kind or CLIENTS)
+    lines = chain(chain.from_iterable(parts), load_average())
+    publish("search", "How long a search with dedupe takes", lines, head, keep=arguments.write)
+
+
+def load_average() -> Iterator[str]:
+    """Yield the load of the machine once all is measured."""
+    yield f"The load of the machine was {os.getloadavg()[0]:.0f} at the end, on {os.cpu_count()} processors."
 
 
 if __name__ == "__main__":

@@ -16,14 +16,16 @@ queue into SQLite.
 import argparse
 import sqlite3
 import statistics
-import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 
+from bare import load_fts
+from benchmark import in_turn, introduction, options, publish, run_servers
 from clusters import FILTERS, LAYOUTS, MIN_HASH, disk_bytes, load_bare, make_engine
 from clusters import batches as requests
 from ibidem_engines.connect import open_engine
@@ -34,10 +36,8 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
 from ingest import through_the_queue
-from measured import write
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
-from servers.session import Servers
 from stories import stories
 
 KINDS = {
@@ -119,22 +119,6 @@ class Cost:
         return f"| {self.millions} million {self.kind} | {cells} | {hours:,.1f} h |"
 
 
-ROWS = 400
-"""Documents of a transaction."""
-
-
-def bare_load(path: Path, stories: Sequence[Record]) -> None:
-    """Load title and text into an FTS5 table, a transaction for each batch."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
-        connection.execute("pragma journal_mode = wal")
-        connection.execute("create virtual table stories using fts5(title, text)")
-        for start in range(0, len(stories), ROWS):
-            rows = [(each.document.title, each.document.text) for each in stories[start : start + ROWS]]
-            connection.execute("begin")
-            connection.executemany("insert into stories values (?, ?)", rows)
-            connection.execute("commit")
-
-
 def first_documents(path: Path, limit: int) -> list[Document]:
     """Read the first documents of a collection."""
     documents: list[Document] = []
@@ -149,20 +133,19 @@ def first_documents(path: Path, limit: int) -> list[Document]:
 
 def signing_seconds(documents: Sequence[Document], tables: Tables) -> float:
     """Measure the processor time of signing, the least of three."""
-    times = []
-    for _ in range(3):
-        begin = time.process_time()
+
+    def work() -> None:
         for batch in batches(documents):
             sign(batch, tables)
-        times.append(time.process_time() - begin)
-    return min(times)
+
+    return min(in_turn([work], 3, time.process_time)[0])
 
 
 def sqlite_bytes(signed_records: Sequence[Record]) -> float:
     """Return the bytes that signatures add to a document in SQLite."""
     with tempfile.TemporaryDirectory() as folder:
         bare = Path(folder) / "bare.sqlite"
-        bare_load(bare, signed_records)
+        load_fts(((each.document.title, each.document.text) for each in signed_records), bare)
         with closing(open_engine(f"sqlite:////{folder}/index.sqlite", "sized")) as engine:
             engine.create()
             for batch in requests(signed_records):
@@ -226,13 +209,10 @@ def measure_all(arguments: argparse.Namespace) -> list[Cost]:
             costs[name].index_bytes["SQLite"] = sqlite_bytes(signed_records[name])
             print(costs[name].row(["SQLite"]), flush=True)
     if not arguments.without_servers:
-        servers = Servers(LAYOUTS)
-        try:
+        with run_servers(*LAYOUTS) as servers:
             for server in LAYOUTS:
                 for name, index_bytes in server_bytes(server, servers.url(server), signed_records).items():
                     costs[name].index_bytes.update(index_bytes)
-        finally:
-            servers.stop()
     return list(costs.values())
 
 
@@ -272,26 +252,15 @@ def told_of_loads() -> Iterator[str]:
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
-    options.add_argument("--documents", type=int, default=DOCUMENTS, help="of each collection, at most")
-    arguments = options.parse_args()
+    parser = options(__doc__)
+    parser.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
+    parser.add_argument("--documents", type=int, default=DOCUMENTS, help="of each collection, at most")
+    arguments = parser.parse_args()
     memory = list(worker_memory(arguments.collections))
-    lines = [
-        *table(measure_all(arguments)),
-        *(told_of_loads() if LOAD_COSTS else ()),
-        "",
-        "A worker's memory:",
-        "",
-        *memory,
-    ]
-    sys.stdout.write("\n".join(lines) + "\n")
-    write(
-        "sizing",
-        "What a document costs",
-        ["".join((__doc__ or "").partition("\n\nThe first ")[1:]).strip(), "", *lines],
-    )
+    costs = measure_all(arguments)
+    loads = told_of_loads() if LOAD_COSTS else ()
+    lines = chain(table(costs), loads, ["", "A worker's memory:", ""], memory)
+    publish("sizing", "What a document costs", lines, introduction(__doc__, "The first documents"))
 
 
 if __name__ == "__main__":

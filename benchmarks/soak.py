@@ -32,16 +32,13 @@ from typing import Any
 import aiohttp
 import opensearchpy
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
-from measured import FIGURES, write
+from benchmark import options, publish, run_servers
+from measured import FIGURES
 from newswire import await_port, body
 from rates import JSON
 from resident import Memory, children
 from servers.indices import ask, remove_indices
 from servers.process import free_ports
-from servers.session import Servers
 from soak_picture import draw
 from steady import Stream, hash_text
 
@@ -196,29 +193,29 @@ def report(soak: Soak, memory: Memory, seconds: float) -> Iterator[str]:
     yield f"The machine's load was {statistics.median(soak.load):.1f} in the median, servers and other work included."
 
 
-def soak_hour(url: str, broker: str, options: argparse.Namespace, folder: Path) -> Iterator[str]:
+def soak_hour(url: str, broker: str, arguments: argparse.Namespace, folder: Path) -> Iterator[str]:
     """Run the hour, and yield the lines of the page."""
-    index, seconds = f"soak-{os.getpid()}", options.minutes * 60.0
+    index, seconds = f"soak-{os.getpid()}", arguments.minutes * 60.0
     settings = {"ENGINE": url, "BROKER": broker, "INDEX": index, "TABLES": str(folder / "tables")}
-    stream = Stream(options.collections)
+    stream = Stream(arguments.collections)
     (port,) = free_ports(1)
     try:
         with (
             run_command(folder, settings, "serve", "--port", str(port)) as gateway,
-            run_command(folder, settings, "worker", "--concurrency", str(options.workers)) as workers,
+            run_command(folder, settings, "worker", "--concurrency", str(arguments.workers)) as workers,
             run_command(
                 folder, settings, "ingest", "-", "--json", stdin=subprocess.PIPE, stdout=subprocess.PIPE
             ) as ingest,
         ):
             await_port(port)
-            wait_for_workers(url, index, workers.pid, options.workers)
+            wait_for_workers(url, index, workers.pid, arguments.workers)
             pids = {f"worker {at}": pid for at, pid in enumerate(children(workers.pid), 1)}
             memory = Memory({**pids, "gateway": gateway.pid, "ingest": ingest.pid})
             soak = Soak(time.monotonic())
             with ThreadPoolExecutor() as threads:
-                feeding = threads.submit(send_steadily, stream, ingest, options.documents, soak, seconds)
+                feeding = threads.submit(send_steadily, stream, ingest, arguments.documents, soak, seconds)
                 watching = threads.submit(watch, url, index, stream, memory, soak, seconds)
-                asyncio.run(search_steadily(f"http://127.0.0.1:{port}", index, options.searches, soak, seconds))
+                asyncio.run(search_steadily(f"http://127.0.0.1:{port}", index, arguments.searches, soak, seconds))
                 watching.result()
                 feeding.result()
             status = json.loads(ingest.stdout.read())
@@ -241,31 +238,21 @@ def wait_for_workers(url: str, index: str, pid: int, count: int) -> None:
 
 def main() -> None:
     """Run, print and write."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--minutes", type=float, default=60.0)
+    parser = options(__doc__, minutes=60.0, workers=2)
     parser.add_argument("--documents", type=float, default=25.0, help="a second")
     parser.add_argument("--searches", type=float, default=2.0, help="a second")
-    parser.add_argument("--workers", type=int, default=2)
-    options = parser.parse_args()
-    servers = Servers(["opensearch", "rabbitmq"])
-    set_up = (
-        f"{options.documents:.0f} documents and {options.searches:.0f} searches a second for"
-        f" {options.minutes:.0f} minutes, {options.workers} workers, one gateway, one OpenSearch node, RabbitMQ."
+    arguments = parser.parse_args()
+    setting = (
+        f"{arguments.documents:.0f} documents and {arguments.searches:.0f} searches a second for"
+        f" {arguments.minutes:.0f} minutes, {arguments.workers} workers, one gateway, one OpenSearch node, RabbitMQ."
     )
-    lines = [
-        set_up,
-        "",
-        "![Memory, documents and search times over the time](soak.svg)",
-        "",
+    head = [
+        setting,
+        "\n![Memory, documents and search times over the time](soak.svg)\n",
     ]
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            lines += soak_hour(servers.url("opensearch"), servers.url("rabbitmq"), options, Path(folder))
-    finally:
-        servers.stop()
-    print("\n".join(lines))
-    write("soak", "An hour of steady work", lines)
+    with run_servers("opensearch", "rabbitmq") as servers, tempfile.TemporaryDirectory() as folder:
+        lines = soak_hour(servers.url("opensearch"), servers.url("rabbitmq"), arguments, Path(folder))
+        publish("soak", "An hour of steady work", lines, head)
 
 
 if __name__ == "__main__":

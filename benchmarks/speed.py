@@ -23,9 +23,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import chain, combinations
 from pathlib import Path
 
+from benchmark import SERVERS, in_turn, introduction, options, publish, run_servers
 from clusters import BARE, BATCH, FILTERS, load, load_bare, make_engine
 from growth import disk_growth, format_seconds, memory_growth
 from ibidem_dedupe.leader_clustering import group
@@ -37,10 +38,8 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
 from ingest import bare_load, newswire, through_the_queue
-from measured import write
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
-from servers.session import Servers
 from signing import datasketch_minhash, documents, gaoya_minhash, our_minhash, rensa_minhash
 from stories import NEWSWIRE, stories, values
 
@@ -79,14 +78,8 @@ class Comparison:
 def compare(
     names: tuple[str, str], own_work: Work, peer_work: Work, rounds: int, clock: Clock = time.process_time
 ) -> Comparison:
-    """Run ibidem and a peer in turn, in alternating order; a first turn is not counted."""
-    times: dict[Work, list[float]] = {own_work: [], peer_work: []}
-    for turn in range(rounds + 1):
-        for work in (own_work, peer_work)[:: 1 if turn % 2 else -1]:
-            begin = clock()
-            work()
-            times[work] += [clock() - begin] if turn else []
-    return Comparison(*names, times[own_work], times[peer_work])
+    """Run ibidem and a peer in turn."""
+    return Comparison(*names, *in_turn([own_work, peer_work], rounds, clock))
 
 
 def compare_signing(collections: Path, tables: Tables, rounds: int) -> Iterator[Comparison]:
@@ -177,46 +170,31 @@ def table(arguments: argparse.Namespace, tables: Tables) -> Iterator[str]:
     yield from map(str, compare_signing(arguments.collections, tables, arguments.rounds))
     yield str(compare_grouping(signatures, arguments.rounds))
     yield from map(str, compare_queue(arguments.collections, arguments.rounds))
-    if not arguments.without_servers:
-        yield from compare_servers(several[:STORIES], tables, arguments.rounds)
+    kinds = () if arguments.without_servers else SERVERS
+    with run_servers(*kinds) as servers:
+        for kind in kinds:
+            yield from map(str, compare_writes(kind, servers.url(kind), several[:STORIES], tables, arguments.rounds))
     yield "\n## Growth\n"
     yield "| work | n | 3 n | 10 n | exponent |\n|---|---|---|---|---|"
     yield from map(str, memory_growth(arguments.collections, tables, signatures, arguments.rounds))
     yield from map(str, disk_growth(several))
 
 
-def compare_servers(several: Sequence[Document], tables: Tables, rounds: int) -> Iterator[str]:
-    """Measure loads into real servers."""
-    servers = Servers(["opensearch", "elasticsearch"])
-    try:
-        for kind in ("opensearch", "elasticsearch"):
-            yield from map(str, compare_writes(kind, servers.url(kind), several, tables, rounds))
-    finally:
-        servers.stop()
-
-
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--rounds", type=int, default=5)
-    options.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
-    arguments = options.parse_args()
+    parser = options(__doc__, rounds=5)
+    parser.add_argument("--without-servers", action="store_true", help="leave OpenSearch and Elasticsearch out")
+    arguments = parser.parse_args()
     os.environ["RAYON_NUM_THREADS"] = "1"  # gaoya's threads
-    lines = ["".join((__doc__ or "").partition("\n\nEach figure ")[1:]).strip(), ""]
-    start_load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory() as folder:
-        for line in table(arguments, Tables(folder)):
-            print(line, flush=True)
-            lines.append(line)
-    lines += [
-        "",
-        (
-            f"The load of the machine was {start_load:.1f} before the first line and "
-            f"{os.getloadavg()[0]:.1f} after the last."
-        ),
-    ]
-    write("speed", "How fast it is, and how that grows", lines)
+        lines = chain(table(arguments, Tables(folder)), load_average(os.getloadavg()[0]))
+        publish("speed", "How fast it is, and how that grows", lines, introduction(__doc__, "Each figure "))
+
+
+def load_average(first: float) -> Iterator[str]:
+    """Yield the load of the machine before and after."""
+    yield ""
+    yield f"The load of the machine was {first:.1f} before the first line and {os.getloadavg()[0]:.1f} after the last."
 
 
 if __name__ == "__main__":

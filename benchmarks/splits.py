@@ -10,7 +10,6 @@ datasketch at 0.7 with runs of five words, as text-dedup sets it, and SimHash at
 --learn` says to use. Signatures, and candidates of datasketch at 0.3, are the same for all splits.
 """
 
-import argparse
 import statistics
 import tempfile
 import zlib
@@ -19,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from benchmark import introduction, options, publish
 from ibidem.evaluation.agreement import PairFigures, components
 from ibidem.evaluation.evaluate import (
     Collection,
@@ -34,7 +34,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from measured import write
 from peers import BITS, THRESHOLDS, estimated_pairs, min_hashes, simhash_pairs
 from quality import COLLECTIONS, LabelledCollection, Truth
 
@@ -152,20 +151,18 @@ def section(target: LabelledCollection, folder: Path, tables: Tables, count: int
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("names", nargs="*", metavar="COLLECTION", help="all when none is named")
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    options.add_argument("--splits", type=int, default=SPLITS)
-    arguments = options.parse_args()
-    lines = [(__doc__ or "").partition("\n\nEach ")[2].join(("Each ", "")).strip(), ""]
+    parser = options(__doc__, splits=SPLITS)
+    parser.add_argument("names", nargs="*", metavar="COLLECTION", help="all when none is named")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        for target in CHOSEN:
-            if not arguments.names or target.name in arguments.names:
-                for line in section(target, arguments.collections / target.name, Tables(folder), arguments.splits):
-                    print(line, flush=True)
-                    lines.append(line)
-    if not arguments.names:
-        write("splits", "Figures chosen on one half and judged on the other", lines)
+        lines = (
+            line
+            for target in CHOSEN
+            if not arguments.names or target.name in arguments.names
+            for line in section(target, arguments.collections / target.name, Tables(folder), arguments.splits)
+        )
+        title = "Figures chosen on one half and judged on the other"
+        publish("splits", title, lines, introduction(__doc__, "Each collection's"), keep=not arguments.names)
 
 
 if __name__ == "__main__":

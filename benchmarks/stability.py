@@ -14,8 +14,6 @@ last, and with half of the documents (by a hash of their ids) still signed with 
 rare words alone, without min-hash. *Full sets* is the share of documents with 60 rare terms in the table.
 """
 
-import argparse
-import random
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -26,6 +24,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from benchmark import draw_lots, introduction, options, publish
 from ibidem.cli.idf import draw
 from ibidem.evaluation.evaluate import Collection, filter_documents, found_pairs, split_refusals
 from ibidem_dedupe.policy import Policy
@@ -39,7 +38,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
-from measured import FIGURES, write
+from measured import FIGURES
 from quality import COLLECTIONS, LabelledCollection, Truth
 
 SAMPLED = 1_000
@@ -111,7 +110,7 @@ class GrowingCollection:
             position += len(texts)
             tables[name] = Table.build("en", position, dict(counts), f"up to {name}")
         first = [each.text for each in by_date if each.date < next(iter(ends.values()))]
-        lot = random.Random(1)  # noqa: S311 - a sample, nothing secret
+        lot = draw_lots(1)
         return cls(documents, tables, lot.sample(first, min(SAMPLED, len(first))))
 
 
@@ -227,15 +226,10 @@ def section(series: Series, folder: Path) -> Iterator[str]:
 
 def main() -> None:
     """Print the figures and write the page."""
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    options.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    arguments = options.parse_args()
-    lines = ["".join((__doc__ or "").partition("\n\nThe experiment ")[1:]).strip(), ""]
-    for series in SERIES:
-        for line in section(series, arguments.collections / series.target.name):
-            print(line, flush=True)
-            lines.append(line)
-    write("stability", "How stable signatures are when a collection grows", lines)
+    folder = options(__doc__).parse_args().collections
+    lines = (line for series in SERIES for line in section(series, folder / series.target.name))
+    title = "How stable signatures are when a collection grows"
+    publish("stability", title, lines, introduction(__doc__, "The experiment "))
 
 
 if __name__ == "__main__":

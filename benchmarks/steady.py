@@ -2,15 +2,16 @@
 
 import json
 import random
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count, islice
 from pathlib import Path
 
 import xxhash
 
+from benchmark import draw_lots
 from ibidem_ingest.document import Document
-from ibidem_ingest.readers import read
+from stories import stories
 
 COLLECTIONS = {
     "reuters21578": 21_577,
@@ -52,7 +53,7 @@ class Stream:
             yield json.dumps(document.as_record()) + "\n"
 
     def _documents(self) -> Iterator[Document]:
-        lot = random.Random(self.seed)  # noqa: S311 - chooses documents, hides nothing
+        lot = draw_lots(self.seed)
         originals = self._originals(lot)
         kinds, weights = list(SHARES), list(SHARES.values())
         while True:
@@ -90,13 +91,8 @@ class Stream:
 def again_and_again(path: Path) -> Iterator[Document]:
     """Read a collection, and once more under new ids, without an end."""
     for turn in count():
-        for document in only_documents(read([path])):
+        for document in stories(path):
             yield replace(document, id=f"{document.id}-{turn}" if turn else document.id)
-
-
-def only_documents(items: Iterable[object]) -> Iterator[Document]:
-    """Pass refusals over."""
-    return (item for item in items if isinstance(item, Document))
 
 
 def change_words(text: str, lot: random.Random) -> str:

@@ -12,7 +12,6 @@ number. A search is compared with native collapse.
 """
 
 import argparse
-import math
 import multiprocessing
 import os
 import resource
@@ -28,13 +27,11 @@ from multiprocessing.queues import SimpleQueue
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-sys.path.insert(0, str(Path(__file__).parent))
-
 import measured
-import stored_plan
+import plan
 import stored_search
 import stored_sharing
+from benchmark import exponent, options
 from generations import generations
 from ibidem.index.groups import index_groups
 from ibidem_engines.connect import open_engine
@@ -44,22 +41,20 @@ from ibidem_engines.records import records
 from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers.inputs import read
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import settle_all
 from processor import TimeCost, measure_cost, server_seconds
 from servers.indices import ask, remove_indices
+from stories import NEWSWIRE, stories
 
-NEWSWIRE = Path("reuters21578/docs.jsonl.xz")
 BATCH = 500
 WORKERS = 8
 
 
-def stories(path: Path) -> list[Document]:
+def sorted_stories(path: Path) -> list[Document]:
     """Read newswire in the order of days and ids."""
-    documents = [item for item in read([path]) if isinstance(item, Document)]
-    return sorted(documents, key=lambda each: ((each.date or "9")[:10], each.id))
+    return sorted(stories(path), key=lambda each: ((each.date or "9")[:10], each.id))
 
 
 def fill(engine: Engine, documents: Sequence[Document], tables: Tables) -> float:
@@ -188,11 +183,10 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
         memory_before, began = memory(), time.process_time()
         settle(engine)
         settle_cost = time.process_time() - began
-        exponent = math.log(settle_cost / previous[1]) / math.log(size / previous[0]) if previous else 0.0
-        exponent_text = f"{exponent:.2f}" if previous else ""
+        power = f"{exponent((previous[0], size), (previous[1], settle_cost)):.2f}" if previous else ""
         groups = group_store(engine).counts().groups
         times = f"{write_cost:.1f} | {settle_cost:.1f} | {1e3 * settle_cost / size:.2f}"
-        yield f"{size:,} | {groups:,} | {times} | {exponent_text} | {memory() - memory_before:.0f} |"
+        yield f"{size:,} | {groups:,} | {times} | {power} | {memory() - memory_before:.0f} |"
         previous = size, settle_cost
         engine.close()
 
@@ -348,7 +342,7 @@ def plan_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Do
         "",
         "| what | a billion stories | from |",
         "|---|---|---|",
-        *(f"| {row} |" for row in stored_plan.plan()),
+        *(f"| {row} |" for row in plan.billion()),
     ]
 
 
@@ -364,18 +358,13 @@ PARTS: Mapping[str, tuple[str, Part]] = {
 
 def main() -> None:
     """Measure, and print or write the page."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
+    parser = options(__doc__, copies=1_500, sizes="10000,30000,90000", rounds=5, write=False)
     parser.add_argument("--documents", type=int, default=3_000, help="stories whose groups are compared")
     parser.add_argument("--stories", type=int, default=12_000, help="stories that grow, and that are searched")
-    parser.add_argument("--copies", type=int, default=1_500)
-    parser.add_argument("--sizes", default="10000,30000,90000")
-    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--part", choices=PARTS, action="append")
-    parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
     parts = arguments.part or list(PARTS)
-    documents = [] if parts == ["plan"] else stories(arguments.collections / NEWSWIRE)[: arguments.stories]
+    documents = [] if parts == ["plan"] else sorted_stories(arguments.collections / NEWSWIRE)[: arguments.stories]
     with tempfile.TemporaryDirectory(prefix="ibidem-stored-") as folder:
         tables = Tables(Path(folder) / "tables")
         for name in parts:

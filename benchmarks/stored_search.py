@@ -8,18 +8,12 @@ ratios. Own is the processor's time in this process, server's that of the whole 
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from typing import Any
-
-import elasticsearch
-import opensearchpy
 
 import ibidem
 from ibidem.clients.wrapper import metadata_cache
-from ibidem_core.address import Fields
-from ibidem_engines.cluster import dsl
-from ibidem_engines.query import parse_query
-from processor import process_seconds
+from newswire import CLIENTS, body
+from processor import server_seconds
 
 QUERIES = ("bank", "trade", "shares", "dlrs", "export", "said year", "market", "the")
 PLACES = ((10, 1), (10, 400), (25, 1), (25, 160))
@@ -27,32 +21,20 @@ PLACES = ((10, 1), (10, 400), (25, 1), (25, 160))
 
 STORED: Mapping[str, Any] = {"dedupe": "collapse", "dedupe_by": "stored", "dedupe_max_per_group": 3}
 
-CLIENTS: Mapping[str, Callable[..., Any]] = {
-    "OpenSearch": opensearchpy.OpenSearch,
-    "Elasticsearch": elasticsearch.Elasticsearch,
-}
-
 Times = tuple[float, float, float]
 """Milliseconds elapsed, of this process, and of the server."""
-
-
-def body(query: str, size: int, page: int) -> dict[str, Any]:
-    """Search for words, as the command line does."""
-    start = (page - 1) * size
-    return {"query": dsl.clause(parse_query(query), Fields()), "from": start, "size": size, "track_total_hits": True}
 
 
 def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[str], Any]]:
     """Return the searches to compare, by name."""
     wrapper, first = ibidem.wrap(client), ibidem.wrap(client)
-    collapse = {"field": "ibidem.group", "inner_hits": {"name": "copies", "size": 3}}
+    collapse = {"collapse": {"field": "ibidem.group", "inner_hits": {"name": "copies", "size": 3}}}
+    start = {"from": (page - 1) * size}
     return {
-        "native collapse": lambda query: client.search(
-            index=index, body=body(query, size, page) | {"collapse": collapse}
-        ),
-        "dedupe_by=stored": lambda query: wrapper.search(index=index, body=body(query, size, page), **STORED),
+        "native collapse": lambda query: client.search(index=index, body=body(query, size) | start | collapse),
+        "dedupe_by=stored": lambda query: wrapper.search(index=index, body=body(query, size) | start, **STORED),
         "the same, first time": lambda query: without_counts(first).search(
-            index=index, body=body(query, size, page), **STORED
+            index=index, body=body(query, size) | start, **STORED
         ),
     }
 
@@ -63,28 +45,17 @@ def without_counts(client: Any) -> Any:
     return client
 
 
-def server_ms(client: Any) -> float:
-    """Return the processor milliseconds of the server."""
-    return sum(process_seconds(each) for each in processes(client)) * 1e3
-
-
-@cache
-def processes(client: Any) -> list[int]:
-    """Return the process ids of a client's nodes."""
-    return [int(each["process"]["id"]) for each in client.nodes.info(metric="process")["nodes"].values()]
-
-
-def measure_searches(searches: Mapping[str, Callable[[str], Any]], client: Any, rounds: int) -> dict[str, list[Times]]:
+def measure_searches(searches: Mapping[str, Callable[[str], Any]], url: str, rounds: int) -> dict[str, list[Times]]:
     """Measure the least time of each query, the searches taking turns; the first round warms up."""
     queries = [query for query in QUERIES if searches["native collapse"](query)["hits"]["hits"]]
     took: dict[str, list[list[Times]]] = {name: [[] for _ in queries] for name in searches}
     for number in range(rounds + 1):
         for at, query in enumerate(queries):
             for name, way in searches.items():
-                server, begin, client_start = server_ms(client), time.perf_counter(), time.process_time()
+                server, begin, client_start = server_seconds(url), time.perf_counter(), time.process_time()
                 way(query)
                 times = (time.perf_counter() - begin) * 1e3, (time.process_time() - client_start) * 1e3
-                took[name][at] += [(*times, server_ms(client) - server)] if number else []
+                took[name][at] += [(*times, (server_seconds(url) - server) * 1e3)] if number else []
     return {name: [least_times(query_times) for query_times in query_rounds] for name, query_rounds in took.items()}
 
 
@@ -96,9 +67,9 @@ def least_times(times: Sequence[Times]) -> Times:
 
 def rows(name: str, url: str, index: str, rounds: int) -> Iterator[str]:
     """Yield rows of the table for one server."""
-    client = CLIENTS[name](url.partition("+")[2])
+    client = CLIENTS[name.lower()](url.partition("+")[2])
     for size, page in PLACES:
-        took = measure_searches(ways(client, index, size, page), client, rounds)
+        took = measure_searches(ways(client, index, size, page), url, rounds)
         native = took["native collapse"]
         for way, each in took.items():
             elapsed, client_ms, server = (statistics.median(part) for part in zip(*each, strict=True))

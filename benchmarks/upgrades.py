@@ -9,8 +9,6 @@ every document compared. An earlier release, built from the history of the proje
 queue; this version takes them.
 """
 
-import argparse
-import random
 import re
 import sys
 import tempfile
@@ -19,8 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import measured
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+from benchmark import draw_lots, options, show
 from faults.environment import Own
 from faults.table import small_table
 from servers.nodes import EngineName
@@ -45,7 +42,7 @@ def rolling() -> Iterator[str]:
     yield "| engine | versions side by side | laws broken |"
     yield "|---|---|---|"
     for engine, old, new in ROLLING:
-        rng = random.Random(f"{engine} {old}")  # noqa: S311 - a choice that can be repeated
+        rng = draw_lots(f"{engine} {old}")
         with tempfile.TemporaryDirectory() as folder:
             for stage, faults in roll(engine, old, new, Path(folder), rng):
                 yield f"| {engine} | {stage} | {len(faults)}{': ' if faults else ''}{'; '.join(faults[:5])} |"
@@ -86,19 +83,15 @@ def is_broken(line: str) -> bool:
 
 def main() -> int:
     """Try, and write; returns 1 where a law was broken."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = options(__doc__, write=False)
     parser.add_argument("--only", choices=tuple(PARTS), help="one part alone")
-    parser.add_argument("--write", action="store_true", help="write docs/figures/upgrades.md")
-    options = parser.parse_args()
+    arguments = parser.parse_args()
     parts = {"rolling": rolling, "swap": swap, "release": release}
     has_broken = False
-    for name in [options.only] if options.only else PARTS:
-        lines = []
-        for line in parts[name]():
-            print(line, flush=True)
-            lines.append(line)
-            has_broken |= is_broken(line)
-        if options.write:
+    for name in [arguments.only] if arguments.only else PARTS:
+        lines = list(show(parts[name]()))
+        has_broken |= any(map(is_broken, lines))
+        if arguments.write:
             measured.write_part("upgrades", "Upgrades", list(PARTS.values()), PARTS[name], lines)
     return 1 if has_broken else 0
 

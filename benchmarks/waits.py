@@ -34,13 +34,13 @@ from pathlib import Path
 
 import orjson
 
+from benchmark import SERVERS, introduction, options, publish, run_servers
 from clusters import BARE, make_bare
 from ibidem.demo import licences
-from ingest import NEWSWIRE, compile_modules
-from measured import write
+from ingest import compile_modules
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
-from servers.session import Servers
+from stories import NEWSWIRE
 
 STORIES, LICENCES = "docs.jsonl", "licences.jsonl"
 INDEX = "measured-waits"
@@ -230,41 +230,27 @@ def in_cluster(kind: str, url: str, stories: Path) -> Session:
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
     """Measure, and yield the rows."""
-    yield "| command | beside | elapsed | beside | ratio | processor | beside | ratio |"
-    yield f"|{'---|' * 8}"
-    servers = Servers(arguments.server)
-    with tempfile.TemporaryDirectory() as folder:
+    yield f"| command | beside | elapsed | beside | ratio | processor | beside | ratio |\n|{'---|' * 8}"
+    with run_servers(*arguments.server) as servers, tempfile.TemporaryDirectory() as folder:
         stories = unpacked(arguments.collections, Path(folder))
-        try:
-            for session in in_sqlite(stories):
-                yield from session.rows(arguments.rounds)
-            for kind in arguments.server:
-                url = servers.url(kind)
-                yield from in_cluster(kind, url, stories).rows(arguments.rounds)
-                yield from settle_again(kind, stories, COPIES[-1], url).rows(arguments.rounds)
-                for name in (BARE, INDEX):
-                    remove_indices(url, name)
-        finally:
-            servers.stop()
+        for session in in_sqlite(stories):
+            yield from session.rows(arguments.rounds)
+        for kind in arguments.server:
+            url = servers.url(kind)
+            yield from in_cluster(kind, url, stories).rows(arguments.rounds)
+            yield from settle_again(kind, stories, COPIES[-1], url).rows(arguments.rounds)
+            for name in (BARE, INDEX):
+                remove_indices(url, name)
 
 
 def main() -> None:
     """Print the figures and keep them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--collections", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument(
-        "--server", choices=("opensearch", "elasticsearch"), nargs="*", default=("opensearch", "elasticsearch")
-    )
-    parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/waits.md")
+    parser = options(__doc__, rounds=2, write=False)
+    parser.add_argument("--server", choices=SERVERS, nargs="*", default=SERVERS)
     arguments = parser.parse_args()
     compile_modules()
-    page = ["".join((__doc__ or "").partition("\n\nEach command ")[1:]).strip(), ""]
-    for line in lines(arguments):
-        print(line, flush=True)
-        page.append(line)
-    if arguments.write:
-        write("waits", "What a user waits for", page)
+    head = introduction(__doc__, "Each command ")
+    publish("waits", "What a user waits for", lines(arguments), head, keep=arguments.write)
 
 
 if __name__ == "__main__":

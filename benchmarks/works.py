@@ -1,6 +1,6 @@
 """How well versions of one work are found; written to docs/figures/works.md.
 
-    python benchmarks/works.py --collections FOLDER
+    python benchmarks/works.py [--collections FOLDER]
 
 The collection is `ota_terms_en`: 1,592 versions of 326 documents of services on the web. Which ones belong together is
 the source's own word. The shares of text that two documents need were chosen on one half of the works; *held out* is
@@ -9,7 +9,6 @@ taken as they are, with marks added (`v3`, `draft`, a year, `as amended`), witho
 documents are called "Privacy Policy", and left out, so that there is a first line at most.
 """
 
-import argparse
 import csv
 import lzma
 import random
@@ -23,11 +22,11 @@ from pathlib import Path
 
 import orjson
 
+from benchmark import draw_lots, options, publish
 from ibidem_dedupe.versions.version_order import versions
 from ibidem_dedupe.versions.versioned_document import versioned_documents
 from ibidem_dedupe.versions.works import Works
 from ibidem_ingest.document import Document, read_record
-from measured import write
 
 NAME = "ota_terms_en"
 Rename = Callable[[Document, random.Random], str]
@@ -89,7 +88,7 @@ class Collection:
 
 def rename(documents: Sequence[Document], title: Rename) -> list[Document]:
     """Give documents other titles."""
-    rng = random.Random(1)  # noqa: S311 - the same marks in each run
+    rng = draw_lots(1)
     return [
         Document(each.id, each.text, title=title(each, rng), date=each.date, language=each.language)
         for each in documents
@@ -129,11 +128,9 @@ def lines(collection: Collection) -> Iterator[str]:
 
 def main() -> None:
     """Take the figures."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--collections", type=Path, required=True, help="folder of the labelled collections")
-    collection = Collection.read(parser.parse_args().collections / NAME)
+    collection = Collection.read(options(__doc__).parse_args().collections / NAME)
     score(collection, collection.half(0)[:100])
-    print(write("works", "How well versions of one work are found", lines(collection)))
+    publish("works", "How well versions of one work are found", lines(collection))
 
 
 if __name__ == "__main__":

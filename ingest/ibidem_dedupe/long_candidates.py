@@ -73,10 +73,10 @@ class PageKeys:
             yield shared
 
 
-def drop_frequent(entries: KeyIndex, max_rows: int = MOST_HOLDERS) -> KeyIndex:
+def drop_frequent(entries: KeyIndex) -> KeyIndex:
     """Leave out the keys that more rows hold than may."""
     counts = np.bincount(entries.key, minlength=1)
-    rest = entries.keep(counts[entries.key] <= max_rows)
+    rest = entries.keep(counts[entries.key] <= MOST_HOLDERS)
     return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
 
 

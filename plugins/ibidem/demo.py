@@ -108,9 +108,9 @@ class Demonstration:
     response: Response
 
 
-def own_settings(settings: Settings, folder: Path = FOLDER) -> Settings:
+def own_settings(settings: Settings) -> Settings:
     """Return settings whose engine and queue lie in a folder of their own, so that no other index is touched."""
-    engine, broker = f"sqlite:///{folder / 'index.sqlite'}", f"filesystem:///{folder / 'queue'}"
+    engine, broker = f"sqlite:///{FOLDER / 'index.sqlite'}", f"filesystem:///{FOLDER / 'queue'}"
     return settings.changed(engine=engine, broker=broker, fields="")
 
 
@@ -118,20 +118,18 @@ def demonstrate(
     settings: Settings,
     texts: Iterable[Document] | None = None,
     report: Callable[[Progress], None] = lambda _: None,
-    folder: Path = FOLDER,
 ) -> Demonstration:
-    """Ingest licence texts into a fresh index, and search it.
+    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed.
 
     Args:
         settings: The user's settings; engine and queue are replaced.
         texts: What to ingest; by default the licence texts of this machine, at most as many as a slow one signs in
             some seconds.
         report: Called with the progress.
-        folder: Where index and queue are made; what an earlier demonstration left there is removed.
     """
-    settings = own_settings(settings, folder)
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+    settings = own_settings(settings)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
     run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, report=report)
     engine = open_engine(settings.address, settings.index)
     try:

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from ibidem.comparison.html_page import MOST, DotPlot, dot_plot, span
 from ibidem.comparison.matches import passages, runs
-from ibidem.comparison.word_diff import PageNumbers, token_offsets
+from ibidem.comparison.word_places import PageNumbers, token_offsets
 
 PAGES = [" ".join(f"p{page}w{word}" for word in range(20)) for page in range(4)]
 

@@ -31,10 +31,10 @@ from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import TASK, make_app
+from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.messages import check
 from ibidem_workers.runs import RunRecord
-from ibidem_workers.tasks import STRANGE
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
 SOURCE = orjson.dumps(

@@ -11,7 +11,8 @@ from typing_extensions import override
 
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.bulk import Action, ActionOutcome, StoredVersion
+from ibidem_engines.cluster.bulk import Action, ActionOutcome
+from ibidem_engines.cluster.stored_version import StoredVersion
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.engine import (
     Engine,

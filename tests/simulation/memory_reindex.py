@@ -7,7 +7,8 @@ from typing import Any
 import orjson
 from typing_extensions import override
 
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, write_order
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.reindex import (

@@ -17,8 +17,9 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.batches import Batch
+from ibidem_workers.consumer import DELAYED, Consumer
 from ibidem_workers.groups.service import settle_all
-from ibidem_workers.tasks import DELAYED, Consumer, Delivery, WorkerContext, sign_and_write
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 
 def test_nothing_but_delayed_delivery_is_left_out() -> None:

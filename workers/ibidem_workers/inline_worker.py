@@ -17,8 +17,9 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import Batch
 from ibidem_workers.celery_app import make_app, send
+from ibidem_workers.consumer import STRANGE
 from ibidem_workers.messages import TRIES, TRIES_BEFORE, check
-from ibidem_workers.tasks import STRANGE, Delivery, WorkerContext, sign_and_write
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 MAX_DOCUMENTS, MAX_CHARACTERS = 50, 500_000
 """Documents of a run that is worked on inline, and the characters of their texts."""

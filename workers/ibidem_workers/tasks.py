@@ -1,8 +1,4 @@
-"""Celery task that reads, signs and writes a batch and records the result, and the consumer that takes its messages.
-
-Delayed delivery is off: our tasks are never scheduled, and Celery makes 28 queues for it. Other programs may write into
-the queue: a message that no submitter has sent is moved to the rejected messages, and ends no worker.
-"""
+"""Celery task that processes a batch: its documents are read, signed and written, and the result is recorded."""
 
 import logging
 import time
@@ -11,12 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
-from typing import Any
-
-from celery.worker import consumer
-from kombu.connection import Connection
-from kombu.exceptions import ContentDisallowed, DecodeError
-from kombu.message import Message
 
 from ibidem_core.errors import EngineError
 from ibidem_core.logs import Stages, log_context
@@ -32,59 +22,9 @@ from ibidem_workers.batch_log import log_batch
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.batches import Batch, batch_key
 from ibidem_workers.dead_letters import printable, writable
-from ibidem_workers.messages import check
 from ibidem_workers.overlap import overlap
 
-DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
-
-STRANGE = (
-    ArithmeticError,
-    AttributeError,
-    ContentDisallowed,
-    DecodeError,
-    LookupError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-"""Errors that Celery raises over a message of another shape; a broker's errors are not among them."""
-
 _log = logging.getLogger(__name__)
-
-
-class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types
-    """A worker's consumer of messages."""
-
-    class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # celery publishes no types
-        """The steps of its start."""
-
-        default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
-
-    def connect(self) -> Connection:
-        """Connect, and make every queue of the application, also the one of rejected messages, which nobody reads."""
-        connection: Connection = super().connect()
-        for queue in self.app.conf.task_queues:
-            queue(connection.default_channel).declare()
-        return connection
-
-    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
-        """Return the handler of messages; a message that it cannot read is rejected."""
-        handle = super().create_task_handler(*args, **kwargs)
-
-        def receive(message: Message) -> None:
-            """Refuse a message that is too long or foreign."""
-            try:
-                check(message, self.app.conf.ibidem_message_bytes)
-                handle(message)
-            except STRANGE as error:
-                self.on_decode_error(message, error)
-
-        return receive
-
-    def on_decode_error(self, message: Message, exc: Exception) -> None:
-        """Reject a message that cannot be read; Celery would take it for done."""
-        _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
-        message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own
 
 
 A_DAY = 24 * 60 * 60 * 1_000_000

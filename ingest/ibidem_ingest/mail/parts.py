@@ -9,7 +9,7 @@ a mail at its first quotation, so that answers between quoted lines are lost, an
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ibidem_ingest.mail.footers import find_signatures
@@ -57,19 +57,13 @@ def part(text: str) -> list[Part]:
     return list(_merge(lines))
 
 
-def own_text(text: str, parts: Sequence[Part] | None = None) -> str:
+def own_text(text: str) -> str:
     r"""Return what the author of a mail wrote; the whole text where that is no word.
-
-    Args:
-        text: The body.
-        parts: Its parts, where they are known.
 
     >>> own_text("Yes.\n> Is it due?\nToday.")
     'Yes.\nToday.'
     """
-    own = "".join(
-        text[each.start : each.end] for each in (part(text) if parts is None else parts) if each.kind == "new"
-    )
+    own = "".join(text[each.start : each.end] for each in part(text) if each.kind == "new")
     return own if any(map(str.isalnum, own)) else text
 
 

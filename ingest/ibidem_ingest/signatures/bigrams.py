@@ -9,7 +9,7 @@ bigrams with them.
     t = wh1 of the two code points, little-endian, four bytes each;   a bigram is known where the bit t >> 42 is set
 
 The list, `bigrams1.z`, has 2^22 bits (zlib, RFC 1950); one bigram in some hundreds is taken for a known one by chance.
-It is made by `benchmarks/make_bigrams.py`, which names its sources; it is part of the schema, and never changed.
+It is made by `.ci/bigrams.py`, which names its sources; it is part of the schema, and never changed.
 """
 
 import zlib

@@ -90,19 +90,10 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
     entries: list[dict[LookupField, list[str]]] = []
     for at, value in enumerate(values):
-        entry: dict[LookupField, list[str]] = {}
+        entry = _hash_keys(value, columns.ids[at], is_weak=bool(weak[at])) if columns.is_signed[at] else {}
         entries.append(entry)
-        if not columns.is_signed[at]:
+        if not entry or value[1] & NO_WORDS:
             continue
-        scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 32].hex()
-        if value[1] & NO_WORDS:
-            entry["content"] = [f"{scheme}none:{columns.ids[at]}"]
-            continue
-        entry["content"] = [scheme + hashes[:32]]
-        if hashes[32:48] != _NONE_HEX and not weak[at]:
-            entry["fingerprint"] = [f"fp1:{hashes[32:48]}"]
-        if hashes[48:] != _NONE_HEX:
-            entry["profile"] = [f"tp1:{hashes[48:]}"]
         if columns.slot_count[at]:
             entry["bands"] = next(band_rows)
         if is_full[at]:
@@ -110,6 +101,25 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
         if has_noise[at]:
             entry["characters"] = next(characters_)
     return entries
+
+
+def _hash_keys(value: bytes, name: str, *, is_weak: bool) -> dict[LookupField, list[str]]:
+    """Return the look-up values that are whole hashes.
+
+    Args:
+        value: A packed value.
+        name: The id in it, by which a text without words is found.
+        is_weak: Whether the fingerprint is made of too few terms to look up by.
+    """
+    scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 32].hex()
+    if value[1] & NO_WORDS:
+        return {"content": [f"{scheme}none:{name}"]}
+    keys: dict[LookupField, list[str]] = {"content": [scheme + hashes[:32]]}
+    if hashes[32:48] != _NONE_HEX and not is_weak:
+        keys["fingerprint"] = [f"fp1:{hashes[32:48]}"]
+    if hashes[48:] != _NONE_HEX:
+        keys["profile"] = [f"tp1:{hashes[48:]}"]
+    return keys
 
 
 def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:

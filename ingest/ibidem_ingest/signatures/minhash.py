@@ -142,7 +142,6 @@ _MASK = (1 << 64) - 1
 _EMPTY = _MASK
 _LAST = 7 << 61
 _CHANCE = 2.0**-16
-_AT_ONCE = 1 << 17
 
 
 def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:

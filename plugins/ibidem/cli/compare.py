@@ -31,7 +31,8 @@ from ibidem.cli.console import (
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
-from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
+from ibidem.comparison.word_diff import word_diff
+from ibidem.comparison.word_places import PageNumbers, Words
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
@@ -129,9 +130,9 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 
-def first_blocks(passage: Iterator[Block], limit: int = OPENING) -> Iterator[Block]:
+def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
     """Yield the first blocks of a passage, the last one cut."""
-    room = limit
+    room = OPENING
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
         room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])

@@ -162,32 +162,30 @@ Advance = Callable[[int, int | None], None]
 
 
 @contextmanager
-def bar(doing: str, unit: str = "documents") -> Iterator[Advance]:
+def bar(doing: str) -> Iterator[Advance]:
     """Show a bar while something long is done.
 
     Args:
         doing: What is done.
-        unit: Unit that is counted.
 
     Yields:
         A function that takes how many are done, and of how many, when that is known.
     """
-    with _progress(doing, unit, TimeElapsedColumn()) as advance:
+    with _progress(doing, TimeElapsedColumn()) as advance:
         yield advance
 
 
 @contextmanager
-def rated_bar(doing: str, unit: str = "documents") -> Iterator[Advance]:
+def rated_bar(doing: str) -> Iterator[Advance]:
     """Show a bar with how many are done in a second, and the time that is left.
 
     Args:
         doing: What is done.
-        unit: Unit that is counted.
 
     Yields:
         A function that takes how many are done, and of how many.
     """
-    with _progress(doing, unit, Rate(), TimeRemainingColumn()) as advance:
+    with _progress(doing, Rate(), TimeRemainingColumn()) as advance:
         yield advance
 
 
@@ -200,8 +198,14 @@ class Rate(ProgressColumn):
 
 
 @contextmanager
-def _progress(title: str, unit: str, *extra_columns: ProgressColumn) -> Iterator[Advance]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn(unit), *extra_columns)
+def _progress(title: str, *extra_columns: ProgressColumn) -> Iterator[Advance]:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("documents"),
+        *extra_columns,
+    )
     console = messages()
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(title, total=None)

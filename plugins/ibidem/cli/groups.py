@@ -67,19 +67,12 @@ def run(
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset, window_days)
-    for option, asked, report_them in (
-        ("--threads", threads, report_threads),
-        ("--versions", versions, report_versions),
-    ):
-        if asked:
-            if threads and versions:
-                raise UsageError("--threads does not go with --versions", "ask for one of them")
-            if stored or any(value is not None for value in parameters.values()):
-                raise UsageError(f"{option} does not go with figures or with --stored", "leave them out")
-            report_them(export, as_json=as_json)
-            return
-    if stored and any(value is not None for value in parameters.values()):
-        raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
+    has_figures = any(value is not None for value in parameters.values())
+    check_options(stored=stored, threads=threads, versions=versions, has_figures=has_figures)
+    if threads or versions:
+        report_related = report_threads if threads else report_versions
+        report_related(export, as_json=as_json)
+        return
     policy = pair_policy(parameters, presets=presets_for(preset))
     write = writer(export) if export is not None else None
     with engine_context() as engine:
@@ -94,6 +87,17 @@ def run(
             write(export, members, Member)
             messages().print(Text(f"Written to {export}."))
     show(answer, report, as_json=as_json)
+
+
+def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: bool) -> None:
+    """Refuse options that do not go together."""
+    if threads and versions:
+        raise UsageError("--threads does not go with --versions", "ask for one of them")
+    if (threads or versions) and (stored or has_figures):
+        option = "--threads" if threads else "--versions"
+        raise UsageError(f"{option} does not go with figures or with --stored", "leave them out")
+    if stored and has_figures:
+        raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
 
 
 def show(

@@ -161,29 +161,27 @@ def compare(
             f"{left.name} is a table of {left.language!r}, {right.name} of {right.language!r}",
             "compare two of one language",
         )
-    with bar("Reading") as advance:
-        texts = sample(
-            count_documents(documents(paths, settings), lambda count: advance(count, None)), left.language, sampled
-        )
-    if not texts:
-        messages().print(Text(f"No documents in {left.language!r}: fingerprints could not be compared."))
-    strange = find_foreign(left.language, texts)
-    warn_once([strange] if strange else [])
+    texts = draw_texts(documents(paths, settings), left.language, sampled)
     rank_correlation, shares = correlation(left, right), changed_fingerprints(texts, left, right)
     if plot is not None:
         draw({f"{left.name} to {right.name}": shares}, f"Fingerprints that change ({len(texts):,} documents)", plot)
     if as_json:
-        print_json(
-            {
-                "common": rank_correlation.common,
-                "spearman": rank_correlation.spearman,
-                "documents": len(texts),
-                "changed": to_json(shares),
-            }
-        )
+        counts = {"common": rank_correlation.common, "spearman": rank_correlation.spearman, "documents": len(texts)}
+        print_json(counts | {"changed": to_json(shares)})
         return
     for text in comparison_lines(rank_correlation, shares, len(texts)):
         results().print(Text(text))
+
+
+def draw_texts(items: Iterator[Document | Refusal], language: str, count: int) -> list[str]:
+    """Draw texts of a language by lot, and warn where there are none, or some of another language."""
+    with bar("Reading") as advance:
+        texts = sample(count_documents(items, lambda done: advance(done, None)), language, count)
+    if not texts:
+        messages().print(Text(f"No documents in {language!r}: fingerprints could not be compared."))
+    foreign = find_foreign(language, texts)
+    warn_once([foreign] if foreign else [])
+    return texts
 
 
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:

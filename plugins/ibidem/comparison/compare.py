@@ -6,7 +6,8 @@ from difflib import SequenceMatcher
 from itertools import islice
 
 from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
-from ibidem.comparison.word_diff import Words, places, token_offsets
+from ibidem.comparison.word_diff import places
+from ibidem.comparison.word_places import Words, token_offsets
 from ibidem.grouped_search.explanations import relation_name
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
@@ -153,14 +154,13 @@ def compare(
     evidence = with_examples(decide(packed_a, packed_b, policy, long_pair), examples)
     if decision is not None and not is_stale:
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
+    misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}
+    parts = part_signals(packed_a, packed_b, long_pair)
     return Comparison(
         a,
         b,
         evidence,
-        signals(packed_a, packed_b)
-        | ({"misread": {"words": [list(each) for each in examples]}} if examples else {})
-        | part_signals(packed_a, packed_b, long_pair)
-        | overlap(words_a, words_b, shared),
+        signals(packed_a, packed_b) | misread | parts | overlap(words_a, words_b, shared),
         words_a,
         words_b,
         tuple(align(words_a.tokens, words_b.tokens, matches)),

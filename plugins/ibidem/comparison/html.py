@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import blocks
-from ibidem.comparison.word_diff import Words, page_breaks
+from ibidem.comparison.word_places import Words, page_breaks
 
 COLOURS = 6
 """Colours that passages have in turn."""

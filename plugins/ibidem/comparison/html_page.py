@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.html import COLOURS, PagedText, Part, mark_texts, parts, printable
 from ibidem.comparison.matches import Passage
-from ibidem.comparison.word_diff import PageNumbers
+from ibidem.comparison.word_places import PageNumbers
 from ibidem.grouped_search.explanations import format_count, page_range, reason
 from ibidem_dedupe.reasons import percent
 from ibidem_ingest.document import Document

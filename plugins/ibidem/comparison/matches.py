@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem.comparison.word_diff import Words
+from ibidem.comparison.word_places import Words
 from ibidem_ingest.signatures.unique_words import longest
 
 LEAST = 8

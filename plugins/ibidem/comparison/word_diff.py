@@ -1,169 +1,17 @@
-"""Words of two texts: their offsets, and which differ.
+"""Word diff of a lead and its duplicate: short enough for one line, bounded in cost.
 
-Offsets: the tokens of `tok2` and the page breaks with their character offsets in the text.
-Signing needs no places; showing two texts side by side does. A text is cut at white space into chunks, and a chunk runs
-on over the end of a line or page after a hyphen, where a broken word may be joined; so no token crosses two chunks.
-
-Word diff of a lead and its duplicate: short enough for one line, bounded in cost.
 What both texts begin and end with is set aside first, character by character; of what is left at most `EXAMINED` words
 a side are aligned (`difflib`, longest common runs first), and no more are cut than that, so the cost does not grow with
 the length of the documents.
 """
 
-import re
-import unicodedata
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from functools import lru_cache
 from itertools import islice
 from typing import Literal
 
-import numpy as np
-from numpy.typing import NDArray
-
-from ibidem.grouped_search.explanations import page_range
-from ibidem_ingest.document import PAGE_BREAK
-from ibidem_ingest.text.folding import fold
-from ibidem_ingest.text.tokens import tokens
-
-_BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
-_CHUNK = re.compile(rf"\S(?:\S|(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK})(?=\S))*")
-
-
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """A run of text without white space, or a word broken at the end of a line.
-
-    Args:
-        start: Offset of its first character in the text.
-        end: Offset behind its last character.
-        tokens: The tokens in it.
-    """
-
-    start: int
-    end: int
-    tokens: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The tokens of a text and the characters that each of them covers.
-
-    Args:
-        tokens: As `tok2` cuts them.
-        starts: Offset of each token's first character.
-        ends: Offset behind each token's last character.
-    """
-
-    tokens: list[str]
-    starts: list[int]
-    ends: list[int]
-
-
-def chunks(text: str) -> Iterator[Chunk]:
-    r"""Yield the chunks that hold a token, in text order.
-
-    >>> [(chunk.start, chunk.end, chunk.tokens) for chunk in chunks("-- The defen-\ndant's plea")]
-    [(3, 6, ('the',)), (7, 20, ('defendant', 's')), (21, 25, ('plea',))]
-    """
-    for match in _CHUNK.finditer(text):
-        if inside := _tokens(match[0]):
-            yield Chunk(match.start(), match.end(), inside)
-
-
-def token_offsets(text: str) -> Words:
-    """Return all tokens of a text with their places; a token whose place is unclear covers its whole chunk.
-
-    >>> token_offsets("Held: (No. 12)")
-    Words(tokens=['held', 'no', '12'], starts=[0, 7, 11], ends=[4, 9, 13])
-    """
-    result = Words([], [], [])
-    for chunk in chunks(text):
-        for token, (start, end) in zip(chunk.tokens, _places(text[chunk.start : chunk.end], chunk.tokens), strict=True):
-            result.tokens.append(token)
-            result.starts.append(chunk.start + start)
-            result.ends.append(chunk.start + end)
-    return result
-
-
-@lru_cache(maxsize=100_000)
-def _tokens(chunk: str) -> tuple[str, ...]:
-    return tuple(tokens(chunk))
-
-
-def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
-    text_form = chunk.lower() if chunk.isascii() else fold(unicodedata.normalize("NFKC", chunk).lower())
-    places: list[tuple[int, int]] = []
-    reached = 0
-    for token in inside:
-        start = text_form.find(token, reached) if len(text_form) == len(chunk) else -1
-        if start < 0:
-            return [(0, len(chunk))] * len(inside)
-        reached = start + len(token)
-        places.append((start, reached))
-    return places
-
-
-PART = 400
-"""Words of a part, which is about what a page of a book holds."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PageNumbers:
-    """The page of each word.
-
-    Args:
-        count: How many pages, or parts.
-        of_word: (n,) for each word the number of its page, from 0.
-        paged: Whether the text has page breaks.
-    """
-
-    count: int
-    of_word: NDArray[np.int64]
-    paged: bool
-
-    @classmethod
-    def read(cls, text: str, words: Words) -> "PageNumbers":
-        """Number the pages of a text.
-
-        Args:
-            text: The text.
-            words: Its words.
-        """
-        breaks = page_breaks(text)
-        if not len(breaks):
-            parts = max(1, -(-len(words.tokens) // PART))
-            return cls(parts, np.arange(len(words.tokens)) // PART, paged=False)
-        of_word = np.searchsorted(breaks, np.array(words.starts, np.int64))
-        return cls(len(breaks) + 1, of_word, paged=True)
-
-    @property
-    def name(self) -> str:
-        """Kind of part that is numbered: `page` or `part`."""
-        return "page" if self.paged else "part"
-
-    def label(self, first: int, last: int) -> str:
-        """Name the pages of a stretch of words; empty for a text that is one part.
-
-        Args:
-            first: Number of its first word.
-            last: Number of its last word.
-        """
-        if self.count < 2:
-            return ""
-        first_page, last_page = int(self.of_word[first]) + 1, int(self.of_word[last]) + 1
-        return page_range(self.name, first_page, last_page)
-
-
-def page_breaks(text: str) -> NDArray[np.int64]:
-    r"""Return the offsets of the page breaks in a text.
-
-    >>> page_breaks("one\ftwo\fthree").tolist()
-    [3, 7]
-    """
-    return np.fromiter((at for at, character in enumerate(text) if character == PAGE_BREAK), np.int64)
-
+from ibidem.comparison.word_places import chunks
 
 EXAMINED = 400
 READ = 200_000

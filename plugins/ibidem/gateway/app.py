@@ -83,24 +83,23 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
     app = FastAPI(title="ibidem", version=installed_version(), lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.context = context
-    for router in ROUTERS:
-        app.include_router(router)
-    if settings.gateway_paths == "all":
-        if has_all_indexes(settings):
-            app.include_router(search_routes.everywhere)
-        app.router.routes.append(Route("/{path:path}", Passthrough(context), include_in_schema=False))
+    add_routes(app, context)
     for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     add_error_schema(app)
-    names = (*settings.gateway_hosts, *hosts)
-    app.add_middleware(
-        LimitsMiddleware,
-        settings=settings,
-        metrics=context.metrics,
-        hosts=names,
-        product=PRODUCT.get(context.kind, {}),
-    )
+    names, product = (*settings.gateway_hosts, *hosts), PRODUCT.get(context.kind, {})
+    app.add_middleware(LimitsMiddleware, settings=settings, metrics=context.metrics, hosts=names, product=product)
     return app
+
+
+def add_routes(app: FastAPI, context: GatewayContext) -> None:
+    """Add all routes; those of the engine last, where the settings open them."""
+    for router in ROUTERS:
+        app.include_router(router)
+    if context.settings.gateway_paths == "all":
+        if has_all_indexes(context.settings):
+            app.include_router(search_routes.everywhere)
+        app.router.routes.append(Route("/{path:path}", Passthrough(context), include_in_schema=False))
 
 
 def make_upstream(settings: Settings) -> Upstream | None:

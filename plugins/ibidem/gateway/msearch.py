@@ -155,13 +155,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         settings: The settings in force.
         default: Parameters of the dedupe layer where nothing says it.
     """
-    try:
-        targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
-    except UsageError as error:
-        raise http_error(error) from error
-    if len(targets) > 1 or not (targets[0] or has_all_paths(settings)):
-        raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
-    name, alias = split_alias(targets[0])
+    name, alias = split_alias(read_index(indexes, head, settings))
     default = {"dedupe": alias} if alias else default
     options = {name: value for name, value in head.items() if name not in INDEX}
     where = {"index": name.split(",")} if name else {}
@@ -181,6 +175,21 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
         if error.kind != UNKNOWN:
             raise
         return Line(error, content)
+
+
+def read_index(indexes: str, head: Values, settings: Settings) -> str:
+    """Return the indexes that a head names, or those of the path.
+
+    Raises:
+        HttpError: It names them twice, or nothing names one.
+    """
+    try:
+        targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
+    except UsageError as error:
+        raise http_error(error) from error
+    if len(targets) > 1 or not (targets[0] or has_all_paths(settings)):
+        raise HttpError(400, "illegal_argument_exception", "a search has to name its index once", 'write {"index": …}')
+    return targets[0]
 
 
 def check_head(options: Values, settings: Settings) -> None:

@@ -19,6 +19,7 @@ from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships
@@ -256,18 +257,10 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     leads = pages.leads(page_request.start)
     late_documents = late_members(window, pages, page_request.start)
     late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late_rows(page_request.start)]
-    lookup_leads = [*leads, *sorted(set(late_leads))]
     if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
-        lookup_leads = []
-    if request.scope != "window" and lookup_leads:
-        yield from read_long(source, window, leads)
-    scope_matches = yield from look_up_duplicates(source, window, lookup_leads, request)
-    ranked_window = window
-    window = yield from group_window(
-        source,
-        ranked_window.matcher.long_signatures,
-        lambda: append_matches(ranked_window, scope_matches, source.overrides()),
-    )
+        window, scope_matches = yield from widen(source, window, [], leads, request)
+    else:
+        window, scope_matches = yield from widen(source, window, [*leads, *sorted(set(late_leads))], leads, request)
     members = window.grouping.members(leads).items()
     steps = [rows_of_step(window, first, rows, request) for first, rows in members]
     groups = build_groups(window, leads, request, (yield from version_places(source, window, steps, request)))
@@ -279,21 +272,36 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
     account = response_stats(
         window, groups, request, ranking.total, page_request.tables, page_request.deepest, unread_count
-    ) | {
-        "late": [
-            each.as_json()
-            for each, lead in zip(late_documents, late_leads, strict=True)
-            if is_unseen(each, lead, scope_matches)
-        ],
-        "capped": cut_groups(groups, scope_matches),
-        **member_stats(window, request),
-    }
-    return GroupedPage(
-        ranking,
-        window,
-        ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits(),
-        account,
     )
+    late = zip(late_documents, late_leads, strict=True)
+    account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
+    account["capped"] = cut_groups(groups, scope_matches)
+    account |= member_stats(window, request)
+    hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
+    return GroupedPage(ranking, window, hits, account)
+
+
+def widen(
+    source: SearchBackend, window: Window, lookup_leads: Sequence[int], leads: Sequence[int], request: DedupeRequest
+) -> RequestFlow[tuple[Window, ScopeMatches]]:
+    """Add the duplicates that a scope finds beyond a window.
+
+    Args:
+        source: Backend that the page is read from.
+        window: The window.
+        lookup_leads: Rows whose duplicates are looked up.
+        leads: Those of them that are on the page.
+        request: How to group and show.
+
+    Returns:
+        The window with what was found, and what was found.
+    """
+    if request.scope != "window" and lookup_leads:
+        yield from read_long(source, window, leads)
+    matches = yield from look_up_duplicates(source, window, lookup_leads, request)
+    longs = window.matcher.long_signatures
+    wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides()))
+    return wider, matches
 
 
 def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:

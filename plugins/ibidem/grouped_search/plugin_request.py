@@ -10,8 +10,9 @@ from typing import Any
 
 from ibidem.grouped_search.dsl.depth import grows
 from ibidem.grouped_search.dsl.request import DslSearch
+from ibidem.grouped_search.facets import MOST, FacetBucket, Facets
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import MOST, FacetBucket, Facets, count_others
+from ibidem.grouped_search.stats import count_others
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset

@@ -92,19 +92,9 @@ def inspect(
     """
     policy = policy or Policy()
     document, packed = read_signed(engine, name)
-    all_words = load_overrides(engine) if overrides is None else overrides
-    words = [each for each in all_words if hit_ref(document) in (each.a, each.b)]
-    long_signatures = LongSignatureCache(engine.long_signatures)
-    needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
-    (result,) = engine.find([build_lookup(packed, policy, long_signature)])
-    hits = {
-        hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, words)] if hit_ref(hit) != hit_ref(document)
-    }
-    candidates = ((0, row) for row in range(1, len(hits) + 1))
-    window = Window.group(
-        [document, *hits.values()], policy, words, long_signatures=long_signatures, candidates=candidates
-    )
+    all_overrides = load_overrides(engine) if overrides is None else overrides
+    own_overrides = [each for each in all_overrides if hit_ref(document) in (each.a, each.b)]
+    window, capped = find_candidates(engine, document, packed, policy, own_overrides)
     evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
     documents = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
@@ -117,8 +107,35 @@ def inspect(
             Duplicate(*window.name(row), title(documents.get(window.name(row))), decision)
             for row, decision in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
         ],
-        capped=cut_fields(result),
+        capped=capped,
     )
+
+
+def find_candidates(
+    engine: Engine, document: Hit, packed: Packed, policy: Policy, overrides: Sequence[Override]
+) -> tuple[Window, Sequence[LookupField]]:
+    """Look up the candidates of a document.
+
+    Args:
+        engine: Where they are looked up.
+        document: The document.
+        packed: Its packed value.
+        policy: The decision for a pair, and the weakest level.
+        overrides: Manual decisions on the document.
+
+    Returns:
+        A window of the document and its candidates, and the look-up fields that had more than were read.
+    """
+    long_signatures = LongSignatureCache(engine.long_signatures)
+    needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
+    long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
+    (result,) = engine.find([build_lookup(packed, policy, long_signature)])
+    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, overrides)]}
+    hits.pop(hit_ref(document), None)
+    pairs = ((0, row) for row in range(1, len(hits) + 1))
+    rows = [document, *hits.values()]
+    window = Window.group(rows, policy, overrides, long_signatures=long_signatures, candidates=pairs)
+    return window, cut_fields(result)
 
 
 def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:

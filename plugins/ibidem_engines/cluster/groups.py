@@ -16,12 +16,13 @@ from typing_extensions import override
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, deletions, identities, newest, run, shards, write_order
+from ibidem_engines.cluster.bulk import Action, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
 from ibidem_engines.cluster.index import Layout, read
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
+from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
 from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import Hit

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns

@@ -13,25 +13,14 @@ from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ledger_index
-from ibidem_engines.cluster.bulk import (
-    CONFLICT,
-    Action,
-    ActionOutcome,
-    count,
-    deletions,
-    identities,
-    newest,
-    run,
-    shards,
-    states,
-    write_order,
-)
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget, old_trials
+from ibidem_engines.cluster.sequence_numbers import count, deletions, identities, newest, shards, states, write_order
 from ibidem_engines.cluster.source import (
     Values,
     signed_part,

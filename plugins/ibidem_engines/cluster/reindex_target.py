@@ -11,23 +11,13 @@ from typing_extensions import override
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ledger_index
-from ibidem_engines.cluster.bulk import (
-    CONFLICT,
-    NONE,
-    Action,
-    ActionOutcome,
-    State,
-    check_each,
-    newest,
-    read_versions,
-    run,
-    states,
-    write_order,
-)
+from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, State, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.sequence_numbers import NONE, newest, states, write_order
 from ibidem_engines.cluster.source import with_signatures
 from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
+from ibidem_engines.cluster.stored_version import check_each, read_versions
 from ibidem_engines.cluster.whole_documents import count_fields
 from ibidem_engines.cluster.write import ROUNDS, refused_field
 from ibidem_engines.engine import Outcome, WriteStatus

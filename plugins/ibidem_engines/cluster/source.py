@@ -40,9 +40,6 @@ Values = Mapping[LookupField, Sequence[str]]
 
 LONGEST_VALUE = 1_000
 
-GROUPED = ("group", "lead")
-"""Fields that are settled after a document was written."""
-
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
 

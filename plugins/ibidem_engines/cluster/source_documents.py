@@ -5,9 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ibidem_core.address import Fields
-from ibidem_engines.cluster.bulk import (
-    write_order,
-)
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cluster.source import (
     as_document,
     led_group,

@@ -11,19 +11,12 @@ from functools import partial
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster.bulk import (
-    CONFLICT,
-    MISSING,
-    Action,
-    ActionOutcome,
-    StoredVersion,
-    read_versions,
-    run,
-    write_order,
-)
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cluster.source import Values, as_source, version_update
+from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns

@@ -31,13 +31,12 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
     Args:
         path: The database file; `create` makes it and its folder.
         index: Name of the index, checked by `open_engine`; several may share one file.
-        patience: Seconds to wait for other writers before `Unavailable` is raised.
         longest: Seconds that one statement may take.
     """
 
-    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
+    def __init__(self, path: Path, index: str, longest: float = LONGEST) -> None:
         self.index = index
-        self._file = SqliteFile(path, index, patience, longest)
+        self._file = SqliteFile(path, index, longest=longest)
 
     @cached_property
     def _finder(self) -> Finder:

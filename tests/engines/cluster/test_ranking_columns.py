@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.cluster import ranking
-from ibidem_engines.cluster.bulk import write_order
 from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitColumns, HitNames, read_packed
 from ibidem_ingest.signatures.packed import read_id

@@ -127,9 +127,7 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
                 x=round(LEFT + (WIDTH - LEFT - RIGHT) * (day - first) / (last - first), 1),
                 y=LINE * (row[each.source or "no source"] + 1),
                 id=each.id,
-                label=" · ".join(
-                    f"{ISOLATE}{part}{POP}" for part in (each.title or each.id, each.date, each.source) if part
-                ),
+                label=point_label(each),
                 own=each.id == document.id,
             )
             for day, each in dated
@@ -140,6 +138,12 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
         height=LINE * (len(labels) + 2),
         undated=1 + len(copies) - len(dated),
     )
+
+
+def point_label(document: Document) -> str:
+    """Return title, date and source of a document, each with its own direction of writing."""
+    parts = (document.title or document.id, document.date, document.source)
+    return " · ".join(f"{ISOLATE}{part}{POP}" for part in parts if part)
 
 
 def begins(document: Document) -> int | None:

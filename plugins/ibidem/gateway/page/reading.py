@@ -1,4 +1,4 @@
-"""Reading of a list: its facets, and a document with the query's words marked and the results before and after it.
+"""Reading of a list: a document with the query's words marked, and the results before and after it.
 
 Facets are sources, languages and years of the results that were grouped, with counts.
 """
@@ -6,15 +6,14 @@ Facets are sources, languages and years of the results that were grouped, with c
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
-from ibidem.comparison.html import PagedText, printable
+from ibidem.comparison.html import PagedText
 from ibidem.comparison.result_list import inner_duplicates
 from ibidem.gateway.dependencies import GatewayContext
 from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
-from ibidem.grouped_search.stats import MOST, FacetBucket, Facets
 from ibidem.grouped_search.stored import is_as_stored
 from ibidem.index.documents import titles
 from ibidem_core.errors import EngineError
@@ -23,7 +22,7 @@ from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
-from ibidem_engines.stored_groups import CollapseEngine, FacetCount, group_set
+from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.errors import UsageError
 
 
@@ -46,111 +45,6 @@ def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
         return is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
     except (EngineError, UsageError):
         return False
-
-
-@dataclass(frozen=True, slots=True)
-class FacetChoice:
-    """A value that the list may be narrowed to.
-
-    Args:
-        name: The value.
-        address: The list with it, or without it when it is chosen already.
-        documents: How many examined documents have it.
-        groups: In how many groups.
-        chosen: Whether the list is narrowed to it.
-    """
-
-    name: str
-    address: str
-    documents: int
-    groups: int
-    chosen: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Choices:
-    """Everything that the list may be narrowed to.
-
-    Args:
-        sources: Sources, the most frequent first.
-        languages: Languages, the most frequent first.
-        years: Years, the latest first.
-    """
-
-    sources: Sequence[FacetChoice] = ()
-    languages: Sequence[FacetChoice] = ()
-    years: Sequence[FacetChoice] = ()
-
-
-def stored_choices(engine: Engine, state: PageState) -> Choices:
-    """Count what the list may be narrowed to, over all that matches and by stored groups.
-
-    Args:
-        engine: Where it is counted.
-        state: What the page shows.
-    """
-    facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
-
-    def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet."""
-        for each in counts:
-            is_chosen = each.value in getattr(state, name)
-            address = state.toggle(name, each.value)
-            yield FacetChoice(printable(each.value), address, each.documents, each.groups, is_chosen)
-
-    languages = list(facet_choices("language", facets.languages))
-    return Choices(
-        sources=list(facet_choices("source", facets.sources)),
-        languages=languages if len(languages) > 1 or state.language else (),
-        years=[
-            FacetChoice(
-                each.value,
-                state.address(date="" if state.date == each.value else each.value),
-                each.documents,
-                each.groups,
-                state.date == each.value,
-            )
-            for each in facets.years
-        ],
-    )
-
-
-def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
-    """List what the list may be narrowed to.
-
-    Args:
-        engine: Where names of sources and languages are read, from one document each.
-        facets: What was counted.
-        state: What the page shows.
-    """
-    names = [name for name, _, _ in (*facets.sources, *facets.tables)]
-    documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
-
-    def facet_choices(name: str, buckets: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet, the counts of equal values added."""
-        counts_by_value: dict[str, tuple[int, int]] = {}
-        for place, documents, leads in buckets:
-            if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
-                counts = counts_by_value.get(value, (0, 0))
-                counts_by_value[value] = counts[0] + documents, counts[1] + leads
-        for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
-            address, is_chosen = state.toggle(name, value), value in getattr(state, name)
-            yield FacetChoice(printable(value), address, documents, leads, is_chosen)
-
-    return Choices(
-        sources=list(facet_choices("source", facets.sources)),
-        languages=list(facet_choices("language", facets.tables)),
-        years=[
-            FacetChoice(
-                str(year),
-                state.address(date="" if state.date == str(year) else str(year)),
-                documents,
-                groups,
-                state.date == str(year),
-            )
-            for year, documents, groups in facets.years
-        ],
-    )
 
 
 OPEN, CLOSE = HIGHLIGHT

@@ -25,17 +25,8 @@ from ibidem.gateway.page.decisions import last_decision
 from ibidem.gateway.page.documents import read_copies, timeline
 from ibidem.gateway.page.entries import diff, page_groups, split_marks, web_address
 from ibidem.gateway.page.export import export_scope, exported_rows
-from ibidem.gateway.page.reading import (
-    Choices,
-    choices,
-    has_more,
-    has_stored_groups,
-    late_members,
-    list_request,
-    neighbours,
-    pieces,
-    stored_choices,
-)
+from ibidem.gateway.page.facets import Choices, choices, stored_choices
+from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import PAIR_LEVELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
 from ibidem.gateway.upstream import Caller

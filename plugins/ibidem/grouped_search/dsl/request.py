@@ -159,32 +159,19 @@ def read_search(
     refuse_depth(body or {})
     full_body, query_params = fold_parameters(body or {}, params)
     full_body = unwrap(full_body)
-    refuse_parts(full_body, query_params)
-    refuse_target(index, full_body)
-    refuse_scope(full_body, request)
-    refuse_current(request)
-    check_total(full_body)
+    refuse_unsupported(index, full_body, query_params, request)
     full_body, raised = deepen(full_body, max(request.window, read_integer(full_body, "size", 10)))
     if request.by == "stored":
         refuse_stored(full_body)
-    deepest = sys.maxsize if request.by == "stored" else DEEPEST
-    start, size = read_page(full_body, deepest)
-    query_params.pop(FILTER_PATH, None)
+    start, size = read_page(full_body, sys.maxsize if request.by == "stored" else DEEPEST)
     bare_total = query_params.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
-    if "timeout" in full_body:
-        query_params["allow_partial_search_results"] = "true"
     ranking = read_ranking(full_body)
-    if "preference" not in query_params and "pit" not in full_body:
-        query_params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
-    target = Target(index, full_body.get("pit"), query_params, _select(full_body, EVERYWHERE))
-    display = _select(full_body, SHOWN | MATCHING) | named_rescore(full_body)
-    aggregations = {name: each for part in AGGREGATIONS for name, each in object_member(full_body, part).items()}
     search = DslSearch(
-        target,
+        read_target(index, full_body, query_params, ranking),
         ranking,
         _select(full_body, BESIDE),
-        aggregations,
-        display,
+        {name: each for part in AGGREGATIONS for name, each in object_member(full_body, part).items()},
+        _select(full_body, SHOWN | MATCHING) | named_rescore(full_body),
         request,
         start,
         size,
@@ -193,6 +180,38 @@ def read_search(
     )
     check_scope(search.query, request)
     return search
+
+
+def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str, str], request: DedupeRequest) -> None:
+    """Refuse what does not go with groups.
+
+    Args:
+        index: The indexes that are searched.
+        body: The whole request.
+        params: The query string.
+        request: How to group and show.
+
+    Raises:
+        UsageError: A part that does not go with groups, with the reason.
+    """
+    refuse_parts(body, params)
+    refuse_target(index, body)
+    refuse_scope(body, request)
+    refuse_current(request)
+    check_total(body)
+
+
+def read_target(index: str, body: Mapping[str, Any], params: dict[str, str], ranking: Json) -> Target:
+    """Return where all requests of a search go, with the parameters that each of them has.
+
+    The same ranking is asked of the same copies of the shards, so that its pages agree.
+    """
+    params.pop(FILTER_PATH, None)
+    if "timeout" in body:
+        params["allow_partial_search_results"] = "true"
+    if "preference" not in params and "pit" not in body:
+        params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
+    return Target(index, body.get("pit"), params, _select(body, EVERYWHERE))
 
 
 def read_ranking(body: Mapping[str, Any]) -> Json:

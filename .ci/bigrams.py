@@ -2,7 +2,7 @@
 
     apt-get download libreoffice-help-zh-cn … libreoffice-l10n-th … installation-guide-amd64 …
     for package in *.deb; do dpkg -x "$package" FOLDER; done
-    python benchmarks/make_bigrams.py FOLDER
+    python .ci/bigrams.py FOLDER
 
 Sources: the help and the messages of LibreOffice in Chinese, Japanese, Korean, Thai and Khmer (packages
 libreoffice-help-… and libreoffice-l10n-…, MPL 2.0), Debian's installation guide in Chinese, Japanese and Korean
@@ -64,7 +64,7 @@ def main() -> None:
     bits[[bigrams.hash_bigram(bigram) >> bigrams.SHIFT for bigram in known]] = 1
     data = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 9)
     Path(bigrams.__file__).with_name(bigrams.LIST).write_bytes(data)
-    print(f"{len(known):,} bigrams, {bits.mean():.2%} of the bits, {len(data):,} bytes")
+    print(f"{len(known):,} bigrams, {bits.mean():.2%} of the bits, {len(data):,} bytes")  # noqa: T201 - the only output of a script
 
 
 if __name__ == "__main__":

@@ -1,0 +1,104 @@
+"""Facets of a list: sources, languages and years that it may be narrowed to, with their counts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from ibidem.comparison.html import printable
+from ibidem.gateway.page.state import PageState
+from ibidem.grouped_search.facets import MOST, FacetBucket, Facets
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import CollapseEngine, FacetCount
+
+
+@dataclass(frozen=True, slots=True)
+class FacetChoice:
+    """A value that the list may be narrowed to.
+
+    Args:
+        name: The value.
+        address: The list with it, or without it when it is chosen already.
+        documents: How many examined documents have it.
+        groups: In how many groups.
+        chosen: Whether the list is narrowed to it.
+    """
+
+    name: str
+    address: str
+    documents: int
+    groups: int
+    chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Everything that the list may be narrowed to.
+
+    Args:
+        sources: Sources, the most frequent first.
+        languages: Languages, the most frequent first.
+        years: Years, the latest first.
+    """
+
+    sources: Sequence[FacetChoice] = ()
+    languages: Sequence[FacetChoice] = ()
+    years: Sequence[FacetChoice] = ()
+
+
+def stored_choices(engine: Engine, state: PageState) -> Choices:
+    """Count what the list may be narrowed to, over all that matches and by stored groups.
+
+    Args:
+        engine: Where it is counted.
+        state: What the page shows.
+    """
+    facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
+
+    def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
+        """Yield the choices of one facet."""
+        for each in counts:
+            is_chosen = each.value in getattr(state, name)
+            address = state.toggle(name, each.value)
+            yield FacetChoice(printable(each.value), address, each.documents, each.groups, is_chosen)
+
+    languages = list(facet_choices("language", facets.languages))
+    return Choices(
+        sources=list(facet_choices("source", facets.sources)),
+        languages=languages if len(languages) > 1 or state.language else (),
+        years=[year_choice(state, each.value, each.documents, each.groups) for each in facets.years],
+    )
+
+
+def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
+    """List what the list may be narrowed to.
+
+    Args:
+        engine: Where names of sources and languages are read, from one document each.
+        facets: What was counted.
+        state: What the page shows.
+    """
+    names = [name for name, _, _ in (*facets.sources, *facets.tables)]
+    documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
+
+    def facet_choices(name: str, buckets: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
+        """Yield the choices of one facet, the counts of equal values added."""
+        counts_by_value: dict[str, tuple[int, int]] = {}
+        for place, documents, leads in buckets:
+            if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
+                counts = counts_by_value.get(value, (0, 0))
+                counts_by_value[value] = counts[0] + documents, counts[1] + leads
+        for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
+            address, is_chosen = state.toggle(name, value), value in getattr(state, name)
+            yield FacetChoice(printable(value), address, documents, leads, is_chosen)
+
+    return Choices(
+        sources=list(facet_choices("source", facets.sources)),
+        languages=list(facet_choices("language", facets.tables)),
+        years=[year_choice(state, str(year), documents, groups) for year, documents, groups in facets.years],
+    )
+
+
+def year_choice(state: PageState, year: str, documents: int, groups: int) -> FacetChoice:
+    """Return the choice of a year; one that is chosen is given up by it."""
+    is_chosen = state.date == year
+    return FacetChoice(year, state.address(date="" if is_chosen else year), documents, groups, is_chosen)

@@ -1,0 +1,150 @@
+"""Sequence numbers of the writes to each shard: which are the newest, and which documents a range of them wrote."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
+
+from ibidem_engines.cluster.bulk import State
+from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
+from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.cluster.index import Layout, refresh_index
+from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.requests import WHOLE, quote_index
+
+
+def write_order(place: int) -> int:
+    """Count sequence numbers from one, since an order of zero says that nothing was written."""
+    return place + 1
+
+
+NONE = 0
+"""Number before the first write: sequence numbers are counted from one here, as `Outcome.order` is."""
+
+
+def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | None = None) -> dict[ShardRef, int]:
+    """Return for each part up to which number its writes are done, once these can all be read.
+
+    A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
+    """
+    stats = primaries(cluster, parts)
+    numbers = {
+        part: write_order(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()
+    }
+    if numbers != marks:
+        refresh_index(cluster, _names(parts))
+    return numbers
+
+
+def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
+    """Read the server's statistics of the primary shard of each part.
+
+    Raises:
+        Unavailable: One of them is not there.
+    """
+    path = f"/{quote_index(_names(parts))}/_stats/indexing"
+    answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+    stats = {
+        ShardRef(index, int(number)): copy
+        for index, each in answer.items()
+        for number, copies in each["shards"].items()
+        for copy in copies
+        if copy["routing"]["primary"] and "seq_no" in copy
+    }
+    for part in parts:
+        if part not in stats:
+            failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
+            raise to_engine_error(failure, cluster.label) from failure
+    return {part: stats[part] for part in parts}
+
+
+def shards(layout: Layout) -> list[ShardRef]:
+    """Name the shards of each index of a layout."""
+    return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
+
+
+def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
+    """Return the identity of each index of a layout: its UUID, and a hash of the history UUIDs of its shards.
+
+    An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so does
+    a shard that is brought back from a stale copy; both begin another history.
+
+    Raises:
+        Unavailable: A primary shard is not there.
+    """
+    parts = shards(layout)
+    histories: dict[str, list[str]] = {index: [] for index in layout.indices}
+    for part, shard_stats in (primaries(cluster, parts) if parts else {}).items():
+        histories[part.index].append(shard_stats["commit"]["user_data"].get("history_uuid", ""))
+    return {
+        index: f"{layout.uuids[index]}/{xxh3_64_hexdigest(' '.join(uuids).encode())}"
+        for index, uuids in histories.items()
+    }
+
+
+def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
+    """Return a number that changes with every deletion from these parts.
+
+    A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
+    copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.
+    """
+    counts = {
+        str(part): shard_stats["indexing"]["delete_total"] for part, shard_stats in primaries(cluster, parts).items()
+    }
+    path = f"/{quote_index(_names(parts))}/_recovery"
+    answer = cluster.ask("GET", path, filter_path="*.shards.id,*.shards.primary,*.shards.start_time_in_millis")
+    starts = sorted(
+        (index, shard["id"], shard["start_time_in_millis"])
+        for index, each in answer.items()
+        for shard in each["shards"]
+        if shard["primary"]
+    )
+    return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
+
+
+def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
+    """Count the documents that come from the writes of a stretch."""
+    path = f"/{quote_index(stretch.part.index)}/_search"
+    body: Clause = {"query": _in_range(stretch), "size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return int(answer["hits"]["total"]["value"])
+
+
+def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
+    """Name the first documents that come from the writes of a stretch, in the order of writing, each with its state.
+
+    Args:
+        cluster: The cluster.
+        stretch: Writes.
+        size: How many documents at most.
+        ids: Only documents with these ids; None for all.
+    """
+    query = _in_range(stretch)
+    if ids is not None:
+        query["bool"]["filter"].append(ids_query(ids))
+    body: Clause = {
+        "query": query,
+        "sort": [{"_seq_no": "asc"}],
+        "size": size,
+        "_source": False,
+        "seq_no_primary_term": True,
+        "track_total_hits": False,
+    }
+    path = f"/{quote_index(stretch.part.index)}/_search"
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    return [_state(hit) for hit in answer["hits"]["hits"]]
+
+
+def _state(hit: Mapping[str, Any]) -> State:
+    name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
+    return name, (hit["_seq_no"], hit["_primary_term"])
+
+
+def _names(parts: Sequence[ShardRef]) -> str:
+    """Name the indexes of parts, each once."""
+    return ",".join({part.index: None for part in parts})
+
+
+def _in_range(stretch: SeqNoRange) -> Clause:
+    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}]}}

@@ -1,0 +1,84 @@
+"""Stored versions: the version and sequence number of a document, on which a conditional write depends."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
+from ibidem_engines.cluster.source import led_group
+from ibidem_engines.requests import quote_index
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """A document as far as a write needs it.
+
+    Args:
+        version: Its version; None when ibidem never wrote it.
+        digest: Of its record.
+        origin: Where it was read; empty when that is not known.
+        state: Sequence number and primary term.
+        index: The index that holds it.
+        group: Name of the group that it leads; empty where it leads none.
+        others: Other indexes that hold a document with its id.
+    """
+
+    version: int | None
+    digest: str
+    state: tuple[int, int]
+    origin: str = ""
+    index: str = ""
+    group: str = ""
+    others: tuple[str, ...] = ()
+
+
+def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
+    """Read the present state of these ids, visible to searches or not.
+
+    Args:
+        cluster: The cluster.
+        indices: The indexes that may hold them; the first one that does is read.
+        ids: The ids.
+    """
+    stored_versions: dict[str, StoredVersion] = {}
+    parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
+    for each in get_many(cluster, indices, ids, parts):
+        known = stored_versions.setdefault(each["_id"], _standing(each))
+        if known.index != each["_index"]:
+            stored_versions[each["_id"]] = replace(known, others=(*known.others, each["_index"]))
+    return stored_versions
+
+
+def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Mapping[str, Any]]:
+    """Read parts of documents by id, index by index; missing documents are left out."""
+    found: list[Mapping[str, Any]] = []
+    for index in indices if ids else ():
+        answer = cluster.ask("POST", f"/{quote_index(index)}/_mget", {"ids": list(ids)}, _source_includes=parts)
+        check_each(answer["docs"], cluster.label)
+        found += [each for each in answer["docs"] if each.get("found")]
+    return found
+
+
+def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
+    """Refuse an answer in which documents are neither there nor missing.
+
+    Args:
+        docs: Of an answer to `_mget`.
+        place: The cluster's address without secrets.
+    """
+    for each in docs:
+        if "error" in each:
+            raise to_engine_error(build_failure(503, each), place)
+
+
+def _standing(document: Mapping[str, Any]) -> StoredVersion:
+    own_fields = document.get("_source", {}).get("ibidem", {})
+    state = document["_seq_no"], document["_primary_term"]
+    return StoredVersion(
+        own_fields.get("version"),
+        own_fields.get("record", ""),
+        state,
+        own_fields.get("origin", ""),
+        document["_index"],
+        led_group(own_fields),
+    )
