@@ -30,7 +30,7 @@ PACKAGES = (
     "ibidem_workers",
     "ibidem",
 )
-CHARACTERS = 20_000
+CHARACTERS = 50_000
 SECONDS = 0.2
 """Of processor time for one text: some hundred times what one takes that is read once."""
 
