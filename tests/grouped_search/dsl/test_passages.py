@@ -18,11 +18,11 @@ FOREIGN = f"{INDEX}-foreign"
 
 
 @pytest.fixture(scope="module")
-def passages(url: str) -> Iterator[Engine]:
-    opened = fill_index(url, PASSAGES, cut_lease())
+def passages(address: str) -> Iterator[Engine]:
+    opened = fill_index(address, PASSAGES, cut_lease())
     yield opened
     opened.close()
-    remove_indices(url, PASSAGES)
+    remove_indices(address, PASSAGES)
 
 
 @pytest.mark.parametrize("mode", ["indent", "collapse"])
@@ -49,8 +49,8 @@ def test_a_client_groups_passages_as_the_library_does(
     assert set(found["hits"]["hits"][0]["_source"]) == {"meta"}
 
 
-def test_the_text_may_be_in_a_field_of_another_name(wrapped_client: Any, url: str) -> None:
-    fill_index(f"{url}/?fields=text%3Dbody,meta%3D", FOREIGN, cut_lease()).close()
+def test_the_text_may_be_in_a_field_of_another_name(wrapped_client: Any, address: str) -> None:
+    fill_index(f"{address}/?fields=text%3Dbody,meta%3D", FOREIGN, cut_lease()).close()
     body = {"query": {"match_all": {}}, "size": 5, "sort": [{"date": "desc"}]}
     try:
         plain = wrapped_client.search(index=FOREIGN, body=body, dedupe="collapse", dedupe_document="document")
@@ -65,4 +65,4 @@ def test_the_text_may_be_in_a_field_of_another_name(wrapped_client: Any, url: st
         ]
         assert sides == ["before"]
     finally:
-        remove_indices(url, FOREIGN)
+        remove_indices(address, FOREIGN)
