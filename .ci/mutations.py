@@ -41,6 +41,7 @@ MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_workers/groups/follower.py": ("workers/groups",),
     "ibidem_workers/groups/everything.py": ("workers/groups",),
     "ibidem_workers/groups/lead_keys.py": ("workers/groups",),
+    "ibidem_workers/groups/heirs.py": ("workers/groups",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill",),
 }
 """Each module, with the tests that are asked about it: files and folders of `tests`."""

@@ -22,6 +22,9 @@ T = TypeVar("T")
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags"]
 
+RecordState = tuple[int, int]
+"""Two numbers of the engine's own, which another write of a record changes."""
+
 
 class WriteStatus(StrEnum):
     """The status of one document after a write."""
@@ -347,11 +350,29 @@ class Engine(Protocol):
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         """Read the current records of some keys; missing ones are omitted."""
 
+    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+        """Read the record of one key, as it was noted last, with its state; both are None where there is none."""
+
+    def replace_record(
+        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+    ) -> RecordState | None:
+        """Keep a record in place of the one that was read; returns its state, None where another has written since.
+
+        Args:
+            ledger: The ledger.
+            key: The record's key.
+            entry: The record.
+            state: The state of the one that was read; None where there was none.
+        """
+
     def count(self, ledger: Ledger) -> int:
         """Count the records of a ledger without reading them; the newest may not be counted yet."""
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many existed."""
+
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        """Remove the records that are still as they were read, given by key; returns how many were."""
 
     def repair_ledgers(self) -> list[str]:
         """Rebuild ledgers that another program created, keeping their records; returns their names."""

@@ -10,7 +10,7 @@ import orjson
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, RecordState
 from ibidem_engines.ledger import check_entry
 from ibidem_engines.reindex import Marks, ShardRef, parse_marks
 
@@ -21,21 +21,8 @@ POLICY = replace(Policy(), characters=None)
 which take SQLite several times as long as all others."""
 
 
-@dataclass(slots=True)
-class Pending:
-    """A portion that was about to be written when the checkpoint was saved.
-
-    Args:
-        part: The part that it belongs to.
-        after: Number of the last write before it.
-        upto: Number of its last write.
-        joined: How many of its documents join a lead, by level.
-    """
-
-    part: str
-    after: int
-    upto: int
-    joined: dict[str, int]
+class Conflict(Exception):
+    """Another process has written the checkpoint since it was read."""
 
 
 @dataclass(slots=True)
@@ -46,23 +33,27 @@ class Checkpoint:
         done: For each part the number of the last write that is settled.
         seen: For each part the number of the last write when the index was last followed.
         joined: How many documents have joined a lead so far, by level.
-        pending: The portion in hand; None between two.
+        in_hand: Index and id of the documents that were about to be written; a process that ended, or stands still,
+            may have written some of them, or write them yet.
         deletions: The engine's count of deletions when groups without a lead were last looked for.
         overrides: A hash of each manual decision that groups follow, by its key.
         policy: The figures that groups are settled by.
         everything: Whether all documents, and not the new ones alone, are still to be settled by these figures.
         uuids: The engine's own identity of each index when it was last followed.
+        state: The engine's state of the record that was read, which it is written in place of; None where there was
+            none. It is no part of the record.
     """
 
     done: dict[str, int] = field(default_factory=dict)
     seen: dict[str, int] = field(default_factory=dict)
     joined: dict[str, int] = field(default_factory=dict)
-    pending: Pending | None = None
+    in_hand: list[tuple[str, str]] = field(default_factory=list)
     deletions: int = 0
     overrides: dict[str, str] = field(default_factory=dict)
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
     everything: bool = False
     uuids: dict[str, str] = field(default_factory=dict)
+    state: RecordState | None = field(default=None, compare=False)
 
     def follow_indices(self, parts: Iterable[ShardRef], uuids: Mapping[str, str]) -> bool:
         """Remove the progress of indexes that were deleted or created again; returns whether there were any.
@@ -74,8 +65,6 @@ class Checkpoint:
         known = {**uuids, **self.uuids}
         there = {str(part) for part in parts if known.get(part.index) == uuids.get(part.index)}
         gone = {*self.done, *self.seen} - there
-        if self.pending is not None and self.pending.part not in there:
-            self.pending = None
         self.done = {part: number for part, number in self.done.items() if part in there}
         self.seen = {part: number for part, number in self.seen.items() if part in there}
         self.uuids = dict(uuids)
@@ -85,28 +74,29 @@ class Checkpoint:
         """Return the sequence number of the last settled write of a part."""
         return self.done.get(str(part), 0)
 
-    def in_hand(self, part: ShardRef) -> Pending | None:
-        """Return the next portion that was in progress when a process ended; None if there is none."""
-        pending = self.pending
-        return pending if pending and (pending.part, pending.after) == (str(part), self.settled_write(part)) else None
+    def plan(self, names: Iterable[tuple[str, str]]) -> None:
+        """Record documents as in hand, before any of them is written."""
+        self.in_hand = list(names)
 
-    def plan(self, part: ShardRef, upto: int, joining: Mapping[str, int]) -> None:
-        """Record a portion as in progress; one that a process left unfinished keeps its counts."""
-        if self.in_hand(part) is None:
-            self.pending = Pending(str(part), self.settled_write(part), upto, dict(joining))
+    def settle(self, part: ShardRef, upto: int, joined: Mapping[str, int]) -> None:
+        """Mark all writes of a part up to a sequence number as settled.
 
-    def settle(self, part: ShardRef, upto: int) -> None:
-        """Mark the portion in progress, if any, and all writes of a part up to a sequence number as settled."""
-        if (pending := self.in_hand(part)) is not None:
-            self.joined = dict(Counter(self.joined) + Counter(pending.joined))
-            self.pending = None
+        Args:
+            part: The part.
+            upto: The number.
+            joined: How many of its documents have joined a lead, by level.
+        """
+        self.joined = dict(Counter(self.joined) + Counter(joined))
         self.done[str(part)] = upto
+        self.in_hand = []
 
     @classmethod
     def read(cls, engine: Engine) -> "Checkpoint":
         """Read the checkpoint of an index; a new one if there is none."""
-        entry = engine.get_record("runs", KEY)
-        return cls() if entry is None else checkpoint_of(entry)
+        entry, state = engine.read_record("runs", KEY)
+        checkpoint = cls() if entry is None else checkpoint_of(entry)
+        checkpoint.state = state
+        return checkpoint
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> "Checkpoint":
@@ -121,8 +111,23 @@ class Checkpoint:
         return checkpoint
 
     def save(self, engine: Engine) -> None:
-        """Write the checkpoint next to the index."""
-        engine.put_records("runs", {KEY: asdict(self)})
+        """Write the checkpoint next to the index, in place of the one that was read.
+
+        Raises:
+            Conflict: Another process has written it since.
+        """
+        self.state = engine.replace_record("runs", KEY, self._as_record(), self.state)
+        if self.state is None:
+            raise Conflict
+
+    def put(self, engine: Engine) -> None:
+        """Write the checkpoint next to the index, whatever is there: who settles by that begins again."""
+        engine.put_records("runs", {KEY: self._as_record()})
+
+    def _as_record(self) -> dict[str, object]:
+        record = asdict(self)
+        del record["state"]
+        return record
 
 
 def checkpoint_of(entry: object) -> Checkpoint:

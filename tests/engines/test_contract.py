@@ -947,6 +947,31 @@ class TestLedgers:
         engine.refresh()
         assert [key for key, _ in engine.get_records("dead")] == ["b"]
 
+    def test_a_record_takes_the_place_of_the_very_one_that_was_read(self, engine: Engine) -> None:
+        assert engine.read_record("runs", "a") == (None, None)
+        first = engine.replace_record("runs", "a", {"at": 1}, None)
+        assert first is not None
+        assert engine.read_record("runs", "a") == ({"at": 1}, first)
+        assert engine.replace_record("runs", "a", {"at": 2}, None) is None
+        second = engine.replace_record("runs", "a", {"at": 3}, first)
+        assert second not in (None, first)
+        assert engine.replace_record("runs", "a", {"at": 4}, first) is None
+        assert engine.read_record("runs", "a") == ({"at": 3}, second)
+        engine.delete_records("runs", ["a"])
+        assert engine.replace_record("runs", "a", {"at": 5}, second) is None
+        assert engine.read_record("runs", "a") == (None, None)
+
+    def test_records_that_are_still_as_they_were_read_are_removed_and_no_others(self, engine: Engine) -> None:
+        keys = [f"{number:05}" for number in range(1_500)]
+        engine.put_records("tombstones", {key: {"version": 1} for key in keys})
+        engine.refresh()
+        read = dict(engine.get_records("tombstones"))
+        engine.put_records("tombstones", {keys[0]: {"version": 2}})
+        engine.delete_records("tombstones", [keys[1]])
+        assert engine.delete_unchanged("tombstones", read) == 1_498
+        assert engine.delete_unchanged("tombstones", {}) == 0
+        assert engine.get_records_by_key("tombstones", keys[:3]) == {keys[0]: {"version": 2}}
+
     def test_more_records_than_one_slice_are_all_read(self, engine: Engine) -> None:
         engine.put_records("alerts", {f"{number:05}": {"at": number} for number in range(2_500)})
         engine.refresh()

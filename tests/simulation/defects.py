@@ -14,6 +14,7 @@ from ibidem_workers.backfill import batch, record_copy, replace
 from ibidem_workers.brokers import lease
 from ibidem_workers.brokers.files import FileQueue
 from ibidem_workers.groups import lookup_match, settle
+from ibidem_workers.groups.follower import Follower
 from simulation.memory_engine import MemoryLedgers, MemoryTarget
 
 
@@ -21,8 +22,13 @@ def _nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def _settles_too_far(self: Checkpoint, part: object, upto: int, real: Any = Checkpoint.settle) -> None:
-    real(self, part, upto + 1)
+def _is_not_fenced(_: object, checkpoint: Checkpoint) -> bool:
+    checkpoint.in_hand = []
+    return True
+
+
+def _settles_too_far(self: Checkpoint, part: object, upto: int, joined: object, real: Any = Checkpoint.settle) -> None:
+    real(self, part, upto + 1, joined)
 
 
 def _acknowledges_first(self: FileQueue, real: Any = FileQueue.get, **how: Any) -> object:
@@ -60,7 +66,16 @@ class Defect:
 
 DEFECTS: Mapping[str, Defect] = {
     "the portion in hand is not noted": Defect(
-        lambda: patch.object(Checkpoint, "plan", _nothing), "documents were counted as joined"
+        lambda: patch.object(Checkpoint, "plan", _nothing), "documents were counted as joined", first=300
+    ),
+    "what another process has in hand is not written again": Defect(
+        lambda: patch.object(Follower, "_fence", staticmethod(_is_not_fenced)), "a group has no lead", "HEIRS", 2000
+    ),
+    "who has lost the lease writes the checkpoint all the same": Defect(
+        lambda: patch.object(Checkpoint, "save", Checkpoint.put), "documents were counted as joined", "PLAIN", 200
+    ),
+    "a join whose answer was lost is not looked for": Defect(
+        lambda: patch.object(settle.Settler, "_find_written", lambda *_: []), "documents were counted as joined"
     ),
     "the checkpoint runs ahead": Defect(
         lambda: patch.object(Checkpoint, "settle", _settles_too_far), "lead groups of their own, and are duplicates"

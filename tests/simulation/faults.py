@@ -41,6 +41,10 @@ class Faults:
     jumps: int = 0
 
 
+SENT_AGAIN = ("bulk", "assign", "put onto runs", "put onto tombstones")
+"""Requests that a client sends again where it has no answer: bulk requests, whatever they are for."""
+
+
 class FaultyLink(Link):
     """The way of one process to the cluster, on which requests are late, lost, doubled, or arrive after its end.
 
@@ -62,7 +66,6 @@ class FaultyLink(Link):
         rng, process = scheduler.rng, scheduler.current
         if faults.freeze and rng.random() < faults.freeze:
             scheduler.note(f"stand still before {what}")
-            self._world.froze = True
             scheduler.pause(rng.choice((5.0, 40.0, 100.0)))
         if process is not None:
             process.in_flight = partial(_arrive, effects)
@@ -79,7 +82,7 @@ class FaultyLink(Link):
             process.in_flight = None
         if what:
             scheduler.note(what)
-        if what == "bulk" and rng.random() < faults.doubled:
+        if what in SENT_AGAIN and rng.random() < faults.doubled:
             scheduler.note("sent again")
             self.resend_count += 1
             results = [effect() for effect in effects]

@@ -23,6 +23,7 @@ from ibidem_engines.engine import (
     Outcome,
     Ranking,
     Record,
+    RecordState,
     SignatureLookup,
     StoredDocument,
 )
@@ -58,15 +59,18 @@ class MemoryLedgers:
         if bodies:
             self._link.call(lambda: self._of(ledger).update(bodies), f"put {ledger} {', '.join(bodies)}")
 
-    def states(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Return of each record that is there what another write changes."""
-        return self._link.call(lambda: {key: _state(self._of(ledger)[key]) for key in keys if key in self._of(ledger)})
+    def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
+        """Read records by key, and what another write of each changes."""
+        found = self._link.call(lambda: {key: self._of(ledger)[key] for key in keys if key in self._of(ledger)})
+        return {key: orjson.loads(body) for key, body in found.items()}, {
+            key: _state(body) for key, body in found.items()
+        }
 
     def put_onto(
         self,
         ledger: Ledger,
         entries: Mapping[str, Mapping[str, object]],
-        states: Mapping[str, tuple[int, int]],
+        states: Mapping[str, RecordState],
     ) -> list[str]:
         """Keep records onto the states that were read; returns the keys of those that have changed."""
 
@@ -90,12 +94,30 @@ class MemoryLedgers:
         found = self._link.call(lambda: sorted(self._of(ledger).items()))
         return [(key, orjson.loads(body)) for key, body in found if key.startswith(prefix)]
 
+    def replace(
+        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+    ) -> RecordState | None:
+        """Keep a record onto the state that was read; returns its state, None where it has changed."""
+        if self.put_onto(ledger, {key: entry}, {} if state is None else {key: state}):
+            entries, states = self.read_states(ledger, [key])
+            return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
+        return _state(orjson.dumps(entry))
+
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        """Remove records that are still as they were read."""
+
+        def remove(key: str) -> bool:
+            own = self._of(ledger)
+            return key in own and orjson.loads(own[key]) == entries[key] and own.pop(key) is not None
+
+        return sum(self._link.each([partial(remove, key) for key in entries])) if entries else 0
+
     def delete(self, ledger: Ledger, keys: Sequence[str]) -> int:
         """Remove records."""
         return self._link.call(lambda: sum(self._of(ledger).pop(key, None) is not None for key in keys))
 
 
-def _state(body: bytes) -> tuple[int, int]:
+def _state(body: bytes) -> RecordState:
     """Return what tells a record from another: one that is written again with the same words is the same."""
     return crc32(body), 1
 
@@ -267,6 +289,21 @@ class MemoryEngine(Engine):
     @override
     def get_record(self, ledger: Ledger, key: str) -> Any:
         return self._ledgers.get_keys(ledger, [key]).get(key)
+
+    @override
+    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+        entries, states = self._ledgers.read_states(ledger, [key])
+        return entries.get(key), states.get(key)
+
+    @override
+    def replace_record(
+        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+    ) -> RecordState | None:
+        return self._ledgers.replace(ledger, key, entry, state)
+
+    @override
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        return self._ledgers.delete_unchanged(ledger, entries)
 
     @override
     def cursor_key(self) -> bytes:

@@ -26,14 +26,10 @@ def test_no_schedule_breaks_a_promise(first: int) -> None:
     assert run(range(first, min(first + LOT, FIRST + SEEDS))) == []
 
 
-KNOWN = {"HEIRS": (330,)}
-"""Seeds that break a promise, as docs/reliability.md says; `test_world.py` expects them to."""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("focus", sorted(FOCUSES.keys() - {"ANY"}))
 def test_no_schedule_of_a_focus_breaks_a_promise(focus: str) -> None:
-    assert run(sorted({*range(FOCUSED)} - {*KNOWN.get(focus, ())}), focus) == []
+    assert run(range(FOCUSED), focus) == []
 
 
 @pytest.mark.slow

@@ -75,7 +75,6 @@ class World:
         submitted: The versions of each document that were submitted.
         deleted: Versions of each document's deletions that were acknowledged.
         tried: Versions of deletions that were begun.
-        froze: Whether a process stood still for longer than its lease.
         past: What went wrong before all faults ended.
     """
 
@@ -87,7 +86,6 @@ class World:
     submitted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     deleted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     tried: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    froze: bool = False
     past: Faults = field(default_factory=Faults)
     batches: int = 0
     documents: int = 0

@@ -11,7 +11,7 @@ from hashlib import blake2b
 
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
-from ibidem_engines.ledger import Tombstone, read_ledger
+from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
@@ -172,11 +172,14 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
 
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
-    """Remove the tombstones of deletions before a time; returns how many."""
-    stones = read_ledger(engine, "tombstones", Tombstone.from_record)
-    return engine.delete_records(
-        "tombstones", [key for key, stone in stones if stone.time is not None and stone.time < cutoff]
-    )
+    """Remove the tombstones of deletions before a time; returns how many. One that is set again meanwhile stays."""
+    entries = engine.get_records("tombstones")
+    return engine.delete_unchanged("tombstones", {key: entry for key, entry in entries if _is_before(entry, cutoff)})
+
+
+def _is_before(entry: object, cutoff: datetime) -> bool:
+    """Return whether a tombstone was set before a time; what is no tombstone, or has no time, was not."""
+    return any(stone.time and stone.time < cutoff for _, stone in read_entries([("", entry)], Tombstone.from_record))
 
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:

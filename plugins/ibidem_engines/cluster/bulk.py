@@ -70,11 +70,13 @@ class ActionOutcome:
         status: HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state).
         place: Sequence number of the write; -1 when nothing was written.
         reason: Why it was refused, in the server's words.
+        term: Primary term of the write.
     """
 
     status: int
     place: int = -1
     reason: str = ""
+    term: int = 0
 
 
 def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
@@ -150,7 +152,7 @@ def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
     """Read the result of one action; a temporary failure is returned, an error of the whole request is raised."""
     status = int(item["status"])
     if "error" not in item:
-        return ActionOutcome(status, int(item.get("_seq_no", -1)))
+        return ActionOutcome(status, int(item.get("_seq_no", -1)), term=int(item.get("_primary_term", 0)))
     failure = _failure(status, item)
     if failure.kind == "document_missing_exception":
         return ActionOutcome(CONFLICT, reason=failure.reason)

@@ -31,6 +31,7 @@ from ibidem_engines.engine import (
     Ledger,
     Outcome,
     Record,
+    RecordState,
     T,
 )
 from ibidem_engines.engine_plugin import PluginEngine, PluginNode
@@ -245,12 +246,27 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         return self._store(ledger).get_keys(ledger, keys)
 
     @override
+    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+        entries, states = self._store(ledger).read_states(ledger, [key])
+        return entries.get(key), states.get(key)
+
+    @override
+    def replace_record(
+        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+    ) -> RecordState | None:
+        return self._store(ledger, writes=True).replace(ledger, key, entry, state)
+
+    @override
     def count(self, ledger: Ledger) -> int:
         return self._store(ledger).count(ledger)
 
     @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         return self._store(ledger, writes=True).delete(ledger, keys)
+
+    @override
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        return self._store(ledger, writes=True).delete_unchanged(ledger, entries)
 
     @override
     def repair_ledgers(self) -> list[str]:

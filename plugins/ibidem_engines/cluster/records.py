@@ -1,7 +1,7 @@
 """Records next to the index, one small index for each ledger."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Any
 
@@ -27,7 +27,7 @@ from ibidem_engines.cluster.ledger_search import (
     stored_record,
 )
 from ibidem_engines.cursor import KEY, new_key
-from ibidem_engines.engine import HealthIssue, Ledger
+from ibidem_engines.engine import HealthIssue, Ledger, RecordState
 from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.ttl_cache import TtlCache
 
@@ -80,27 +80,27 @@ class LedgerStore:
             for each in {name, *(action.index for action in replaced)}:
                 refresh_index(self.cluster, each, **MAYBE)
 
-    def states(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, tuple[int, int]]:
-        """Read sequence number and primary term of the records of some keys; missing records are omitted."""
-        docs = self.cluster.hold(get_docs([self.names.home], ledger, keys, "key")) if keys else []
-        return {
-            key: (each["_seq_no"], each["_primary_term"])
-            for key, each in zip(keys, docs, strict=True)
-            if each.get("found")
-        }
+    def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
+        """Read current records by key, and sequence number and primary term of those that a write replaces."""
+        sources = self.names.sources
+        docs = self.cluster.hold(get_docs(sources, ledger, keys, "")) if keys else []
+        found = [stored_record(each, ledger) for each in docs if each.get("found")]
+        at_home = docs[sources.index(self.names.home) :: len(sources)]
+        states = {key: _state(each) for key, each in zip(keys, at_home, strict=True) if each.get("found")}
+        return self.names.own_records(ledger, found), states
 
     def put_onto(
         self,
         ledger: Ledger,
         entries: Mapping[str, Mapping[str, object]],
-        states: Mapping[str, tuple[int, int]],
+        states: Mapping[str, RecordState],
     ) -> list[str]:
         """Store records whose stored version has not changed since it was read.
 
         Args:
             ledger: Their ledger.
             entries: The records by key.
-            states: What `states` read.
+            states: What `read_states` read.
 
         Returns:
             The keys of those that others have written since.
@@ -108,13 +108,25 @@ class LedgerStore:
         Raises:
             Permanent: As in `put`.
         """
-        name = ledger_index(self.names.home, ledger)
-        actions = [
-            Action("index" if key in states else "create", name, record_id(key), _as_body(key, entry), states.get(key))
-            for key, entry in entries.items()
-        ]
+        actions = [self._replacement(ledger, key, entry, states.get(key)) for key, entry in entries.items()]
         outcomes = self._write(ledger, actions)
         return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
+
+    def replace(
+        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+    ) -> RecordState | None:
+        """Store one record in place of the one that was read; see `Engine.replace_record`."""
+        (outcome,) = self._write(ledger, [self._replacement(ledger, key, entry, state)])
+        if outcome.status != CONFLICT:
+            return outcome.place, outcome.term
+        entries, states = self.read_states(ledger, [key])  # a write whose answer was lost may have been sent again
+        if key not in states:  # where the ledger was removed, a server has made it again with another mapping
+            repair(self.cluster, [self.names.home])
+        return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
+
+    def _replacement(self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None) -> Action:
+        name, verb = ledger_index(self.names.home, ledger), "create" if state is None else "index"
+        return Action(verb, name, record_id(key), _as_body(key, entry), state)
 
     def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[ActionOutcome]:
         """Write records to a ledger, which is created if missing."""
@@ -233,6 +245,22 @@ class LedgerStore:
                 refresh_index(self.cluster, ledger_index(source, ledger), **MAYBE)
         return len({each.key for each, outcome in zip(stored, outcomes, strict=True) if outcome.status != MISSING})
 
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        """Remove records that have not changed since they were read, under every index name; returns how many."""
+        keys = list(entries)
+        return sum(
+            self._delete_unchanged(ledger, {key: entries[key] for key in keys[start : start + SLICE]})
+            for start in range(0, len(keys), SLICE)
+        )
+
+    def _delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        docs = self.cluster.hold(get_docs(self.names.sources, ledger, list(entries), ""))
+        found = [(stored_record(each, ledger), _state(each)) for each in docs if each.get("found")]
+        same = [(each, state) for each, state in found if each.key in entries and each.entry == entries[each.key]]
+        outcomes = run(self.cluster, [replace(self._deletion(ledger, each), state=state) for each, state in same])
+        kept = (CONFLICT, MISSING)
+        return len({each.key for (each, _), result in zip(same, outcomes, strict=True) if result.status not in kept})
+
     def _deletion(self, ledger: Ledger, record: StoredRecord) -> Action:
         return Action("delete", ledger_index(record.source, ledger), record_id(record.key))
 
@@ -246,6 +274,11 @@ class LedgerStore:
             except Permanent as error:
                 if not is_failure(error, FORBIDDEN):
                     raise
+
+
+def _state(document: Mapping[str, Any]) -> RecordState:
+    """Return sequence number and primary term of a document."""
+    return document["_seq_no"], document["_primary_term"]
 
 
 def _as_body(key: str, entry: Mapping[str, object]) -> bytes:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
@@ -96,12 +97,16 @@ class WriteTarget:
 
     def graves(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the tombstone versions of some ids."""
-        stones = read_entries(self.ledgers.get_keys("tombstones", ids).items(), Tombstone.from_record)
-        return {id_: stone.version for id_, stone in stones}
+        return _versions(self.ledgers.get_keys("tombstones", ids))
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
         """Run actions as bulk requests."""
         return run(self.cluster, actions)
+
+
+def _versions(entries: Mapping[str, Any]) -> dict[str, int]:
+    """Return the versions of tombstones by document id; damaged ones are omitted."""
+    return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,20 +306,32 @@ def _check_tombstones(
     }
     buried = place.graves(list(indexed_positions))
     stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
-    if stale:
-        stored_versions = place.standing(list(stale))
-        own_writes = [
-            id_
-            for id_ in stale
-            if id_ in stored_versions and _is_of(stored_versions[id_], ready[indexed_positions[id_]].record)
-        ]
-        place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
+    _delete_own_writes(place, {id_: ready[indexed_positions[id_]].record for id_ in stale})
     for id_, version in stale.items():
         position = indexed_positions[id_]
         reason = f"version {ready[position].record.version} was deleted with version {version}"
         outcomes[position] = Outcome(
             id_, WriteStatus.STALE, previous_version=outcomes[position].previous_version, field="version", why=reason
         )
+
+
+def _delete_own_writes(place: WriteTarget, records: Mapping[str, Record]) -> None:
+    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again.
+
+    Raises:
+        Unavailable: Other writers change a document all the time.
+    """
+    remaining = list(records)
+    for turn in range(ROUNDS if remaining else 0):
+        stored_versions = place.standing(remaining)
+        own_writes = [id_ for id_ in remaining if id_ in stored_versions and _is_of(stored_versions[id_], records[id_])]
+        results = place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
+        remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
+        if not remaining:
+            return
+        _give_way(place, turn)
+    if remaining:
+        raise _conflict_error(place, remaining)
 
 
 def _is_of(entry: StoredVersion, record: Record) -> bool:
@@ -357,13 +374,14 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
 def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     """Write tombstones, unless a newer one exists.
 
-    Each is written onto the state that was there before the tombstones were read: of two deletions that read at the
-    same time, the older version does not replace the newer.
+    Each is written onto the very tombstone that was read: of two deletions that read at the same time, the older
+    version does not replace the newer.
     """
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     remaining = list(versions)
     for turn in range(ROUNDS if remaining else 0):
-        states, graves = place.ledgers.states("tombstones", remaining), place.graves(remaining)
+        entries, states = place.ledgers.read_states("tombstones", remaining)
+        graves = _versions(entries)
         stones = {
             id_: {"version": versions[id_], "at": timestamp}
             for id_ in remaining

@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from ibidem_engines.cursor import KEY, read_key
 from ibidem_engines.disk import file_issues
-from ibidem_engines.engine import HealthIssue, Hit, Info, Ledger, Outcome, Record, T
+from ibidem_engines.engine import HealthIssue, Hit, Info, Ledger, Outcome, Record, RecordState, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import ReindexableEngine
 from ibidem_engines.requests import RequestFlow, run_offline
@@ -116,6 +116,16 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
         """Read the records of some keys."""
         return tables.get_records_by_key(self._file, ledger, keys)
 
+    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+        """Read the record of one key with its state."""
+        return tables.read_record(self._file, ledger, key)
+
+    def replace_record(
+        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+    ) -> RecordState | None:
+        """Keep a record in place of the one that was read."""
+        return tables.replace_record(self._file, ledger, key, entry, state)
+
     def count(self, ledger: Ledger) -> int:
         """Count records."""
         return tables.count(self._file, ledger)
@@ -123,6 +133,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
         return tables.delete_records(self._file, ledger, keys)
+
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+        """Remove the records that are still as they were read."""
+        return tables.delete_unchanged(self._file, ledger, entries)
 
     def repair_ledgers(self) -> list[str]:
         """Do nothing: a file with foreign tables is not read."""

@@ -42,7 +42,8 @@ _OF_GROUPS = """select id, place, packed, "group", lead from "ibidem.{index}.doc
     and id not in (select value from json_each(?)) and lead between ? and ? order by place limit ?"""
 _BY_ID = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
     where id in (select value from json_each(?)) and place <= ? order by place"""
-_JOIN = 'update "ibidem.{index}.documents" set "group" = ?, lead = ? where id = ? and place = ?'
+_JOIN = """update "ibidem.{index}.documents" set "group" = ?, lead = ?
+    where id = ? and place = ? and "group" = ? and lead = ?"""
 _COUNTS = 'select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from "ibidem.{index}.documents"'
 _LAST = """select value from "ibidem.{index}.state" where name = 'place'"""
 _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
@@ -139,8 +140,9 @@ class SqliteGroups(StoredGroups):
             return [self._assign(each) for each in changes]
 
     def _assign(self, change: Assignment) -> bool:
-        name = change.document.name
-        is_written = self._file.run(_JOIN, (change.group, int(change.lead), name.id, name.order)).rowcount > 0
+        name, before = change.document.name, (change.document.group, int(change.document.lead))
+        values = (change.group, int(change.lead), name.id, name.order, *before)
+        is_written = self._file.run(_JOIN, values).rowcount > 0
         if is_written and change.lead and not change.settled:
             _move(self._file, name.order)
         return is_written

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import orjson
 from numpy.typing import NDArray
-from xxhash import xxh3_128_hexdigest
+from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.bloom_filter import Marks
 from ibidem_engines.cursor import KEY, new_key, read_key
-from ibidem_engines.engine import Ledger
+from ibidem_engines.engine import Ledger, RecordState
 from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -120,6 +120,29 @@ def get_records_by_key(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) ->
         return get(file, ledger, keys)
 
 
+def read_record(file: SqliteFile, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+    """Read the record of one key with its state; see `Engine.read_record`."""
+    with file.reading():
+        return get(file, ledger, [key]).get(key), _state(file, ledger, key)
+
+
+def replace_record(
+    file: SqliteFile, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
+) -> RecordState | None:
+    """Keep a record in place of the one that was read; see `Engine.replace_record`."""
+    with file.transaction():
+        if _state(file, ledger, key) != state:
+            return None
+        put(file, ledger, {key: entry})
+        return _state(file, ledger, key)
+
+
+def _state(file: SqliteFile, ledger: Ledger, key: str) -> RecordState | None:
+    """Return what tells a record from another: one that is written again with the same words is the same."""
+    row = file.run(_GET, (ledger, as_json([key]))).fetchone()
+    return None if row is None else (xxh3_64_intdigest(str(row[1]).encode()), 0)
+
+
 def count(file: SqliteFile, ledger: Ledger) -> int:
     """Count records; see `Engine.count`."""
     with file.reading():
@@ -131,6 +154,13 @@ def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int
     with file.transaction():
         keys = list(keys)
         return remove(file, ledger, _stored_keys(file, ledger, keys) if ledger == "overrides" else keys)
+
+
+def delete_unchanged(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+    """Remove the records that are still as they were read; see `Engine.delete_unchanged`."""
+    with file.transaction():
+        now = get(file, ledger, list(entries))
+        return remove(file, ledger, [key for key, entry in entries.items() if now.get(key) == entry])
 
 
 def as_json(value: object) -> str:

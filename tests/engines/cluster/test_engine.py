@@ -4,14 +4,17 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from ibidem.index.documents import clear_tombstones
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
+from ibidem_engines.group_checkpoint import KEY, Checkpoint
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
@@ -120,6 +123,15 @@ class TestServerAway:
         engine = at(address)
         engine.refresh()
         assert [[hit.order for hit in part] for part in engine.scan()] == [[outcome.order for outcome in outcomes]]
+
+    def test_with_the_answer_lost_a_record_that_took_the_place_of_another_counts_as_written(
+        self, address: str, kind: str
+    ) -> None:
+        state = at(address).replace_record("runs", "a", {"at": [1]}, None)
+        with between(address, first(1, "_bulk", fail)) as server:
+            state = at(server.address(kind)).replace_record("runs", "a", {"at": (2,)}, state)
+        assert state is not None
+        assert at(address).read_record("runs", "a") == ({"at": [2]}, state)
 
     def test_for_long_during_a_bulk_is_unavailable_and_the_same_batch_succeeds_later(
         self, address: str, kind: str
@@ -485,6 +497,27 @@ class TestOtherWriters:
         assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
+    def test_a_document_whose_group_is_settled_before_its_deletion_is_followed_is_deleted_all_the_same(
+        self, address: str, kind: str
+    ) -> None:
+        def deleted(_: Request) -> None:
+            at(address).delete(["d0"], 5)
+
+        def settled(_: Request) -> None:
+            ask(address, "POST", f"/{INDEX}/_update/d0", json.dumps({"doc": {"ibidem": {"group": "another"}}}))
+
+        happen = [deleted, settled]
+
+        def plan(request: Request) -> None:
+            if "_bulk" in request.path and happen:
+                happen.pop(0)(request)
+
+        with between(address, plan) as server:
+            outcomes = at(server.address(kind)).write(make_records(2))
+        assert not happen
+        assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
+        assert find_ids(at(address)) == ["d1"]
+
     def test_a_document_written_between_reading_and_writing_is_decided_again(self, address: str, kind: str) -> None:
         def newer(_: Request) -> None:
             at(address).write([make_record("d0", "wheat", version=7)])
@@ -513,8 +546,47 @@ class TestOtherWriters:
         assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, 4)
         assert find_ids(at(address)) == []
 
+    def test_a_ledger_that_was_removed_since_its_record_was_read_is_made_anew_as_ours(self, address: str) -> None:
+        engine = at(address)
+        state = engine.replace_record("runs", "a", {"at": 1}, None)
+        remove_indices(address, f"{INDEX}-ibidem-runs")
+        assert engine.replace_record("runs", "a", {"at": 2}, state) is None
+        assert engine.replace_record("runs", "a", {"at": 3}, None) is not None
+        assert dict(at(address).get_records("runs", "a")) == {"a": {"at": 3}}
+
+    def test_a_tombstone_that_is_set_again_before_it_is_cleared_stays(self, address: str, kind: str) -> None:
+        at(address).delete(["d0"], 3)
+
+        def newer(_: Request) -> None:
+            at(address).delete(["d0"], 5)
+
+        with between(address, first(1, "_bulk", newer)) as server:
+            assert clear_tombstones(at(server.address(kind)), datetime.now(UTC) + timedelta(days=1)) == 0
+        assert fates(at(address), [make_record("d0", "grain", version=4)]) == [WriteStatus.STALE]
+
 
 class TestRequests:
+    def test_a_deletion_reads_tombstones_once(self, address: str, kind: str) -> None:
+        at(address).write(make_records(1))
+        with between(address) as server:
+            at(server.address(kind)).delete(["d0"], 5)
+        assert sum(b"-ibidem-tombstones" in each.body for each in server.asked if "_mget" in each.path) == 1
+
+    def test_a_checkpoint_is_read_and_written_by_one_request_each(self, address: str, kind: str) -> None:
+        Checkpoint().save(at(address))
+        with between(address) as server:
+            engine = at(server.address(kind))
+            engine.get_record("runs", KEY)
+            before = len(server.asked)
+            checkpoint = Checkpoint.read(engine)
+            assert len(server.asked) == before + 1
+            checkpoint.save(engine)
+            writes = [each.path.partition("?")[0] for each in server.asked[before + 1 :]]
+            assert [each for each in writes if "_mapping" not in each] == ["/_bulk"]
+            before = len(server.asked)
+            checkpoint.save(engine)
+            assert len(server.asked) == before + 1
+
     def test_what_is_in_the_index_is_not_looked_at_while_most_documents_are_new(self, address: str, kind: str) -> None:
         with between(address) as server:
             engine = at(server.address(kind))

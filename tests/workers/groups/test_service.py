@@ -133,7 +133,7 @@ class Killed(BaseException):
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, many: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
-        ways = {"assign": type(group_store(engine)).assign, "put_records": type(engine).put_records}
+        ways = {"assign": type(group_store(engine)).assign, "replace_record": type(engine).replace_record}
 
         def deadly(name: str) -> object:
             def call(self: object, *args: object) -> object:
@@ -149,7 +149,7 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
         for _ in range(8):
             with (
                 patch.object(type(group_store(engine)), "assign", deadly("assign")),
-                patch.object(type(engine), "put_records", deadly("put_records")),
+                patch.object(type(engine), "replace_record", deadly("replace_record")),
             ):
                 try:
                     Follower(engine, size=size, many=many).catch_up()
@@ -187,10 +187,10 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     yield "newest"
     while portion := store.leads(SeqNoRange(part, checkpoint.settled_write(part), upto), size):
         yield "leads"
-        settler.settle(portion, {part: checkpoint.settled_write(part)}, lambda joining: None)
-        checkpoint.settle(part, portion[-1].name.order)
+        joined = settler.settle(portion, {part: checkpoint.settled_write(part)}, lambda names: None)
+        checkpoint.settle(part, portion[-1].name.order, joined)
         yield "settled"
-        checkpoint.save(engine)
+        checkpoint.put(engine)
         yield "noted"
 
 

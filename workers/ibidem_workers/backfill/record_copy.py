@@ -46,7 +46,7 @@ class RecordCopy:
         """
         self._copy_changes()
         settled = self._settled
-        groups.Checkpoint(policy=settled.policy, joined=settled.joined).save(self.engine)
+        groups.Checkpoint(policy=settled.policy, joined=settled.joined).put(self.engine)
         return settled.joined
 
     def copy_changes(self) -> None:
@@ -67,8 +67,9 @@ class RecordCopy:
                 deleted = self._delete(portion) if deletes and ledger == "tombstones" else ()
                 self.engine.put_records(ledger, {key: portion[key] for key in portion if key not in deleted})
         for ledger, key in removed:
-            if _hash(self.engine.get_record(ledger, key)) == self.copied.pop((ledger, key)):
-                self.engine.delete_records(ledger, [key])
+            entry = self.engine.get_record(ledger, key)
+            if _hash(entry) == self.copied.pop((ledger, key)):
+                self.engine.delete_unchanged(ledger, {key: entry})
 
     def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
         """Delete documents that were deleted from the source, by version; returns the ids of processed tombstones."""

@@ -125,8 +125,7 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
 class SliceCache:
     """Reader of ranges that caches documents, up to a limit, for a second read.
 
-    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now. Its join
-    was counted before that, as that of any document that changes between reading and writing.
+    What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
 
     Args:
         read: Reads the first documents of a stretch.

@@ -19,7 +19,7 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGrou
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import add, read_slices
 from ibidem_workers.groups.lookup_match import ref
-from ibidem_workers.groups.settle import Settler, fresh_name, own_name
+from ibidem_workers.groups.settle import Plan, Settler, fresh_name, own_name
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 
@@ -71,29 +71,32 @@ class Regrouping:
         group_hashes = frozenset(np.unique(stored.groups[: len(stored)]).tolist())
         return cls(stored, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
 
-    def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument]) -> None:
+    def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
         """Write the changes of some documents, leads before their followers.
 
         Args:
             store: The index's groups.
             part: The part that they are of.
             documents: The documents, as they are now.
+            plan: Called before anything is written, where something is.
         """
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
-        leads = [self._lead(row, each) for row, each in pairs if self.grouping.lead[row] == row]
-        changes = [change for change in leads if change is not None]
-        failed = {
-            ref(change.document)
-            for change, is_written in zip(changes, store.assign(changes) if changes else (), strict=True)
-            if not is_written
-        }
-        for row, each in pairs:
-            if ref(each) in failed:
-                self.names.pop(row, None)
-        joins = [self._join(row, each) for row, each in pairs if self.grouping.lead[row] != row]
-        if changed := [change for change in joins if change is not None]:
-            store.assign(changed)
+        leads = [(row, self._lead(row, each)) for row, each in pairs if self.grouping.lead[row] == row]
+        changes = {row: change for row, change in leads if change is not None}
+        if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
+            plan(names)
+        if changes:
+            for row, is_written in zip(changes, store.assign([*changes.values()]), strict=True):
+                if not is_written:
+                    self.names.pop(row, None)
+        if joins := self._joins(pairs):
+            store.assign(joins)
+
+    def _joins(self, pairs: Sequence[tuple[int, GroupedDocument]]) -> list[Assignment]:
+        """Return the assignments of followers that do not follow their lead yet."""
+        joins = (self._join(row, each) for row, each in pairs if self.grouping.lead[row] != row)
+        return [each for each in joins if each is not None]
 
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
         """Return the assignment of a lead; None if it already leads its group."""
@@ -141,8 +144,8 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     return joined
 
 
-def settle_everything(
-    settler: Settler, checkpoint: Checkpoint, upto: Marks, memory: int, report: Callable[[int], None]
+def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, and who is told
+    settler: Settler, checkpoint: Checkpoint, upto: Marks, memory: int, report: Callable[[int], None], plan: Plan
 ) -> None:
     """Settle all documents again, and record that in the checkpoint.
 
@@ -152,14 +155,15 @@ def settle_everything(
         upto: Up to which write of each part.
         memory: Bytes of columns that are held in memory.
         report: Called with the number of documents that were looked at; what it raises ends the settling.
+        plan: Called with the documents that are about to be written, before any of them is.
     """
     store, rules = settler.store, settler.rules
     with StoredColumns(store.counts().documents, memory) as stored:
         regrouping = Regrouping.find(stored, store, upto, rules, lambda: report(0))
         for stretch in stretches(upto):
             for documents in read_slices(store.documents, [stretch]):
-                regrouping.write(store, stretch.part, documents)
+                regrouping.write(store, stretch.part, documents, plan)
                 report(len(documents))
         checkpoint.joined = dict(count_joined(regrouping.grouping, rules))
     checkpoint.done = {str(part): number for part, number in upto.items()}
-    checkpoint.everything = False
+    checkpoint.everything, checkpoint.in_hand = False, []

@@ -1,15 +1,16 @@
 """Follower of the writes to an index: settles the groups of new documents, portion by portion.
 
-Any number of processes may follow the same index. Each settles a portion against leads that no longer change, so all
-of them write the same, and a write fails when its document has changed since it was read.
+Any number of processes may follow the same index. Each settles a portion against leads that no longer change, and a
+write fails when its document has changed since it was read. What a portion is about to write is noted in the
+checkpoint, which only a process writes that has read what the last one wrote. Who goes on after a process that ended
+or stands still writes that again first, so that nothing of it can come later.
 
 Where few documents are new beside the index, the leads that they may join are looked up in the engine. Where many are
 new, all leads are read once into columns. Both find the same joins.
 """
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -17,16 +18,17 @@ import orjson
 from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import NoIndex, Unavailable
-from ibidem_dedupe.overrides import Overrides
+from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.group_checkpoint import Checkpoint, Conflict, parse_policy
 from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef, marks_as_record
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, group_store
+from ibidem_engines.stored_groups import Assignment, StoredGroups, group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
-from ibidem_workers.groups.settle import Match, Settler, start_groups
+from ibidem_workers.groups.heirs import inherit
+from ibidem_workers.groups.settle import Match, Plan, Settler, start_groups
 from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 
@@ -97,10 +99,12 @@ class Follower:
         return Checkpoint.read(self.engine)
 
     def step(self) -> bool:
-        """Settle the documents that are new since the last time; returns whether there were any."""
+        """Settle the documents that are new since the last time; returns whether there were any, or may be."""
         store = group_store(self.engine)
         try:
             return self._step(store)
+        except Conflict:
+            return True  # another process has settled meanwhile: what it left is settled by the next step
         except (NoIndex, Unavailable):
             now = group_store(self.engine)
             if now.parts() == store.parts() and now.uuids() == store.uuids():
@@ -110,7 +114,10 @@ class Follower:
     def _step(self, store: StoredGroups) -> bool:
         checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
         overrides = Overrides(load_overrides(self.engine))
-        has_changes = self._follow_changes(store, checkpoint)
+        has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
+        if not self._fence(store, checkpoint):
+            return True
+        has_changes |= self._follow_changes(store, checkpoint, has_changes=has_changes)
         upto = store.newest()
         if not has_changes and marks_as_record(upto) == checkpoint.seen:
             return False
@@ -134,12 +141,10 @@ class Follower:
             self.report(documents)
 
         with suppress(Lost):
-            settle_everything(settler, checkpoint, upto, self.memory, report)
+            settle_everything(settler, checkpoint, upto, self.memory, report, self._plan(checkpoint))
 
     def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
         """Settle one part up to a sequence number."""
-        if (pending := checkpoint.in_hand(part)) and not self.stop():
-            self._settle_portion(settler, checkpoint, SeqNoRange(part, pending.after, pending.upto), LARGEST)
         new = SeqNoRange(part, checkpoint.settled_write(part), upto)
         count = settler.store.count_leads(new) if new.upto - new.after >= self.many and not self.stop() else 0
         if count < self.many:
@@ -210,23 +215,39 @@ class Follower:
         match: Match | None = None,
         read: Read | None = None,
     ) -> None:
-        """Settle the first documents of a range; the checkpoint is saved before anything is written."""
+        """Settle the first documents of a range."""
         portion = (read or settler.store.leads)(stretch, size)
         last = portion[-1].name.order if len(portion) == size else stretch.upto
-
-        def plan(joining: Counter[str]) -> None:
-            checkpoint.plan(stretch.part, last, joining)
-            checkpoint.save(self.engine)
-
+        joined: Mapping[str, int] = {}
         if portion:
             marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
-            settler.settle(portion, marks, plan, match)
-        checkpoint.settle(stretch.part, last)
+            joined = settler.settle(portion, marks, self._plan(checkpoint), match)
+        checkpoint.settle(stretch.part, last, joined)
         self.report(len(portion))
 
-    def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
+    def _plan(self, checkpoint: Checkpoint) -> Plan:
+        """Return a function that records documents as in hand, unless another process wrote the checkpoint."""
+
+        def plan(names: Sequence[DocumentRef]) -> None:
+            checkpoint.plan(names)
+            checkpoint.save(self.engine)
+
+        return plan
+
+    @staticmethod
+    def _fence(store: StoredGroups, checkpoint: Checkpoint) -> bool:
+        """Write again what another process had in hand; returns whether everything was written.
+
+        Whatever that process, which ended or stands still, writes later is then a conflict. What it wrote before is
+        settled again, and a group that it left without a lead gets one.
+        """
+        is_done = not checkpoint.in_hand or (revisit(store, checkpoint.in_hand) and inherit(store))
+        if is_done:
+            checkpoint.in_hand = []
+        return is_done
+
+    def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint, *, has_changes: bool) -> bool:
         """Process deletions, also of indexes, and manual decisions, which cause no write of a document."""
-        has_changes = checkpoint.follow_indices(store.parts(), store.uuids())
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:
             if inherit(store):
@@ -258,36 +279,11 @@ def decided_names(key: str) -> list[tuple[str, str]]:
         return []
 
 
-def inherit(store: StoredGroups) -> bool:
-    """Make the first remaining member the lead of each group whose lead was deleted.
-
-    Which members duplicate the new lead is decided when it is settled.
-
-    Returns:
-        Whether all were written: one that was changed meanwhile is read again the next time.
-    """
-    is_done = True
-    store.newest()
-    for sizes in store.sizes():
-        lead_groups = {each.group for members in store.members(list(sizes), lead=True) for each in members}
-        heirs = [heir for group in sizes if group not in lead_groups for heir in first_member(store, group)]
-        if heirs:
-            is_done &= all(store.assign([Assignment(each, each.group, lead=True) for each in heirs]))
-    return is_done
-
-
-def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
-    """Yield the first document of a group, if there is one."""
-    for members in store.members([group]):
-        yield members[0]
-        return
-
-
 def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
     """Mark documents to be settled again; followers leave their group first.
 
     Returns:
-        Whether all were written, as in `inherit`.
+        Whether all were written: one that was changed meanwhile is read again the next time.
     """
     store.newest()
     documents = store.read(sorted(set(names)))

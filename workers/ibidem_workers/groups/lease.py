@@ -1,7 +1,8 @@
 """Lease on the settling of an index: one process at a time settles.
 
-Two that settle at the same time do no harm, they only do the work twice. So two may take the lease in the same moment:
-the last one holds it, and the other one stops when it renews the lease.
+Two that settle at the same time do no harm: one of them finds that the other has written the checkpoint, and its work
+was in vain. So two may take the lease in the same moment: the last one holds it, and the other one stops when it renews
+the lease.
 """
 
 import time
@@ -54,11 +55,12 @@ class Lease:
         self.is_lost = self.is_taken()
         return not self.is_lost
 
-    def renew(self) -> None:
-        """Renew the lease, unless another process has taken it."""
+    def renew(self) -> bool:
+        """Renew the lease, unless another process has taken it; returns whether none has."""
         self.is_lost = self.is_lost or self.is_taken()
         if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
             self._note(time.time() + SECONDS)
+        return not self.is_lost
 
     def give_back(self) -> None:
         """Release the lease, unless another process has it."""

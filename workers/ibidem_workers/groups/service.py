@@ -1,15 +1,17 @@
 """Service of stored groups: settles new documents while no other process does, or all again."""
 
 import time
+from collections.abc import Callable
 from math import inf
 
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint, has_settled, policy_as_record
+from ibidem_engines.group_checkpoint import Checkpoint, Conflict, has_settled, policy_as_record
 from ibidem_engines.reindex import Marks, marks_as_record, parse_marks
 from ibidem_engines.stored_groups import group_set, group_store
-from ibidem_workers.groups.follower import SIZE, Follower, Report, inherit, override_hashes
+from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
+from ibidem_workers.groups.heirs import inherit
 from ibidem_workers.groups.lease import Lease
 from ibidem_workers.groups.shared_match import MatchQueue
 from ibidem_workers.groups.stored_columns import MAX_BYTES
@@ -37,12 +39,9 @@ def settle(
     """
     engine = group_set(engine)
     lease, deadline = Lease(engine), time.monotonic() + seconds
+    is_lost = loss_of(lease)
 
-    def is_lost() -> bool:
-        lease.renew()  # before the first portion too: else each process that took it in the same moment settles one
-        return lease.is_lost
-
-    def stop() -> bool:
+    def stop() -> bool:  # before the first portion too: else each that took it in the same moment settles one
         return is_lost() or time.monotonic() > deadline
 
     if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the one that settles
@@ -52,6 +51,11 @@ def settle(
             Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory, queue=queue).catch_up()
         finally:
             lease.give_back()
+
+
+def loss_of(lease: Lease) -> Callable[[], bool]:
+    """Return what renews a lease, and tells whether another process has taken it."""
+    return lambda: not lease.renew()
 
 
 def settle_all(
@@ -106,7 +110,7 @@ def is_settled(engine: Engine) -> bool:
     checkpoint, store = Checkpoint.read(engine), group_store(engine)
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
-    is_followed = is_same and override_hashes(engine) == checkpoint.overrides
+    is_followed = is_same and not checkpoint.in_hand and override_hashes(engine) == checkpoint.overrides
     return is_followed and (not checkpoint.done or store.deletions() == checkpoint.deletions)
 
 
@@ -133,12 +137,33 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     engine = group_set(engine, takes_over=everything)
     if not everything:
         inherit(group_store(engine))
+    while not begin_again(engine, everything=everything, policy=policy):
+        time.sleep(PAUSE)
+    while True:
+        lease = Lease(engine)
+        if not lease.take():
+            time.sleep(PAUSE)
+            continue
+        try:
+            is_lost = loss_of(lease)
+            checkpoint = Follower(engine, report, size, stop=is_lost, is_lost=is_lost, memory=memory).catch_up()
+        finally:
+            lease.give_back()
+        if not lease.is_lost:
+            return checkpoint
+
+
+def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> bool:
+    """Note that all groups are to be settled again; returns whether no other process wrote the checkpoint meanwhile."""
     checkpoint = Checkpoint.read(engine)
     if policy is not None:
         checkpoint.policy = policy_as_record(policy)
-    checkpoint.done, checkpoint.seen, checkpoint.pending = {}, {}, None
+    checkpoint.done, checkpoint.seen = {}, {}
     checkpoint.everything = everything
     if everything:
         checkpoint.joined = {}
-    checkpoint.save(engine)
-    return Follower(engine, report, size, memory=memory).catch_up()
+    try:
+        checkpoint.save(engine)
+    except Conflict:
+        return False
+    return True

@@ -1,7 +1,7 @@
 """Settling of one portion: leads, joins, and new groups for the followers of a rewritten lead."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import DocumentRef
@@ -9,13 +9,14 @@ from ibidem_engines.reindex import Marks
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, index_places, own_group
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
+from ibidem_workers.groups.heirs import inherit_groups
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row, ref
 
 ROUNDS = 5
 """How often a portion is settled again when a lead that a document would join has disappeared."""
 
-Plan = Callable[[Counter[str]], None]
-"""Called with how many documents will join, by level, before anything is written."""
+Plan = Callable[[Sequence[DocumentRef]], None]
+"""Called with the documents that are about to be written, before any of them is."""
 
 Match = Callable[[Sequence[Row], Marks], Sequence[Join]]
 """Returns the joins of documents in the order of writing, where leads are settled up to the marks; others lead."""
@@ -44,8 +45,10 @@ class Settler:
         """Number the indexes."""
         self._places = index_places(self.store)
 
-    def settle(self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None) -> None:
-        """Settle a portion.
+    def settle(
+        self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None
+    ) -> Counter[str]:
+        """Settle a portion; returns how many of its documents have joined a lead, by level.
 
         Args:
             portion: Leads that are not settled, in the order of writing.
@@ -53,30 +56,26 @@ class Settler:
             plan: Called before anything is written.
             match: Finds the joins; None: by look-ups in the engine, which a portion falls back to when it is outrun.
         """
-        for turn in range(ROUNDS):
+        for turn in range(ROUNDS - 1):
             try:
-                self._settle(portion, plan, match if match and not turn else self._look_up, marks)
+                return self._settle(portion, plan, match if match and not turn else self._look_up, marks)
             except Outrun:
-                if turn + 1 == ROUNDS:
-                    raise
                 self.refresh()
-            else:
-                return
+        return self._settle(portion, plan, self._look_up, marks)
 
     def refresh(self) -> None:
         """Make writes visible to searches."""
         self.store.newest()
         self.recent_joins.clear()
 
-    def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match, marks: Marks) -> None:
+    def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match, marks: Marks) -> Counter[str]:
         followers = self._followers(portion)
         twins = self._twins(portion, followers)
         twin_names = {ref(each) for each in twins}
         documents = {ref(each): each for each in portion if ref(each) not in twin_names}
-        if twins:
-            self.store.assign(start_groups(self.store, twins))
         joins = match([make_row(each) for each in documents.values()], marks)
-        self.write(joins, documents, plan, self._successions(joins, documents, followers))
+        changes = [*start_groups(self.store, twins), *self._successions(joins, documents, followers)]
+        return self.write(joins, documents, plan, changes)
 
     def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
         return LookUpMatch(self.store, self.rules, marks, self.recent_joins).joins(rows)
@@ -87,8 +86,8 @@ class Settler:
         documents: Mapping[DocumentRef, GroupedDocument],
         plan: Plan,
         changes: Sequence[Assignment] = (),
-    ) -> None:
-        """Write joins.
+    ) -> Counter[str]:
+        """Write joins; returns how many were written, by level.
 
         Args:
             joins: The joins.
@@ -100,12 +99,35 @@ class Settler:
             Outrun: A document would join what is no lead any more.
         """
         groups = self._groups(joins, documents)
-        plan(Counter(join.level for join in joins))
-        if changes:
-            self.store.assign(changes)
+        plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
+        if changes and not all(self.store.assign(changes)):
+            self._mend({group for each in changes for group in (each.document.group, each.group)})
         joiners = [Assignment(documents[join.name], groups[join.lead], lead=False) for join in joins]
         outcomes = self.store.assign(joiners) if joiners else []
-        self.recent_joins |= {join.name for join, has_joined in zip(joins, outcomes, strict=True) if has_joined}
+        written = [join for join, is_written in zip(joins, outcomes, strict=True) if is_written]
+        self.recent_joins |= {join.name for join in written}
+        if len(written) < len(joins):
+            written += self._find_written(set(joins) - set(written), groups)
+        return Counter(join.level for join in written)
+
+    def _mend(self, groups: Collection[str]) -> None:
+        """Give groups a lead of which a part alone was written, since the rest had changed.
+
+        Raises:
+            Outrun: They change all the time.
+        """
+        for _ in range(ROUNDS):
+            self.refresh()
+            if inherit_groups(self.store, sorted(groups)):
+                return
+        raise Outrun
+
+    def _find_written(self, joins: Collection[Join], groups: Mapping[DocumentRef, str]) -> list[Join]:
+        """Find the joins that were written all the same: a request whose answer was lost is sent again."""
+        self.refresh()
+        documents = self.store.read([join.name for join in joins])
+        followers = {ref(each): each.group for each in documents if not each.lead}
+        return [join for join in joins if followers.get(join.name) == groups[join.lead]]
 
     def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
         """Read the followers of some documents; only rewritten leads have any."""
