@@ -35,6 +35,7 @@ class Checkpoint:
         joined: How many documents have joined a lead so far, by level.
         in_hand: Index and id of the documents that were about to be written; a process that ended, or stands still,
             may have written some of them, or write them yet.
+        takeovers: How often a process has gone on where another had documents in hand.
         deletions: The engine's count of deletions when groups without a lead were last looked for.
         overrides: A hash of each manual decision that groups follow, by its key.
         policy: The figures that groups are settled by.
@@ -48,6 +49,7 @@ class Checkpoint:
     seen: dict[str, int] = field(default_factory=dict)
     joined: dict[str, int] = field(default_factory=dict)
     in_hand: list[tuple[str, str]] = field(default_factory=list)
+    takeovers: int = 0
     deletions: int = 0
     overrides: dict[str, str] = field(default_factory=dict)
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
@@ -77,6 +79,15 @@ class Checkpoint:
     def plan(self, names: Iterable[tuple[str, str]]) -> None:
         """Record documents as in hand, before any of them is written."""
         self.in_hand = list(names)
+
+    def take_over(self, engine: Engine) -> None:
+        """Make the checkpoint one's own, so that who has documents in hand writes it no more and counts none of them.
+
+        Raises:
+            Conflict: Another process has written it since it was read.
+        """
+        self.takeovers += 1
+        self.save(engine)
 
     def settle(self, part: ShardRef, upto: int, joined: Mapping[str, int]) -> None:
         """Mark all writes of a part up to a sequence number as settled.

@@ -22,7 +22,7 @@ def _nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def _is_not_fenced(_: object, checkpoint: Checkpoint) -> bool:
+def _is_not_fenced(_: object, __: object, checkpoint: Checkpoint) -> bool:
     checkpoint.in_hand = []
     return True
 
@@ -69,10 +69,13 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(Checkpoint, "plan", _nothing), "documents were counted as joined", first=300
     ),
     "what another process has in hand is not written again": Defect(
-        lambda: patch.object(Follower, "_fence", staticmethod(_is_not_fenced)), "a group has no lead", "HEIRS", 2000
+        lambda: patch.object(Follower, "_fence", _is_not_fenced), "a group has no lead", "HEIRS", 2000
     ),
     "who has lost the lease writes the checkpoint all the same": Defect(
         lambda: patch.object(Checkpoint, "save", Checkpoint.put), "documents were counted as joined", "PLAIN", 200
+    ),
+    "documents in hand are written again by who has not taken over": Defect(
+        lambda: patch.object(Checkpoint, "take_over", _nothing), "documents were counted as joined", first=800
     ),
     "a join whose answer was lost is not looked for": Defect(
         lambda: patch.object(settle.Settler, "_find_written", lambda *_: []), "documents were counted as joined"

@@ -35,6 +35,10 @@ def test_no_document_joins_a_lead_that_was_deleted_while_its_settler_stood_still
     assert run([330, 2095, 4444, 4700], "HEIRS") == []
 
 
+def test_a_join_that_another_has_undone_is_counted_by_neither_and_once_when_it_is_settled_again() -> None:
+    assert run([818], "ANY") == []
+
+
 def test_a_seed_gives_the_same_schedule_again() -> None:
     assert simulate(12).scheduler.trace == simulate(12).scheduler.trace
 

@@ -234,17 +234,19 @@ class Follower:
 
         return plan
 
-    @staticmethod
-    def _fence(store: StoredGroups, checkpoint: Checkpoint) -> bool:
+    def _fence(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
         """Write again what another process had in hand; returns whether everything was written.
 
         Whatever that process, which ended or stands still, writes later is then a conflict. What it wrote before is
         settled again, and a group that it left without a lead gets one.
         """
-        is_done = not checkpoint.in_hand or (revisit(store, checkpoint.in_hand) and inherit(store))
-        if is_done:
-            checkpoint.in_hand = []
-        return is_done
+        if not checkpoint.in_hand:
+            return True
+        checkpoint.take_over(self.engine)
+        if not (revisit(store, checkpoint.in_hand) and inherit(store)):
+            return False
+        checkpoint.in_hand = []
+        return True
 
     def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint, *, has_changes: bool) -> bool:
         """Process deletions, also of indexes, and manual decisions, which cause no write of a document."""
