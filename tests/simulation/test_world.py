@@ -39,6 +39,10 @@ def test_a_join_that_another_has_undone_is_counted_by_neither_and_once_when_it_i
     assert run([818], "ANY") == []
 
 
+def test_a_deletion_is_finished_by_the_replacement_that_goes_on_where_one_was_killed() -> None:
+    assert run([168, 1193, 5694], "REPLACEMENT_DELETION") == []
+
+
 def test_a_seed_gives_the_same_schedule_again() -> None:
     assert simulate(12).scheduler.trace == simulate(12).scheduler.trace
 

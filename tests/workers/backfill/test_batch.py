@@ -1,17 +1,16 @@
 """One document that cannot be signed harms no other, and every document is accounted for."""
 
 import threading
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.engine import Engine, Outcome, WriteStatus
+from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import Name, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -172,34 +171,3 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
     assert (outcome.account.indexed, len(set(outcome.own)), outcome.account.documents) == (40, len(outcome.own), 40)
     assert (outcome_again.account.unchanged, outcome_again.account.documents) == (40, 40)
     assert left[0] < -1, "none was rejected"
-
-
-@pytest.mark.slow
-def test_a_late_copy_is_deleted_where_its_deletion_is_newer_and_one_of_another_program_where_the_first_index_has_none(
-    context: BackfillContext,
-) -> None:
-    versions = {"old": 2, "new": 9, "theirs": 0, "theirs, deleted": 0}
-    documents = [
-        pages.SourceDocument(
-            Name("news", id_, 1), Document(id_, "a text"), "", version, "", "", "", packed=b"", state=(1, 1), order=1
-        )
-        for id_, version in versions.items()
-    ]
-    context.engine.put_records("tombstones", {id_: {"version": 5} for id_ in versions})
-    first = FirstIndex({id_: {"version": 5} for id_ in ("old", "new", "theirs")})
-    outcomes = [Outcome(id_, WriteStatus.INDEXED, at) for at, id_ in enumerate(versions, 1)]
-    late = replace(context, source=cast("Any", first))
-    settled = pages._delete_late(late, [(each, None) for each in documents], outcomes)
-    fates = {outcome.id: outcome.fate for outcome in settled}
-    assert [id_ for id_, fate in fates.items() if fate is WriteStatus.STALE] == ["old", "theirs, deleted"]
-
-
-@dataclass
-class FirstIndex:
-    """The records of the index that is copied."""
-
-    tombstones: dict[str, dict[str, int]]
-
-    def get_records(self, _: object) -> Iterator[tuple[str, object]]:
-        """Read its tombstones."""
-        return iter(self.tombstones.items())

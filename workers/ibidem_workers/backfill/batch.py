@@ -9,7 +9,6 @@ from ibidem_core.errors import EngineError
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import records
 from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Signed, SourceDocument
 from ibidem_ingest.errors import Refusal
@@ -18,6 +17,7 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
+from ibidem_workers.backfill.survivors import delete_survivors
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.batches import batch_key
 from ibidem_workers.overlap import overlap
@@ -333,41 +333,12 @@ def _sign_copies(
             outcomes = retry_unavailable(lambda: copy.take(copies), context.settings.patience)
         else:
             written = retry_unavailable(lambda: copy.take_late(copies, switch_marks), context.settings.patience)
-            outcomes = retry_unavailable(lambda: _delete_late(context, copies, written), context.settings.patience)
+            outcomes = retry_unavailable(
+                lambda: delete_survivors(context.engine, context.source, copies, written), context.settings.patience
+            )
         return _Round(_account(list(zip(copies, outcomes, strict=True))[: len(documents)]), [])
 
     return write
-
-
-def _delete_late(context: BackfillContext, copies: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
-    """Delete copies of documents deleted from the new index meanwhile; returns the outcomes with these as stale.
-
-    A document without a version was written by another program, whatever tombstones say of earlier ones: it goes where
-    the first index does not know of the deletion.
-    """
-    engine = context.engine
-    written = [document for (document, _), outcome in zip(copies, outcomes, strict=True) if outcome.order]
-    entries = engine.get_records_by_key("tombstones", [document.name.id for document in written])
-    stones = dict(read_entries(entries.items(), Tombstone.from_record))
-    unversioned = {each.name.id for each in written if not each.version and each.name.id in stones}
-    known = {
-        id_: entry for id_, entry in context.source.get_records("tombstones") if unversioned and id_ in unversioned
-    }
-    deleted: dict[str, int] = {}
-    for document in written:
-        id_ = document.name.id
-        if id_ in stones and (
-            stones[id_].version >= document.version if document.version else known.get(id_) != entries[id_]
-        ):
-            deleted[id_] = stones[id_].version
-    for version in set(deleted.values()):
-        engine.delete([id_ for id_, number in deleted.items() if number == version], version)
-    return [
-        Outcome(each.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {deleted[each.id]}")
-        if each.id in deleted and each.order
-        else each
-        for each in outcomes
-    ]
 
 
 def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:

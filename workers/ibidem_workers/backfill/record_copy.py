@@ -15,6 +15,7 @@ from ibidem_engines.index_names import rename
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.reindex import ReindexSource
 from ibidem_workers.backfill.checkpoint import KEYS
+from ibidem_workers.backfill.survivors import find_survivors
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 AT_ONCE = 1_000
@@ -54,11 +55,24 @@ class RecordCopy:
 
         What was deleted from the first index may have come to the new one before its tombstone does.
         """
-        if not self.copied:  # another process copied them: what is there may be newer
-            there = {(ledger, key) for ledger in LEDGERS for key, _ in self.engine.get_records(ledger)}
-            own = ((ledger, key, entry) for ledger in LEDGERS for key, entry in self._records(ledger))
-            self.copied = {(ledger, key): _hash(entry) for ledger, key, entry in own if (ledger, key) in there}
+        if not self.copied:  # another process copied them
+            self.copied = dict(self._copied_before())
         self._copy_changes(deletes=True)
+
+    def _copied_before(self) -> Iterator[tuple[Key, int]]:
+        """Yield the records of the source that another process has copied: in the new index they may be newer."""
+        for ledger in LEDGERS:
+            there = dict(self.engine.get_records(ledger))
+            for portion in _portions((key, entry) for key, entry in self._records(ledger) if key in there):
+                pending = self._pending(portion, there) if ledger == "tombstones" else ()
+                yield from (((ledger, key), _hash(portion[key])) for key in portion if key not in pending)
+
+    def _pending(self, tombstones: Mapping[str, Any], there: Mapping[str, Any]) -> set[str]:
+        """Return the ids whose deletion is not finished: the tombstone there is older, or the document survived it."""
+        stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
+        known = dict(read_entries(((key, there[key]) for key in stones), Tombstone.from_record))
+        older = {key for key, stone in stones.items() if key not in known or known[key].version < stone.version}
+        return older | find_survivors(self.engine, stones)
 
     def _copy_changes(self, *, deletes: bool = False) -> None:
         removed = set(self.copied)
