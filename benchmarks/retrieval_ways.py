@@ -127,16 +127,21 @@ class Ways:
         return [hits[group.lead]["_id"] for group in groups[:TEN]]
 
     def load_vectors(self) -> None:
-        """Make the index with vectors."""
-        name, vector = f"{self.index}-{VECTORS}", {"type": "dense_vector", "dims": DIMENSIONS, "index": False}
-        mapping = {"properties": {"text": {"type": "text"}, "vector": vector}}
+        """Make the index with vectors; a text without words has none, since a vector of zeros has no cosine."""
+        name, field = f"{self.index}-{VECTORS}", {"type": "dense_vector", "dims": DIMENSIONS, "index": True}
+        mapping = {"properties": {"text": {"type": "text"}, "vector": field}}
         self.client.indices.create(index=name, settings={"number_of_replicas": 0}, mappings=mapping)
         items = list(self.vectors.texts.items())
         for start in range(0, len(items), BATCH):
             lines: list[Json] = []
             for each, text in items[start : start + BATCH]:
-                lines += [{"index": {"_id": each}}, {"text": text, "vector": self.vectors.by_name[each].tolist()}]
-            self.client.bulk(index=name, operations=lines)
+                vector = self.vectors.by_name[each]
+                lines += [
+                    {"index": {"_id": each}},
+                    {"text": text} | ({"vector": vector.tolist()} if vector.any() else {}),
+                ]
+            if self.client.bulk(index=name, operations=lines)["errors"]:
+                raise SystemExit(f"not all vectors of {self.index} were taken")
         self.client.indices.refresh(index=name)
         self.client.indices.forcemerge(index=name, max_num_segments=1)
 
