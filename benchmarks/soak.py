@@ -209,7 +209,7 @@ def soak_hour(url: str, broker: str, arguments: argparse.Namespace, folder: Path
         ):
             await_port(port)
             wait_for_workers(url, index, workers.pid, arguments.workers)
-            pids = {f"worker {at}": pid for at, pid in enumerate(children(workers.pid), 1)}
+            pids = {f"worker {at}": pid for at, pid in enumerate(forks(workers.pid), 1)}
             memory = Memory({**pids, "gateway": gateway.pid, "ingest": ingest.pid})
             soak = Soak(time.monotonic())
             with ThreadPoolExecutor() as threads:
@@ -230,9 +230,14 @@ def soak_hour(url: str, broker: str, arguments: argparse.Namespace, folder: Path
         remove_indices(url, index)
 
 
+def forks(pid: int) -> list[int]:
+    """Return the workers of a command: a starter, its child, has forked them."""
+    return [worker for starter in children(pid) for worker in children(starter)]
+
+
 def wait_for_workers(url: str, index: str, pid: int, count: int) -> None:
     """Wait until all workers were started and one of them has made the index."""
-    while len(children(pid)) < count or index not in ask(url, "GET", f"/{index}?ignore_unavailable=true"):
+    while len(forks(pid)) < count or index not in ask(url, "GET", f"/{index}?ignore_unavailable=true"):
         time.sleep(0.2)
 
 

@@ -174,6 +174,11 @@ class Tags:
         """The documents of all entries."""
         return self._last.keys()
 
+    @property
+    def tagged(self) -> Collection[DocumentRef]:
+        """The documents that have a tag: not those from which every tag was taken back."""
+        return [name for name in self._last if self.standing(name)]
+
     def standing(self, name: DocumentRef) -> Mapping[str, LastEntry]:
         """Return what holds of a document, by tag in the order of letters; nothing of one without tags."""
         given = [last for last in self._last.get(name, {}).values() if last.entry.action == "add"]

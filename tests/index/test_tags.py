@@ -70,11 +70,11 @@ def report(engine: Engine, by: Any = "groups") -> TagReport:
 
 
 def check_sums(engine: Engine, found: TagReport) -> None:
-    """Every document that the ledger names is counted once."""
+    """Every document that has a tag is counted once."""
     counts = found.counts
     assert counts["groups"] == counts["inconsistent"] + counts["open"] + counts["complete"]
     assert counts["documents"] == counts["tagged"] + counts["untagged"] + counts["changed"]
-    assert len(load_tags(engine).names) <= counts["documents"] + counts["outside"] + counts["gone"]
+    assert len(load_tags(engine).tagged) <= counts["documents"] + counts["outside"] + counts["gone"]
 
 
 def test_a_group_is_tagged_in_one_entry_that_says_who_when_which_and_in_what(engine: Engine) -> None:
@@ -119,6 +119,16 @@ def test_a_text_that_has_changed_is_to_be_tagged_again(engine: Engine) -> None:
     change_tag(engine, find_named(engine, ["x"]), "relevant")
     assert tags_of(engine, "x") == [("relevant",)]
     assert [row["state"] for row in ledger_rows(engine, load_tags(engine))] == ["current", "replaced", "current"]
+
+
+def test_a_group_from_which_every_tag_was_taken_back_is_as_one_that_never_had_any(engine: Engine) -> None:
+    before = report(engine)
+    group = find_duplicates(engine, "a")
+    change_tag(engine, group, "privileged")
+    assert report(engine).counts["complete"] == 1
+    change_tag(engine, group, "privileged", action="remove")
+    assert report(engine) == before
+    assert len(list(ledger_rows(engine, load_tags(engine)))) == 6
 
 
 @pytest.mark.parametrize("by", ["groups", "stored"])

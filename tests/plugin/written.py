@@ -301,8 +301,9 @@ def read_hit(hit: Json) -> Json:
 
 
 def evidence() -> list[Json]:
-    """List the kinds of evidence on a pair; those without a reason are relations of two long texts."""
-    return [{"code": TABLE.code(kind.name), "signature": kind.name} for kind in TABLE.kinds if kind.reason]
+    """List the kinds of evidence that signatures decide, and manual decisions: the plugin compares no texts."""
+    kinds = [kind for kind in TABLE.kinds if kind.decide or kind.level is None]
+    return [{"code": TABLE.code(kind.name), "signature": kind.name} for kind in kinds]
 
 
 FILES: Mapping[str, Callable[[], list[Json]]] = {

@@ -51,7 +51,7 @@ class ReviewedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedGroup:
-    """A group of which at least one document was tagged at some time.
+    """A group of which at least one document was tagged, and has kept its tag.
 
     Args:
         lead: Index and id of its first document.
@@ -182,15 +182,15 @@ def report_tags(
     """
     if by == "stored" and not Checkpoint.read(group_set(engine)).done:
         raise UsageError(f"no groups are stored in index {engine.index!r}", "store them by: ibidem backfill --groups")
-    contents = read_contents(engine, tags.names)
-    there = set(contents)
+    tagged = tags.tagged
+    there = set(read_contents(engine, tagged))
     if by == "stored":
         groups = stored_groups_of(engine, there)
     elif by == "threads":
         groups = threads_of(engine, there, progress)
     else:
         groups = groups_of(index_groups(engine, policy, progress=progress), there)
-    counts = dict.fromkeys(COUNTS, 0) | {"outside": len(there), "gone": len(tags.names) - len(there)}
+    counts = dict.fromkeys(COUNTS, 0) | {"outside": len(there), "gone": len(tagged) - len(there)}
     listed: list[ReviewedGroup] = []
     for group in review_groups(engine, tags, groups, "thread" if by == "threads" else "group"):
         count(counts, group)
