@@ -64,7 +64,6 @@ _ADDRESS = re.compile(
 _HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]*)(?::\d{1,5})?"
 _HOSTS = re.compile(rf"{_HOST}(?:,{_HOST})*")
 _SERVER_PATH = re.compile(r"[\w.,%/*~-]*")
-_ACCOUNT_IN_PATH = re.compile(r":[^/@]{0,300}@")
 _VALUE = re.compile(r"[\w.,=%/+ -]*")
 _WITHIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s\"'<>`]+")
 _ACCOUNT_WITHIN = re.compile(r":(?!//\*\*\*@)[^\s@]{1,300}@")
@@ -82,7 +81,7 @@ def redact(url: str) -> str:
     '***'
     """
     match = _parse(url)
-    if match is None:
+    if match is None or (match["account"] or "").endswith(":"):  # the host may be a password that begins with an @
         return HIDDEN
     account = "" if match["account"] is None else f"{HIDDEN}@"
     options = "" if match["options"] is None else "?" + "&".join(map(_option, match["options"].split("&")))
@@ -178,7 +177,8 @@ def _parse(url: str) -> re.Match[str] | None:
         return None
     path = match["path"] or ""
     if match["scheme"] in FILES:
-        is_local = match["account"] is None and not match["hosts"] and not _ACCOUNT_IN_PATH.search(path)
+        holds_account = "@" in path.partition(":")[2]  # a password may hold a slash
+        is_local = match["account"] is None and not match["hosts"] and not holds_account
         return match if is_local else None
     understood = match["scheme"] in SERVERS and _HOSTS.fullmatch(match["hosts"]) and _SERVER_PATH.fullmatch(path)
     return match if understood and "@" not in (match["options"] or "") else None
