@@ -13,6 +13,7 @@ from ibidem_core.address import Fields
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.bulk import Action, ActionOutcome
 from ibidem_engines.cluster.stored_version import StoredVersion
+from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.engine import (
     Engine,
@@ -122,7 +123,7 @@ def _state(body: bytes) -> RecordState:
     return crc32(body), 1
 
 
-class MemoryTarget(writing.WriteTarget):
+class MemoryTarget(WriteTarget):
     """Where documents are written: the requests of `writing` go to the cluster in memory."""
 
     __slots__ = ()
@@ -176,7 +177,7 @@ class MemoryEngine(Engine):
     def __init__(self, link: Link, index: str) -> None:
         self.index = index
         self._link = link
-        self._mode = writing.WriteMode()
+        self._mode = WriteMode()
 
     @property
     def _cluster(self) -> MemoryCluster:

@@ -23,6 +23,7 @@ from ibidem_engines.cluster.ranking import window
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
+from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import (
     HealthIssue,
@@ -78,7 +79,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         self._kind = address.layout
         self._version = ""
         self._layout_cache = TtlCache[str, Layout]()
-        self._write_mode = writing.WriteMode()
+        self._write_mode = WriteMode()
         self._plugin = TtlCache[str, bool]()
         self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
@@ -312,7 +313,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         stemmed = self.fields.stemmed or self._readable().stemmed
         return replace(self.fields, stemmed=stemmed)
 
-    def _place(self) -> writing.WriteTarget:
+    def _place(self) -> WriteTarget:
         """Return the write target, after checking that the index has our fields.
 
         The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
@@ -329,9 +330,7 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
         ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
         indices = index_layout.indices
         is_set = index_layout.is_set
-        return writing.WriteTarget(
-            self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices, is_set=is_set
-        )
+        return WriteTarget(self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices, is_set=is_set)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""

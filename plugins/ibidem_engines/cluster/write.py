@@ -5,108 +5,23 @@ sequence number, and a write that finds another state than the one it was decide
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
-from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome
 from ibidem_engines.cluster.sequence_numbers import write_order
-from ibidem_engines.cluster.source import Values, as_source, version_update
-from ibidem_engines.cluster.stored_version import StoredVersion, read_versions
+from ibidem_engines.cluster.source import version_update
+from ibidem_engines.cluster.stored_version import StoredVersion
+from ibidem_engines.cluster.write_target import WriteTarget, tombstone_versions
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
-from ibidem_engines.stored_groups import own_group
-from ibidem_ingest.signatures.content import group_name
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
 ROUNDS = 9
 """How often a write is decided again; each time another writer was faster."""
-
-
-@dataclass(slots=True)
-class WriteMode:
-    """Whether a write first reads the stored version, based on this process's recent writes.
-
-    Args:
-        expects_new: Skip the read while most documents are new. The first write always reads: a missing shard then
-            fails at once, not after the one-minute write timeout.
-    """
-
-    expects_new: bool = False
-
-    def learn(self, count: int, documents: int) -> None:
-        """Record how many of some documents already existed."""
-        self.expects_new = 2 * count <= documents
-
-
-@dataclass(frozen=True, slots=True)
-class WriteTarget:
-    """Index, fields and connection for writing documents.
-
-    Args:
-        cluster: The cluster.
-        index: The index that new documents are written to, or the data stream.
-        fields: Names of a document's fields in it.
-        layout: `full` or `lean`.
-        ledgers: The records next to the index.
-        mode: Whether a write reads first.
-        indices: All indexes of the name, the newest last: a document is replaced where it is.
-        is_set: Whether other indexes may hold the same ids.
-    """
-
-    cluster: ClusterClient
-    index: str
-    fields: Fields
-    layout: str
-    ledgers: LedgerStore
-    mode: WriteMode = field(default_factory=WriteMode)
-    indices: tuple[str, ...] = ()
-    is_set: bool = False
-
-    def group(self, id_: str, standing: StoredVersion | None = None) -> str:
-        """Return the name of the group that a document leads once it is written.
-
-        A lead keeps the name of its group, so that its followers are found.
-        """
-        if standing and standing.group:
-            return standing.group
-        if not self.is_set:
-            return group_name(id_)
-        newest = self.index if self.index in self.indices else self.indices[-1]
-        return own_group(standing.index if standing else newest, id_)
-
-    def source(self, record: Record, values: Values | None = None, standing: StoredVersion | None = None) -> bytes:
-        """Serialize a record as JSON."""
-        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, standing))
-
-    def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        """Read the stored versions of some ids."""
-        return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
-
-    @property
-    def reads_first(self) -> bool:
-        """Whether a write must read first: with several indexes only that shows where a document is."""
-        return len(self.indices) > 1 or not self.mode.expects_new
-
-    def graves(self, ids: Sequence[str]) -> dict[str, int]:
-        """Read the tombstone versions of some ids."""
-        return _versions(self.ledgers.get_keys("tombstones", ids))
-
-    def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
-        """Run actions as bulk requests."""
-        return run(self.cluster, actions)
-
-
-def _versions(entries: Mapping[str, Any]) -> dict[str, int]:
-    """Return the versions of tombstones by document id; damaged ones are omitted."""
-    return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,7 +296,7 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     remaining = list(versions)
     for turn in range(ROUNDS if remaining else 0):
         entries, states = place.ledgers.read_states("tombstones", remaining)
-        graves = _versions(entries)
+        graves = tombstone_versions(entries)
         stones = {
             id_: {"version": versions[id_], "at": timestamp}
             for id_ in remaining
