@@ -1,14 +1,16 @@
 """Trials: a cluster is given one trouble in the middle of an ingest, deletions, decisions and searches, and healed."""
 
+import contextlib
 import os
 import random
 import signal
+import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults.environment import Setting
+from faults.environment import Command, Setting
 from faults.kill import descendants
 from faults.round import ATTEMPTS, find_faults
 from nodes.cluster import FrailNodes
@@ -185,9 +187,7 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     unfelt = trouble in COUNTED and not place.nodes.is_felt
     place.nodes.heal()
     crowd.finish()
-    attempts = 1
-    while command.process.wait(PATIENCE_S) not in DONE and attempts < ATTEMPTS:
-        attempts, command = attempts + 1, setting.ingest(path)
+    command, attempts = finish_ingest(setting, command, path)
     faults = [*crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
     account = command.account() if command.process.returncode in DONE else {}
     faults += find_faults(setting, account, lines, PATIENCE_S)
@@ -195,6 +195,15 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     return Outcome(
         trouble, lines, attempts, crowd.acknowledged, searches.whole, searches.failed, faults, time.monotonic() - began
     )
+
+
+def finish_ingest(setting: Setting, command: Command, path: Path) -> tuple[Command, int]:
+    """Give a command again until it has done its work, or does not end; returns the last one and how many there were."""
+    attempts = 1
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        while command.process.wait(PATIENCE_S) not in DONE and attempts < ATTEMPTS:
+            attempts, command = attempts + 1, setting.ingest(path)
+    return command, attempts
 
 
 def brought_back(place: Place) -> list[str]:
