@@ -5,14 +5,14 @@
 A cluster of two nodes with the plugin is upgraded node by node, and documents are ingested, deleted, decided on,
 settled and searched at each stage. `ibidem backfill --into` is killed at each of its requests that change something,
 once before and once after the engine has carried it out; others write and delete; the same command is given again, and
-every document compared. An earlier release, built from the history of the project, leaves an index and messages in the
-queue; this version takes them. A page keeps the last run of each part.
+every document compared. A kill that meets another change than the one it was meant for, or none, is told of as missed.
+An earlier release, built from the history of the project, leaves an index and messages in the queue; this version takes
+them. A page keeps the last run of each part.
 """
 
 import re
 import sys
 import tempfile
-from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -23,7 +23,7 @@ from faults.environment import Own
 from faults.table import small_table
 from servers.nodes import EngineName
 from upgrade.earlier_release import upgrade_from
-from upgrade.killed_swap import steps_to_try, trial
+from upgrade.killed_swap import MissedStep, kills, trial
 from upgrade.rolling import roll
 from workers.backfill.conftest import Theirs
 
@@ -48,21 +48,26 @@ def rolling(engine: EngineName, old: str, new: str) -> Iterator[str]:
 
 def swap(engine: EngineName) -> Iterator[str]:
     """Kill a backfill at each change."""
+    broken, missed = [], []
     with Own() as own, tempfile.TemporaryDirectory() as name:
         index, folder = Theirs(own.server(engine).launch.url), Path(name)
         tables = small_table(folder)
         steps = trial(index, folder, tables, None)
-        broken = []
-        for at, carried_out in steps_to_try(steps):
+        for kill in kills(steps):
             try:
-                trial(index, folder, tables, at, carried_out=carried_out)
+                trial(index, folder, tables, kill)
+            except MissedStep as error:
+                missed.append(f"- {kill}: missed, {error}")
+                print(missed[-1], flush=True)
             except (AssertionError, RuntimeError) as error:
-                broken.append(f"- {steps[at]} ({'after' if carried_out else 'before'}): {str(error)[:300]}")
+                broken.append(f"- {kill}: {str(error)[:300]}")
                 print(broken[-1], flush=True)
-    yield f"Killed {2 * len(steps)} times, before and after each of {len(steps)} changes: {len(broken)} laws broken."
+    killed = 2 * len(steps) - len(missed)
+    yield f"Killed {killed} times, before and after each of {len(steps)} changes: {len(broken)} laws broken."
+    yield f"{len(missed)} kills missed their change, and tried nothing."
     yield ""
-    yield "Changes: " + ", ".join(f"{count} of `{step}`" for step, count in Counter(steps).items()) + "."
-    yield from ("", *broken)
+    yield from (f"{number}. `{step}`" for number, step in enumerate(steps, 1))
+    yield from ("", *broken, *missed)
 
 
 def release() -> Iterator[str]:
@@ -72,8 +77,8 @@ def release() -> Iterator[str]:
 
 
 def is_broken(line: str) -> bool:
-    """Return whether a line tells of broken laws."""
-    counts = re.findall(r"\b(\d+) laws broken", line) + re.findall(r"^\| [^|]+ \| (\d+)", line)
+    """Return whether a line tells of broken laws, or of kills that tried nothing."""
+    counts = re.findall(r"\b(\d+) (?:laws broken|kills missed)", line) + re.findall(r"^\| [^|]+ \| (\d+)", line)
     return any(map(int, counts))
 
 
@@ -98,7 +103,7 @@ def heading(part: str) -> str:
 
 
 def main() -> int:
-    """Try, and write; returns 1 where a law was broken."""
+    """Try, and write; returns 1 where a law was broken, or a kill tried nothing."""
     parser = options(__doc__, write=False)
     parser.add_argument("--only", default="", help="parts that match this expression alone: " + ", ".join(PARTS))
     arguments = parser.parse_args()

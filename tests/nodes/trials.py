@@ -198,7 +198,7 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
 
 
 def finish_ingest(setting: Setting, command: Command, path: Path) -> tuple[Command, int]:
-    """Give a command again until it has done its work, or does not end; returns the last one and how many there were."""
+    """Give a command again until it has done its work or does not end; returns the last, and how many there were."""
     attempts = 1
     with contextlib.suppress(subprocess.TimeoutExpired):
         while command.process.wait(PATIENCE_S) not in DONE and attempts < ATTEMPTS:

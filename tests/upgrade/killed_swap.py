@@ -1,6 +1,7 @@
 """Backfill into a new index, killed at each request that changes something, and given again; others write meanwhile."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -26,17 +27,68 @@ def is_change(request: Request) -> bool:
     return request.method in {"PUT", "POST", "DELETE"} and not path.endswith(READS)
 
 
+def name_change(request: Request) -> str:
+    """Name a change by its path or, in bulk, by what it writes to which indexes; the alias is `NAME` in all of them."""
+    path = request.path.partition("?")[0]
+    if not path.endswith("/_bulk"):
+        return f"{request.method} {path}".replace(ALIAS, "NAME")
+    acts = set()
+    lines = iter(request.body.splitlines())
+    for line in lines:
+        ((verb, head),) = json.loads(line).items()
+        acts.add(f"{verb} in {head.get('_index') or path.split('/')[1]}")
+        if verb != "delete":
+            next(lines)
+    return f"bulk: {', '.join(sorted(acts))}".replace(ALIAS, "NAME")
+
+
+class MissedStep(Exception):
+    """A kill that tried nothing: its change did not come, or another came in its place."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A change at which the command is killed.
+
+    Args:
+        at: Which one, counted from 0.
+        step: Its name, as a swap that nothing stops has it at that place.
+        carried_out: Whether the engine is given that request all the same.
+    """
+
+    at: int
+    step: str
+    carried_out: bool
+
+    def __str__(self) -> str:
+        """Name it as a page does."""
+        return f"{self.at + 1}, `{self.step}` ({'after' if self.carried_out else 'before'})"
+
+    def check(self, steps: list[str], *, killed: bool) -> None:
+        """Look whether it met the change that it was meant for.
+
+        Args:
+            steps: The changes of the command up to its end.
+            killed: Whether the command was killed.
+
+        Raises:
+            MissedStep: It did not.
+        """
+        if not killed:
+            raise MissedStep(f"the swap was done after {len(steps)} changes")
+        if steps[self.at] != self.step:
+            raise MissedStep(f"it met {steps[self.at]} instead")
+
+
 @dataclass
 class Killer:
     """A proxy that kills the command at one of its changes.
 
     Args:
-        at: At which, counted from 0; None for never.
-        carried_out: Whether the engine is given that request all the same.
+        kill: At which; None for never.
     """
 
-    at: int | None = None
-    carried_out: bool = True
+    kill: Kill | None = None
     steps: list[str] = field(default_factory=list)
     process: "subprocess.Popen[str] | None" = None
 
@@ -44,13 +96,13 @@ class Killer:
         """Pass requests on until the one at which the command ends."""
         if not is_change(request):
             return None
-        self.steps.append(f"{request.method} {request.path.partition('?')[0].replace(ALIAS, 'NAME')}")
-        if self.at is None or len(self.steps) <= self.at:
+        self.steps.append(name_change(request))
+        if self.kill is None or len(self.steps) <= self.kill.at:
             return None
         assert self.process
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        return Answer(0, passed=self.carried_out and len(self.steps) == self.at + 1)
+        return Answer(0, passed=self.kill.carried_out and len(self.steps) == self.kill.at + 1)
 
 
 def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Killer) -> None:
@@ -64,19 +116,22 @@ def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Kill
         start_new_session=True,
     )  # fmt: skip
     printed, _ = killer.process.communicate(timeout=300)
-    if killer.at is not None:
-        assert killer.process.returncode == -signal.SIGKILL, printed
-    elif killer.process.returncode and IS_DONE not in printed:
-        raise RuntimeError(printed)
+    killed = killer.kill is not None and killer.process.returncode == -signal.SIGKILL
+    if killer.process.returncode and not killed and IS_DONE not in printed:
+        raise RuntimeError(printed or f"it ended with {killer.process.returncode}")
+    if killer.kill:
+        killer.kill.check(killer.steps, killed=killed)
 
 
-def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_out: bool = True) -> list[str]:
+def trial(index: Theirs, folder: Path, tables: Path, kill: Kill | None) -> list[str]:
     """Kill the command at one change, write and delete as others do, and give the command again.
 
     Returns:
         The changes of the command up to its end.
 
     Raises:
+        MissedStep: The kill did not meet its change.
+        RuntimeError: The command failed.
         AssertionError: A document is lost, back, unsigned or not as it was written last, or the alias has not moved.
     """
     index.remove()
@@ -84,10 +139,10 @@ def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_
     index.write(stories(DOCUMENTS))
     expected: dict[str, Source] = stories(DOCUMENTS)
     kind, _, target = index.address.partition("+")
-    killer = Killer(at, carried_out)
+    killer = Killer(kill)
     with between(target, killer.plan) as front:
         backfill(front, kind, folder, tables, killer)
-    if at is not None:
+    if kill:
         meanwhile = {f"t{number}": story(number, 1) for number in (3, 4, DOCUMENTS)}
         index.write(meanwhile)
         gone = {"t5", f"t{DOCUMENTS - 1}"}
@@ -96,7 +151,7 @@ def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_
         expected = {name: each for name, each in (expected | meanwhile).items() if name not in gone}
         with between(target) as front:
             backfill(front, kind, folder, tables, Killer())
-    place = f"killed at {at}: {killer.steps[-1] if killer.steps else ''}, carried out: {carried_out}"
+    place = f"killed at {kill}" if kill else "not killed"
     found = index.all()
     assert {hit["_index"] for hit in found.values()} == {SECOND}, place
     assert index.sources() == expected, place
@@ -105,7 +160,7 @@ def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_
     return killer.steps
 
 
-def steps_to_try(steps: list[str]) -> Iterator[tuple[int, bool]]:
-    """Name each change, carried out and not."""
-    for at in range(len(steps)):
-        yield from ((at, False), (at, True))
+def kills(steps: list[str]) -> Iterator[Kill]:
+    """Yield a kill before and one after each change of a swap that nothing stops."""
+    for at, step in enumerate(steps):
+        yield from (Kill(at, step, carried_out) for carried_out in (False, True))
