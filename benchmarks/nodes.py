@@ -38,6 +38,7 @@ def trials(engine: EngineName, troubles: Sequence[str], rounds: int, seed: int) 
     with tempfile.TemporaryDirectory() as folder, Own() as own, FrailNodes(engine, rng) as nodes:
         place = Place(Path(folder), nodes, own.server("rabbitmq"), rng)
         with place.setting:
+            place.begin()
             for trouble in troubles * rounds:
                 outcome = try_trouble(place, trouble)
                 print(outcome.row(), *outcome.wrong[:8], sep="\n    ", flush=True)

@@ -13,6 +13,7 @@ from pathlib import Path
 from faults.environment import Command, Setting
 from faults.kill import descendants
 from faults.round import ATTEMPTS, find_faults
+from ibidem.cli.app import SOME_REFUSED
 from nodes.cluster import FrailNodes
 from nodes.history import History, people
 from nodes.searches import Searches, fill
@@ -81,6 +82,12 @@ class Place:
     def index(self) -> str:
         """The index that is written to."""
         return self.setting.settings.index
+
+    def begin(self) -> None:
+        """Ingest a first file in peace, so that people have documents to delete and decide on in every trouble."""
+        path = self.setting.folder / "first.jsonl"
+        self.history.write(path, DOCUMENTS)
+        self.setting.way.json("ingest", str(path), exit_code=SOME_REFUSED, timeout=PATIENCE_S)
 
     def others(self, name: str) -> list[str]:
         """Name the other nodes."""
