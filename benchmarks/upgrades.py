@@ -5,7 +5,7 @@
 A cluster of two nodes with the plugin is upgraded node by node, and documents are ingested, deleted, decided on,
 settled and searched at each stage. `ibidem backfill --into` is killed at each of its requests that change something,
 once before and once after the engine has carried it out; others write and delete; the same command is given again, and
-every document compared. A kill that meets another change than the one it was meant for, or none, is told of as missed.
+every document compared. A kill whose change does not come again is told of as missed.
 An earlier release, built from the history of the project, leaves an index and messages in the queue; this version takes
 them. A page keeps the last run of each part.
 """
@@ -13,6 +13,7 @@ them. A page keeps the last run of each part.
 import re
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -66,7 +67,7 @@ def swap(engine: EngineName) -> Iterator[str]:
     yield f"Killed {killed} times, before and after each of {len(steps)} changes: {len(broken)} laws broken."
     yield f"{len(missed)} kills missed their change, and tried nothing."
     yield ""
-    yield from (f"{number}. `{step}`" for number, step in enumerate(steps, 1))
+    yield "Changes: " + ", ".join(f"{times} of `{step}`" for step, times in Counter(steps).items()) + "."
     yield from ("", *broken, *missed)
 
 

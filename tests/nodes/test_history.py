@@ -67,3 +67,11 @@ def test_damage_is_named(history: History, engine: Engine, settings: Settings, d
 def test_a_deleted_document_that_is_back_is_named(history: History, engine: Engine, settings: Settings) -> None:
     bring_back(history, engine, settings)
     assert len(history.brought_back(engine)) == 1
+
+
+def test_no_document_takes_the_name_of_one_that_was_deleted(tmp_path: Path) -> None:
+    history = History(random.Random(7))  # noqa: S311 - a lot that can be drawn again
+    history.write(tmp_path / "first.jsonl", 60)
+    history.deleted = {name: history.standing.pop(name) for name in sorted(history.standing)[-5:]}
+    history.write(tmp_path / "second.jsonl", 60)
+    assert not history.deleted.keys() & history.standing.keys()

@@ -43,41 +43,29 @@ def name_change(request: Request) -> str:
 
 
 class MissedStep(Exception):
-    """A kill that tried nothing: its change did not come, or another came in its place."""
+    """A kill that tried nothing: its change did not come."""
 
 
 @dataclass(frozen=True)
 class Kill:
     """A change at which the command is killed.
 
+    Changes of several kinds may come in another order each time, since documents are written while others are noted;
+    those of one kind follow each other.
+
     Args:
-        at: Which one, counted from 0.
-        step: Its name, as a swap that nothing stops has it at that place.
+        step: Its name.
+        time: Which change of that name, counted from 1.
         carried_out: Whether the engine is given that request all the same.
     """
 
-    at: int
     step: str
+    time: int
     carried_out: bool
 
     def __str__(self) -> str:
         """Name it as a page does."""
-        return f"{self.at + 1}, `{self.step}` ({'after' if self.carried_out else 'before'})"
-
-    def check(self, steps: list[str], *, killed: bool) -> None:
-        """Look whether it met the change that it was meant for.
-
-        Args:
-            steps: The changes of the command up to its end.
-            killed: Whether the command was killed.
-
-        Raises:
-            MissedStep: It did not.
-        """
-        if not killed:
-            raise MissedStep(f"the swap was done after {len(steps)} changes")
-        if steps[self.at] != self.step:
-            raise MissedStep(f"it met {steps[self.at]} instead")
+        return f"`{self.step}`, time {self.time} ({'after' if self.carried_out else 'before'})"
 
 
 @dataclass
@@ -86,23 +74,31 @@ class Killer:
 
     Args:
         kill: At which; None for never.
+
+    Attributes:
+        steps: The changes of the command so far.
+        has_met: Whether the command was killed at its change.
     """
 
     kill: Kill | None = None
     steps: list[str] = field(default_factory=list)
+    has_met: bool = False
     process: "subprocess.Popen[str] | None" = None
 
     def plan(self, request: Request) -> Answer | None:
         """Pass requests on until the one at which the command ends."""
         if not is_change(request):
             return None
+        if self.has_met:
+            return Answer(0)
         self.steps.append(name_change(request))
-        if self.kill is None or len(self.steps) <= self.kill.at:
+        if self.kill is None or (self.steps[-1], self.steps.count(self.kill.step)) != (self.kill.step, self.kill.time):
             return None
+        self.has_met = True
         assert self.process
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        return Answer(0, passed=self.kill.carried_out and len(self.steps) == self.kill.at + 1)
+        return Answer(0, passed=self.kill.carried_out)
 
 
 def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Killer) -> None:
@@ -116,11 +112,10 @@ def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Kill
         start_new_session=True,
     )  # fmt: skip
     printed, _ = killer.process.communicate(timeout=300)
-    killed = killer.kill is not None and killer.process.returncode == -signal.SIGKILL
-    if killer.process.returncode and not killed and IS_DONE not in printed:
+    if killer.process.returncode and not killer.has_met and IS_DONE not in printed:
         raise RuntimeError(printed or f"it ended with {killer.process.returncode}")
-    if killer.kill:
-        killer.kill.check(killer.steps, killed=killed)
+    if killer.kill and not killer.has_met:
+        raise MissedStep(f"the swap was done after {len(killer.steps)} changes")
 
 
 def trial(index: Theirs, folder: Path, tables: Path, kill: Kill | None) -> list[str]:
@@ -130,7 +125,7 @@ def trial(index: Theirs, folder: Path, tables: Path, kill: Kill | None) -> list[
         The changes of the command up to its end.
 
     Raises:
-        MissedStep: The kill did not meet its change.
+        MissedStep: The change at which the command was to be killed did not come.
         RuntimeError: The command failed.
         AssertionError: A document is lost, back, unsigned or not as it was written last, or the alias has not moved.
     """
@@ -162,5 +157,5 @@ def trial(index: Theirs, folder: Path, tables: Path, kill: Kill | None) -> list[
 
 def kills(steps: list[str]) -> Iterator[Kill]:
     """Yield a kill before and one after each change of a swap that nothing stops."""
-    for at, step in enumerate(steps):
-        yield from (Kill(at, step, carried_out) for carried_out in (False, True))
+    for at, step in enumerate(steps, 1):
+        yield from (Kill(step, steps[:at].count(step), carried_out) for carried_out in (False, True))

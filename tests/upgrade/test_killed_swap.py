@@ -1,14 +1,14 @@
-"""A kill counts where it met the change that it was meant for; any other is told of."""
+"""A command is killed at the very change that was meant, or its kill is told of as missed."""
 
 import json
+import signal
+import subprocess
 
 import pytest
 
-from servers.fake_server import Request
-from upgrade.killed_swap import Kill, MissedStep, is_change, kills, name_change
+from servers.fake_server import Answer, Request
+from upgrade.killed_swap import Kill, Killer, is_change, kills, name_change
 from workers.backfill.conftest import SECOND
-
-SWAP = ["PUT /NAME-2", "bulk: index in NAME-2", "POST /_aliases"]
 
 
 def request(method: str, path: str, *lines: object) -> Request:
@@ -16,8 +16,8 @@ def request(method: str, path: str, *lines: object) -> Request:
 
 
 def test_every_change_is_met_once_before_and_once_after() -> None:
-    met = [(each.at, each.step, each.carried_out) for each in kills(SWAP[:2])]
-    assert met == [(at, SWAP[at], carried_out) for at in (0, 1) for carried_out in (False, True)]
+    met = [(each.step, each.time, each.carried_out) for each in kills(["a", "b", "a"])]
+    assert met == [(*change, carried_out) for change in (("a", 1), ("b", 1), ("a", 2)) for carried_out in (False, True)]
 
 
 def test_reads_are_no_changes() -> None:
@@ -31,14 +31,17 @@ def test_bulk_requests_are_named_by_what_they_write() -> None:
     assert name_change(request("PUT", f"/{SECOND}?timeout=1s")) == "PUT /NAME-2"
 
 
-def test_a_kill_that_met_its_change_counts() -> None:
-    Kill(1, SWAP[1], carried_out=True).check([*SWAP[:2], "POST /_bulk"], killed=True)
+@pytest.mark.slow
+def test_a_command_ends_at_its_change_whatever_comes_before_it_and_nothing_of_it_passes_later() -> None:
+    killer = Killer(Kill("PUT /b", 2, carried_out=True))
+    with subprocess.Popen(["sleep", "60"], text=True, start_new_session=True) as killer.process:
+        answers = [killer.plan(request("PUT", path)) for path in ("/b", "/a", "/b", "/c")]
+    assert killer.process.returncode == -signal.SIGKILL
+    assert answers == [None, None, Answer(0, passed=True), Answer(0)]
+    assert (killer.has_met, killer.steps) == (True, ["PUT /b", "PUT /a", "PUT /b"])
 
 
-@pytest.mark.parametrize(
-    ("steps", "killed", "told"),
-    [(SWAP[:2], False, "the swap was done after 2 changes"), ([*SWAP[:2], "PUT /x"], True, "it met PUT /x instead")],
-)
-def test_a_kill_that_met_another_change_or_none_is_told_of(steps: list[str], killed: bool, told: str) -> None:
-    with pytest.raises(MissedStep, match=told):
-        Kill(2, SWAP[2], carried_out=False).check(steps, killed=killed)
+def test_a_change_that_does_not_come_is_not_met() -> None:
+    killer = Killer(Kill("PUT /b", 2, carried_out=False))
+    assert [killer.plan(request("PUT", path)) for path in ("/b", "/a", "/c")] == [None] * 3
+    assert not killer.has_met
