@@ -1,16 +1,14 @@
 """Trials: a cluster is given one trouble in the middle of an ingest, deletions, decisions and searches, and healed."""
 
-import contextlib
 import os
 import random
 import signal
-import subprocess
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults.environment import Command, Setting
+from faults.environment import WORKERS, Command, Setting, wait_for
 from faults.kill import descendants
 from faults.round import ATTEMPTS, find_faults
 from ibidem.cli.app import SOME_REFUSED
@@ -194,8 +192,8 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     unfelt = trouble in COUNTED and not place.nodes.is_felt
     place.nodes.heal()
     crowd.finish()
-    command, attempts = finish_ingest(setting, command, path)
-    faults = [*crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
+    command, attempts, ended = finish_ingest(setting, command, path)
+    faults = [*ended, *crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
     account = command.account() if command.process.returncode in DONE else {}
     faults += find_faults(setting, account, lines, PATIENCE_S)
     faults += brought_back(place)
@@ -204,13 +202,31 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     )
 
 
-def finish_ingest(setting: Setting, command: Command, path: Path) -> tuple[Command, int]:
-    """Give a command again until it has done its work or does not end; returns the last, and how many there were."""
-    attempts = 1
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        while command.process.wait(PATIENCE_S) not in DONE and attempts < ATTEMPTS:
-            attempts, command = attempts + 1, setting.ingest(path)
-    return command, attempts
+def finish_ingest(setting: Setting, command: Command, path: Path) -> tuple[Command, int, list[str]]:
+    """Give a command again until it has done its work or does not end.
+
+    Returns:
+        The last command, how many there were, and the workers that ended meanwhile.
+    """
+    attempts, ended = 1, list[str]()
+
+    def has_ended() -> bool:
+        ended.extend(replace_workers(setting))
+        return command.process.poll() is not None
+
+    while wait_for(has_ended, PATIENCE_S) and command.process.returncode not in DONE and attempts < ATTEMPTS:
+        attempts, command = attempts + 1, setting.ingest(path)
+    return command, attempts, ended
+
+
+def replace_workers(setting: Setting) -> list[str]:
+    """Start a worker for each that ended, which none may do; returns those in words."""
+    workers = setting.way.workers
+    ended = [each for each in workers if each.poll() is not None]
+    for each in ended:
+        workers.remove(each)
+        setting.way.start_worker(concurrency=WORKERS)
+    return [f"a worker ended with exit code {each.returncode}" for each in ended]
 
 
 def brought_back(place: Place) -> list[str]:
