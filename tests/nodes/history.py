@@ -148,7 +148,7 @@ class People:
 
     def start(self) -> None:
         """Begin."""
-        self._thread = threading.Thread(target=self._work, name="people")
+        self._thread = threading.Thread(target=self._work, name="people", daemon=True)
         self._thread.start()
 
     def finish(self) -> None:
