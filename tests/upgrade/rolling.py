@@ -121,10 +121,8 @@ def work(cluster: RollingCluster, setting: Setting, history: History, rng: rando
         crowd.start()
         wait_for(lambda: command.process.poll() is not None, PATIENCE_S)
         crowd.finish()
-    faults = [
-        *crowd.faults,
-        *find_faults(setting, command.account() if command.process.returncode in DONE else {}, lines, PATIENCE_S),
-    ]
+    account = command.account() if command.process.returncode in DONE else {}
+    faults = [*crowd.faults, *find_faults(setting, account, lines, PATIENCE_S)]
     answers = {name: ask(cluster.address(name), "POST", f"/{setting.settings.index}/_search", BODY) for name in NAMES}
     totals = {answer["hits"]["total"]["value"] for answer in answers.values()}
     if totals != {len(history.standing)}:
