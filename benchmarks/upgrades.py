@@ -40,6 +40,8 @@ ENGINES: tuple[EngineName, ...] = ("opensearch", "elasticsearch")
 
 def rolling(engine: EngineName, old: str, new: str) -> Iterator[str]:
     """Upgrade a cluster node by node."""
+    yield "Two nodes with the plugin; in each stage documents are ingested, deleted, decided on, settled and searched."
+    yield ""
     yield "| versions side by side | laws broken |"
     yield "|---|---|"
     with tempfile.TemporaryDirectory() as folder:
@@ -63,6 +65,7 @@ def swap(engine: EngineName) -> Iterator[str]:
             except (AssertionError, RuntimeError) as error:
                 broken.append(f"- {kill}: {str(error)[:300]}")
                 print(broken[-1], flush=True)
+    yield "Before the command is given again others write three documents and delete two; every document is compared."
     killed = 2 * len(steps) - len(missed)
     yield f"Killed {killed} times, before and after each of {len(steps)} changes: {len(broken)} laws broken."
     yield f"{len(missed)} kills missed their change, and tried nothing."
