@@ -14,7 +14,6 @@ from io import BytesIO
 from pathlib import Path
 
 from faults.environment import Own, wait_for
-from faults.table import small_table
 from ibidem_engines.connect import open_engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -67,7 +66,6 @@ class Upgrade:
     """
 
     def __init__(self, folder: Path, earlier: Path, own: Own) -> None:
-        small_table(folder)
         self.way = Way(folder, own.server("opensearch").launch.url, own.server("rabbitmq").launch.url, LEASE=2)
         self.folder, self._earlier = folder, earlier
         self.address, self.alias = self.way.environment["IBIDEM_ENGINE"], self.way.index
