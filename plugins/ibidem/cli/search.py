@@ -157,7 +157,11 @@ Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
 Page = Annotated[int, typer.Option(help="Which page.", min=1)]
 Filters = Annotated[
     list[str] | None,
-    typer.Option("--filter", metavar="FIELD=VALUE", help="source, language, date, id or meta.NAME; may be repeated."),
+    typer.Option(
+        "--filter",
+        metavar="FIELD=VALUE",
+        help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
+    ),
 ]
 Explain = Annotated[bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")]
 

@@ -109,7 +109,10 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
     """The parameters of a grouped search."""
 
     q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
-    filter: list[str] = Field(default=[], description="FIELD=VALUE: source, language, date, id or meta.NAME.")
+    filter: list[str] = Field(
+        default=[],
+        description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current.",
+    )
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
