@@ -49,6 +49,9 @@ from ibidem_ingest.idf.store import Tables
 ASK = ", shown with --max-per-group"
 LATE_SHOWN = 10
 
+DEEPEST = 10
+"""Steps to which an answer to an answer is indented."""
+
 
 def show(response: Response, console: Console, first: int = 1) -> None:
     """Print a response.
@@ -75,9 +78,9 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
         if hidden_count := group.hidden:
             has_duplicates = bool(group.duplicates)
             remainder = (
-                f"{format_count(hidden_count, 'more duplicate')}{ASK}"
+                f"{format_count(hidden_count, f'more {group.noun}')}{ASK}"
                 if has_duplicates
-                else format_count(hidden_count, "duplicate")
+                else format_count(hidden_count, group.noun)
             )
             yield Indented(Text(f"+ {remainder}", "level"), 4)
         if group.further:
@@ -98,11 +101,12 @@ def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[Renderabl
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
     """Yield the lines of a duplicate: title, date and source, level and reason, the words that differ."""
-    yield Indented(one_line(Text(sanitize(entry.title))), 6, "    └")
-    yield Indented(Text(facts_line(entry), "about"), 6)
-    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), 6)
+    width = 4 + 2 * min(max(entry.depth, 1), DEEPEST)
+    yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
+    yield Indented(Text(facts_line(entry), "about"), width)
+    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), width)
     if pieces := entry.difference:
-        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), 6)
+        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), width)
 
 
 def facts_line(entry: Entry) -> str:

@@ -39,6 +39,7 @@ from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.search import EngineSearch
 from ibidem_engines.stored_groups import Collapsed, Members, Order, Place, group_set
+from ibidem_engines.stored_memberships import Memberships
 from ibidem_engines.stored_overrides import load_overrides
 
 
@@ -94,6 +95,10 @@ class EngineBackend(SearchBackend, StoredBackend):
         with self._timed("fetch"):
             read = yield from self.engine.searching().fetch([document_ref(hit) for hit in hits])
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
+
+    @override
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return self._search.memberships(names)
 
     @override
     def fetch(

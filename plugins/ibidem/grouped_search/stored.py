@@ -92,7 +92,7 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
 def is_as_stored(request: DedupeRequest, checkpoint: Checkpoint) -> bool:
     """Return whether groups are settled under the policy of a request."""
     stored_policy = parse_policy(checkpoint.policy)
-    is_settled = bool(checkpoint.done) and not checkpoint.everything
+    is_settled = bool(checkpoint.done) and not checkpoint.everything and not request.membership
     return is_settled and requested_policy(request, stored_policy) == stored_policy
 
 

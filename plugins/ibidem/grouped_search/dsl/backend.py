@@ -27,6 +27,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import (
     NEWEST,
     is_same_state,
@@ -39,6 +40,7 @@ from ibidem_engines.cluster.ranking import (
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_engines.stored_memberships import Memberships
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
@@ -224,6 +226,10 @@ class DslBackend(SearchBackend):
     def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
         return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
+
+    @override
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return read_memberships(self.search.target, names)
 
     @override
     def fetch(
