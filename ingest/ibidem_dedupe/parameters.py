@@ -288,6 +288,11 @@ PARAMETERS: Mapping[str, Parameter] = {
 }
 """Every parameter by its name, in the order of the documentation."""
 
+PAIR_LEVEL = Parameter(
+    ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
+)
+"""The level where pairs are decided, and no list is grouped."""
+
 
 _HEAD = """# Parameters of a search
 

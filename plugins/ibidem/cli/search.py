@@ -23,7 +23,6 @@ from rich.text import Text
 from ibidem.cli.console import (
     Indented,
     Json,
-    Level,
     engine_context,
     figures,
     format_difference,
@@ -139,6 +138,7 @@ Words = Annotated[
 ]
 Mode = Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")]
 Sort = Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")]
+Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
 Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED)]
 Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED)]
 WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED)]
