@@ -15,6 +15,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Order, Place
 from ibidem_engines.stored_memberships import Memberships
+from ibidem_ingest.document import Document
 
 
 class SearchBackend(Protocol):
@@ -47,6 +48,9 @@ class SearchBackend(Protocol):
 
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
         """Return the stored threads and works of documents; documents that are gone are left out."""
+
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        """Return documents as far as their versions need them, without their texts; see `VersionSource`."""
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()

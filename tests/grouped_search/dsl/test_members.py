@@ -1,5 +1,6 @@
 """Searches of clients, grouped by stored threads and works as `ibidem.search` groups them."""
 
+import json
 from collections.abc import Iterator
 from contextlib import closing
 from os import getpid
@@ -8,6 +9,7 @@ from typing import Any
 import pytest
 
 import ibidem
+from grouped_search.dsl.test_stored_docs import CURRENT, INCLUSIVE
 from grouped_search.test_member_groups import DOCUMENTS, THREAD, groups, marks
 from ibidem.grouped_search.api import search
 from ibidem.index.memberships import write_threads, write_works
@@ -70,6 +72,17 @@ def test_buckets_say_how_many_threads_are_in_them(client: Any) -> None:
     answer = client.search(index=INDEX, body=body, dedupe="indent", dedupe_level="thread")
     (bucket,) = answer["aggregations"]["threads"]["buckets"]
     assert (bucket["key"], bucket["doc_count"], bucket["_dedupe"]["groups"]) == ("question", 4, 1)
+
+
+def test_the_requests_of_the_documentation_narrow_a_list_and_collapse_it(client: Any) -> None:
+    inclusive, current = (json.loads(json.dumps(body).replace("lease", "roof")) for body in (INCLUSIVE, CURRENT))
+    answer = client.search(index=INDEX, body=inclusive)
+    assert {hit["_id"] for hit in answer["hits"]["hits"]} == {"answer", "bill", "thanks"}
+    (bucket,) = answer["aggregations"]["threads"]["buckets"]
+    assert (bucket["key"], bucket["doc_count"]) == ("question", 3)
+    works = [hit["fields"]["ibidem.work"][0] for hit in client.search(index=INDEX, body=current)["hits"]["hits"]]
+    assert "draft" in works  # the work's name is that of its first version
+    assert len(works) == len(set(works))
 
 
 def test_stored_groups_do_not_go_with_it(client: Any) -> None:
