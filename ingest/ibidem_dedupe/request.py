@@ -83,7 +83,8 @@ class DedupeRequest:
 
     def digest(self) -> str:
         """Return a hash of the parameters that determine groups and order, so that a cursor is valid for these only."""
-        return request_digest(self.mode == "off", self.policy, self.window, self.by, self.passages, self.membership)
+        further = (self.by if self.by != "window" else "", self.passages, self.membership)
+        return request_digest(self.mode == "off", self.policy, self.window, tuple(filter(None, further)))
 
 
 @lru_cache(maxsize=256)
@@ -91,12 +92,9 @@ def request_digest(
     is_off: bool,  # noqa: FBT001 - as a request has it
     policy: Policy,
     window: int,
-    by: By,
-    passages: PassageFields | None,
-    membership: str,
+    further: tuple[str | PassageFields, ...],
 ) -> str:
     """Hash the parameters that determine groups and order; cached, since a page needs it often."""
-    further = tuple(each for each in (by if by != "window" else "", passages, membership) if each)
     matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 

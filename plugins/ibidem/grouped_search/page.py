@@ -291,7 +291,8 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     late = zip(late_documents, late_leads, strict=True)
     account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
     account["capped"] = cut_groups(groups, scope_matches)
-    account |= read.neighbours.account(window.hits[: window.ranked]) | member_stats(window, request)
+    account |= read.neighbours.account(window.hits[: window.ranked])
+    account |= member_stats(window, request)
     hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
     return GroupedPage(ranking, window, hits, account)
 

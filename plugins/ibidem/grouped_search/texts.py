@@ -1,7 +1,7 @@
 """Groups of texts in memory: a list of texts is grouped like the hits of a search, without an index."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
