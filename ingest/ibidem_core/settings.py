@@ -351,12 +351,12 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     Raises:
         UsageError: A wrong value or an unknown name, with the right ones.
     """
-    where = folder or Path()
+    base = folder or Path()
     variables = os.environ if environment is None else environment
     sources = (
         ("environment", read_environment(Settings, variables)),
-        (DOTENV, read_dotenv(Settings, where / DOTENV)),
-        (TOML, read_toml(Settings, where / TOML)),
+        (DOTENV, read_dotenv(Settings, base / DOTENV)),
+        (TOML, read_toml(Settings, base / TOML)),
     )
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -388,8 +388,8 @@ def _usage_error(
             f"no setting is called {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
         )
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
-    where = (origins or {}).get(name, "the caller")
+    origin = (origins or {}).get(name, "the caller")
     return UsageError(
-        f"{variable(name)} (from {where}) is {redacted_value(name, values[name])!r}: {message}",
+        f"{variable(name)} (from {origin}) is {redacted_value(name, values[name])!r}: {message}",
         Settings.model_fields[name].description or "",
     )

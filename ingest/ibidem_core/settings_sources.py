@@ -74,8 +74,8 @@ def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) ->
     unknown = sorted(set(names) - set(choices))
     for name in unknown:
         if removed := REMOVED.get(name.lower().removeprefix(PREFIX.lower())):
-            why, remedy = removed
-            raise UsageError(f"{where}: {name} is no longer a setting: {why}", remedy)
+            reason, remedy = removed
+            raise UsageError(f"{where}: {name} is no longer a setting: {reason}", remedy)
     if unknown:
         raise UsageError(
             f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",

@@ -232,5 +232,5 @@ def translate_damage(kind: str) -> Iterator[None]:
         raise
     except Exception as error:
         _check_memory(error)
-        why = f"it is not a valid {kind} ({type(error).__name__}: {error}); save it again, or leave it out"
-        raise Unreadable(why) from error
+        reason = f"it is not a valid {kind} ({type(error).__name__}: {error}); save it again, or leave it out"
+        raise Unreadable(reason) from error

@@ -106,37 +106,37 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
         is_field: Returns whether there is a field of a name.
         notes: Takes what is not understood.
     """
-    at, begins, valued = 0, True, False
-    while at < len(text):
-        character = text[at]
+    position, begins, valued = 0, True, False
+    while position < len(text):
+        character = text[position]
         if character.isspace():
-            at, begins, valued = at + 1, True, False
+            position, begins, valued = position + 1, True, False
         elif character == "(" and begins:
             yield Token("open")
-            at, valued = at + 1, False
+            position, valued = position + 1, False
         elif character == ")":
             yield Token("close")
-            at += 1
-        elif character == "-" and begins and not valued and text[at + 1 : at + 2].strip():
+            position += 1
+        elif character == "-" and begins and not valued and text[position + 1 : position + 2].strip():
             yield Token("not")
-            at += 1
+            position += 1
         elif character == '"':
-            end = text.find('"', at + 1)
+            end = text.find('"', position + 1)
             slop = _SLOP.match(text, end + 1) if end > 0 else None
             if end > 0:
-                yield Token("phrase", text[at + 1 : end], int(slop[1]) if slop else None)
+                yield Token("phrase", text[position + 1 : end], int(slop[1]) if slop else None)
             else:
                 notes.append(UNPAIRED_QUOTE)
-            at, begins, valued = (slop.end() if slop else (end if end > 0 else at) + 1), False, False
-        elif valued and (span := _RANGE.match(text, at)):
+            position, begins, valued = (slop.end() if slop else (end if end > 0 else position) + 1), False, False
+        elif valued and (span := _RANGE.match(text, position)):
             yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))
-            at, begins, valued = span.end(), False, False
-        elif begins and not valued and (name := _FIELD.match(text, at)) and is_field(name[1]):
+            position, begins, valued = span.end(), False, False
+        elif begins and not valued and (name := _FIELD.match(text, position)) and is_field(name[1]):
             yield Token("field", name[1])
-            at, valued = name.end(), True
+            position, valued = name.end(), True
         else:
-            piece = _word(text, at)
-            at += len(piece)
+            piece = _word(text, position)
+            position += len(piece)
             yield _read_word(piece, is_field, notes) if begins and not valued else Token("word", piece)
             begins = valued = False
 

@@ -100,8 +100,8 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
     """
     for letter in letters:
         try:
-            where = place(letter.record, f"failed document of run {letter.run}")
-            yield read_record(letter.record, where, max_text, "")
+            location = place(letter.record, f"failed document of run {letter.run}")
+            yield read_record(letter.record, location, max_text, "")
         except Refused as error:
             yield error.refusal
 

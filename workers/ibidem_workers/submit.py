@@ -132,14 +132,14 @@ class Submission:
                 self._refuse(item)
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
-            where = item.where or f"document {number}"
+            location = item.where or f"document {number}"
             try:
-                document = serialize(item, version, where)
-                why = self._refusal_reason(document.json)
+                document = serialize(item, version, location)
+                reason = self._refusal_reason(document.json)
             except TypeError as error:
-                why = f"it is not JSON: {error}"
-            if why:
-                self._refuse(Refusal(where, item.id, "meta", why))
+                reason = f"it is not JSON: {error}"
+            if reason:
+                self._refuse(Refusal(location, item.id, "meta", reason))
             else:
                 self._seen_ids.add(document.id)
                 yield document

@@ -71,8 +71,8 @@ def _check_path(path: Path, choice: Choice) -> None:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{printable(path)}: {reason}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
         for each in choice.formats.values():
             require(each)

@@ -135,10 +135,10 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
     """
     verdicts: dict[Names, tuple[Verdict, str]] = {}
     contradictions = []
-    for names, verdict, where in rows:
-        first, place = verdicts.setdefault(names, (verdict, where))
+    for names, verdict, location in rows:
+        first, place = verdicts.setdefault(names, (verdict, location))
         if first != verdict:
-            contradictions.append(f"{' and '.join(map(repr, names))} at {place} and {where}")
+            contradictions.append(f"{' and '.join(map(repr, names))} at {place} and {location}")
     if contradictions:
         more = f" and {len(contradictions) - SHOWN:,} more" if len(contradictions) > SHOWN else ""
         raise UsageError(

@@ -158,13 +158,13 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     name, alias = split_alias(read_index(indexes, head, settings))
     default = {"dedupe": alias} if alias else default
     options = {name: value for name, value in head.items() if name not in INDEX}
-    where = {"index": name.split(",")} if name else {}
+    names = {"index": name.split(",")} if name else {}
     check_head(options, settings)
     for spelling in ("expand_wildcards", "expandWildcards"):
         check_expansion(options.get(spelling, ""), settings)
     content = b"".join(
         dump_json({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
-        for part in ({**where, **options}, body)
+        for part in ({**names, **options}, body)
     )
     try:
         parameters = {name: as_text(value) for name, value in options.items()}

@@ -276,11 +276,11 @@ def read_leads(
     for group in unexplained:
         if (hit := leads.get(group.id)) is None:
             continue
-        at = rows.setdefault((hit.index, hit.id), len(hits))
-        if at == len(hits):
+        position = rows.setdefault((hit.index, hit.id), len(hits))
+        if position == len(hits):
             hits.append(hit)
             lead.append(group.first)
-        stored_leads[group.first] = at
+        stored_leads[group.first] = position
     if len(hits) == len(window.hits):
         return read, stored_leads
     wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)

@@ -204,11 +204,11 @@ class _Tally:
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
     def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:
-        why = refusal(document, text_field, max_text)
-        if why is not None:
+        reason = refusal(document, text_field, max_text)
+        if reason is not None:
             self.refused += 1
-            self.refusals += [why] if len(self.refusals) < LISTED else []
-        return why is None
+            self.refusals += [reason] if len(self.refusals) < LISTED else []
+        return reason is None
 
 
 def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:

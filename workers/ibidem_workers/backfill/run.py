@@ -189,8 +189,8 @@ class Backfill:
         for page in [page for page in in_hand if page.deaths >= DEATHS]:
             names_left = self._source.names(page.stretch, PAGE)
             if page.documents == 1 and names_left:
-                why = "it ended the process that signed it; look at it, or leave it out"
-                account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", why)])
+                reason = "it ended the process that signed it; look at it, or leave it out"
+                account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", reason)])
             else:
                 write_count = 0 if self.checkpoint.into else page.documents - len(names_left)
                 account = BatchResult(indexed=max(0, write_count))
