@@ -22,20 +22,20 @@ BODY = {"query": {"match": {"text": "tenant"}}, "_source": ["title"]}
 
 
 @pytest.fixture(scope="module")
-def client(kind: str, url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+def client(kind: str, address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A wrapped client of an index of ours, and of one whose fields have other names."""
     tables = Tables(tmp_path_factory.mktemp("tables"))
     documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
-    engine = fill_index(url, INDEX, list(records(documents, tables)))
+    engine = fill_index(address, INDEX, list(records(documents, tables)))
     settle_all(engine)
-    others = f"{url}/?fields=title%3Dheadline,text%3Dtext,date%3Dday,meta%3D"
+    others = f"{address}/?fields=title%3Dheadline,text%3Dtext,date%3Dday,meta%3D"
     other = fill_index(others, f"{INDEX}-other", list(records(documents, tables)))
     other.close()
-    with closing(CLIENTS[kind][0](url.partition("+")[2])) as client:
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as client:
         yield ibidem.wrap(client)
     engine.close()
     for index in (INDEX, f"{INDEX}-other"):
-        remove_indices(url, index)
+        remove_indices(address, index)
 
 
 def shown(client: Any, index: str = INDEX, **options: Any) -> list[str]:
@@ -66,11 +66,11 @@ def test_the_hits_are_as_they_were_asked_for(client: Any) -> None:
 
 
 def test_where_fields_have_other_names_dates_decide_unless_these_are_known(
-    client: Any, url: str, monkeypatch: pytest.MonkeyPatch
+    client: Any, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     index = f"{INDEX}-other"
-    assert "headline" in json.dumps(ask(url, "GET", f"/{index}/_doc/a"))
+    assert "headline" in json.dumps(ask(address, "GET", f"/{index}/_doc/a"))
     assert shown(client, index)[0] == "b"
-    monkeypatch.setenv("IBIDEM_ENGINE", url)
+    monkeypatch.setenv("IBIDEM_ENGINE", address)
     monkeypatch.setenv("IBIDEM_FIELDS", "title=headline,date=day,meta=")
     assert shown(client, index)[0] == "c"

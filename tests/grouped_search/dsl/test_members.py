@@ -27,21 +27,21 @@ QUERY = {"query": {"match": {"text": "roof"}}, "size": 10}
 
 
 @pytest.fixture(scope="module")
-def mails(url: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def mails(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """An index of mails and leases, whose threads and works are stored."""
     tables = Tables(tmp_path_factory.mktemp("members"))
-    engine = fill_index(url, INDEX, list(records(DOCUMENTS, tables)))
+    engine = fill_index(address, INDEX, list(records(DOCUMENTS, tables)))
     write_threads(engine)
     write_works(engine)
     engine.refresh()
     yield engine
     engine.close()
-    remove_indices(url, INDEX)
+    remove_indices(address, INDEX)
 
 
 @pytest.fixture(scope="module")
-def client(kind: str, url: str, mails: Engine) -> Iterator[Any]:
-    with closing(CLIENTS[kind][0](url.partition("+")[2])) as client:
+def client(kind: str, address: str, mails: Engine) -> Iterator[Any]:
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as client:
         yield ibidem.wrap(client)
 
 
@@ -88,3 +88,10 @@ def test_the_requests_of_the_documentation_narrow_a_list_and_collapse_it(client:
 def test_stored_groups_do_not_go_with_it(client: Any) -> None:
     with pytest.raises(UsageError, match="dedupe_by=stored cannot be combined with dedupe_level=thread"):
         ask(client, "thread", dedupe_by="stored")
+
+
+def test_passages_do_not_go_with_it(client: Any) -> None:
+    with pytest.raises(
+        UsageError, match=r"dedupe_document=meta\.document cannot be combined with dedupe_level=version"
+    ):
+        ask(client, "version", dedupe_document="meta.document")
