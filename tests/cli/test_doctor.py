@@ -121,7 +121,7 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
         client.config_set("appendonly", "yes")
         client.config_set("maxmemory-policy", "noeviction")
         (check,) = find_checks(answer, "redis")
-        assert (check["ok"], check["what"]) == (True, "it keeps what it is sent")
+        assert (check["ok"], check["what"]) == (True, "it keeps messages until they are acknowledged")
         client.execute_command("ACL", "SETUSER", "default", "-config")
         (check,) = find_checks(answer, "redis")
         assert check["ok"]

@@ -305,4 +305,4 @@ def test_search_names_eight_options_first_and_the_others_as_advanced(run: Run) -
 
 
 def test_an_error_names_the_option_that_was_typed(run: Run) -> None:
-    assert run("search", "roof", "--level", "nearly")[2].startswith("ibidem: --level 'nearly' is not understood")
+    assert run("search", "roof", "--level", "nearly")[2].startswith("ibidem: --level 'nearly' is not valid")

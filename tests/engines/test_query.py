@@ -143,7 +143,7 @@ def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filte
         ("(a b", "parenthesis without its partner"),
         ('"a b', "quotation mark without its partner"),
         ('"a b" c"', "quotation mark without its partner"),
-        ("a OR -b", "OR joins nothing with what is excluded"),
+        ("a OR -b", "OR cannot join excluded words"),
         ("a AND b OR c", "OR was read before AND"),
         ("title: grain", "title: needs its word right behind it"),
     ],

@@ -66,9 +66,9 @@ def test_what_is_packed_comes_out_whole_or_not_at_all() -> None:
     [
         ("zstd", compress(b"x" * 999), "999"),
         ("application/zstd", compress(b"x" * 1_001), "it unpacks into more than 1,000 bytes"),
-        ("application/x-gzip", zlib.compress(b"x"), "no submitter packs messages in this way"),
-        ("application/x-bz2", bz2.compress(b"x"), "no submitter packs messages in this way"),
-        ("lzma", lzma.compress(b"x"), "no submitter packs messages in this way"),
+        ("application/x-gzip", zlib.compress(b"x"), "no submitter compresses messages in this way"),
+        ("application/x-bz2", bz2.compress(b"x"), "no submitter compresses messages in this way"),
+        ("lzma", lzma.compress(b"x"), "no submitter compresses messages in this way"),
     ],
 )
 def test_a_worker_unpacks_what_submitters_pack_up_to_a_size_and_nothing_else(
