@@ -225,7 +225,7 @@ def test_a_spelling_that_finds_nothing_is_not_offered(answer: Answer) -> None:
 
 def test_what_is_not_understood_in_a_query_is_named(run: Run, answer: Answer) -> None:
     _, out, _ = run("search", "drains", "author:smith")
-    assert "author:smith: there is no field 'author'; searched as words" in out
+    assert "author:smith: field 'author' does not exist; searched as words" in out
     (note,) = answer("search", "drains~2")["dedupe"]["not_understood"]
     assert note.startswith("drains~2")
 

@@ -31,7 +31,7 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
         ({}, {"size": "10001"}, r"size='10001' is not valid"),
         ({"aggs": [1]}, {}, r"aggs is not a JSON object"),
         ({"stored_fields": "_none_"}, {}, r"stored_fields=_none_ .*use _source=false"),
-        ({}, {"allow_partial_search_results": "true"}, r"would be missing in silence"),
+        ({}, {"allow_partial_search_results": "true"}, r"could be missing without notice"),
         ({"search_pipeline": {"response_processors": []}}, {}, r"search pipeline inside the request"),
     ],
 )
@@ -62,7 +62,7 @@ def test_an_index_next_to_a_point_in_time_is_refused() -> None:
     ("scope", "body", "message"),
     [
         ("matches", {"knn": {}}, "dedupe_scope=matches with knn .*use dedupe_scope=window"),
-        ("matches", {"min_score": 1}, "dedupe_scope=matches with min_score .*has no score"),
+        ("matches", {"min_score": 1}, "dedupe_scope=matches with min_score .*have no score"),
         ("index", {"query": MATCH}, "dedupe_scope=index cannot be combined with a query in the engine's own language"),
     ],
 )

@@ -246,6 +246,6 @@ class _Following:
             self._pause = min(max(1.0, 2 * self._pause), MAX_PAUSE_S)
             return False
         if self._pause > LOOK_S:
-            self._notify("it answers again")
+            self._notify("the service answers again")
         self._pause = LOOK_S
         return True
