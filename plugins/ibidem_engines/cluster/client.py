@@ -19,12 +19,13 @@ from ibidem_core.redaction import redact_text
 from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
 from ibidem_engines.throttle import Throttle
 
-UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
+UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
     "unreachable",
     "timeout",
     "certificate",
     "other product",
     "unreadable",
+    "shards",
 )
 """Type of an error when no server named one."""
 
@@ -88,6 +89,9 @@ KINDS: dict[str, Fault] = {
         Permanent, "it is not Elasticsearch", "write opensearch+http://… in IBIDEM_ENGINE if it is OpenSearch"
     ),
     UNREADABLE: Fault(Permanent, "its answer is not JSON", "check that the address is the search engine's"),
+    SHARDS: Fault(
+        Unavailable, "not every copy of the index took part", "try again, or look at the logs of the nodes", soon=True
+    ),
     "index_not_found_exception": Fault(NoIndex, "", "make the index with: ibidem ingest PATH"),
     "circuit_breaking_exception": Fault(Unavailable, "its memory is full", "try again, or give it more", soon=True),
     "rejected_execution_exception": _BUSY,
@@ -175,6 +179,8 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
     """Read type and reason from an answer's `error`: the innermost cause that has both.
 
+    A refresh in which a copy took no part has none, as when its node stood still while another was made the primary.
+
     Args:
         status: HTTP status.
         answer: What came.
@@ -185,7 +191,8 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     """
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if not isinstance(error, Mapping):
-        return Failure(status, "", _reason(error or answer or "", secret_values))
+        kind = SHARDS if isinstance(answer, Mapping) and "_shards" in answer else ""
+        return Failure(status, kind, _reason(error or answer or "", secret_values))
     cause = _cause(error)
     reason = cause.get("reason") or error.get("reason") or ""
     return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))

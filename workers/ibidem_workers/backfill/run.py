@@ -13,6 +13,7 @@ from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import read_key
+from ibidem_engines.own_record import OwnRecord
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.errors import Refusal, UsageError
@@ -79,6 +80,8 @@ class Backfill:
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
+        self._head = OwnRecord(engine, "runs", HEADS + checkpoint.run)
+        self._progress = OwnRecord(engine, "runs", checkpoint.key)
         self._own = OwnWrites()
         self._total = 0
         self._waiting: deque[Pending] = deque()
@@ -152,7 +155,8 @@ class Backfill:
             joined=checkpoint.joined,
             followed=checkpoint.followed,
         )
-        self._engine.put_records("runs", {checkpoint.key: checkpoint.as_json(), HEADS + checkpoint.run: read.as_json()})
+        self._head.write(read.as_json())
+        self._progress.write(checkpoint.as_json())
 
     def _job(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
