@@ -72,7 +72,7 @@ def is_true(value: object) -> bool:
 def refuse_target(index: str, body: Mapping[str, Any]) -> None:
     """Refuse remote clusters, whose indexes cannot be read, and names next to a point in time."""
     if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
-        refuse("a search over other clusters", "their indexes cannot be inspected", "search each cluster separately")
+        refuse("a search over other clusters", "their indexes cannot be inspected", "use one search per cluster")
     if index and "pit" in body:
         refuse("an index together with pit", "a point in time names its indexes itself", "leave the index out")
 

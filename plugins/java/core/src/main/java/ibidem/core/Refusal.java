@@ -3,7 +3,7 @@ package ibidem.core;
 /** Parts of a search that cannot be combined with groups, each with the reason and the remedy. */
 public enum Refusal {
     SCROLL("scroll", "scroll pages are counted in hits and would split groups", "use from and size"),
-    OTHER_CLUSTERS("a search over other clusters", "their indexes cannot be inspected", "search each cluster separately"),
+    OTHER_CLUSTERS("a search over other clusters", "their indexes cannot be inspected", "use one search per cluster"),
     COLLAPSE(
             "collapse",
             "hits that it hides would be missing from every group",

@@ -131,7 +131,7 @@ public record Request(
     private static void refuse(Map<String, String> values, String name, String value, String why) {
         if (value != null && value.equalsIgnoreCase(values.get(name))) {
             throw new UsageException(
-                    name + "=" + value + " is not supported by the plugin: " + why, "ibidem.wrap and the gateway support it");
+                    name + "=" + value + " is not supported by the plugin: " + why, "ibidem.wrap and the gateway do");
         }
     }
 
@@ -150,7 +150,8 @@ public record Request(
         Policy base = figures;
         if (values.containsKey("similarity") && base.learned() != null) {
             throw new UsageException(
-                    "similarity cannot be combined with preset=" + values.get(PRESET) + ", which was learned from labels",
+                    "similarity cannot be combined with preset=" + values.get(PRESET)
+                            + ", which was learned from labels",
                     "leave one of them out");
         }
         if (values.containsKey("similarity")) {
