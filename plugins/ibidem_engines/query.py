@@ -235,7 +235,7 @@ def parse_filter(typed: str) -> Filter:
         value = iso_range(value)
         days(value)
     if name in FLAGS and value not in ("true", "false"):
-        raise UsageError(f"filter {name}={value} is not understood", f"write {name}=true or {name}=false")
+        raise UsageError(f"filter {name}={value} is not valid", f"write {name}=true or {name}=false")
     return Filter(name, value)
 
 

@@ -213,7 +213,7 @@ def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
 
 def test_a_flag_is_true_or_false_and_in_a_query_its_name_is_a_word() -> None:
     assert parse_filter("inclusive=true") == Filter("inclusive", "true")
-    with pytest.raises(UsageError, match=r"filter current=yes is not understood; write current=true or current=false"):
+    with pytest.raises(UsageError, match=r"filter current=yes is not valid; write current=true or current=false"):
         parse_filter("current=yes")
     assert parse_query("current:true").filters == ()
 
