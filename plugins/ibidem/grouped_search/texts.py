@@ -111,9 +111,13 @@ def group_texts(
     matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     overlap = overlaps(passages)
     grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
-    members = grouping.members(grouping.leads.tolist())
+    members = grouping.members(grouping.leads.tolist()).values()
+    leads = [lead_of(columns, rows, overlap, choice) for rows in members]
+    if policy.level != "partial":
+        pairs = [(row, lead) for rows, lead in zip(members, leads, strict=True) for row in rows if row != lead]
+        matcher.decide(columns, pairs)
     explain = Explanations(matcher, overlap)
-    return [explain.group(rows, lead_of(columns, rows, overlap, choice)) for rows in members.values()]
+    return [explain.group(rows, lead) for rows, lead in zip(members, leads, strict=True)]
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
