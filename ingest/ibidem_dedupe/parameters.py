@@ -242,18 +242,18 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(
-        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_integer(1, DEEPEST, "hits")
+        f"1 … {DEEPEST}", str(WINDOW), "number of hits that are grouped at once", parse_integer(1, DEEPEST, "hits")
     ),
     "dedupe_scope": Parameter(
         ", ".join(SCOPES),
         "window",
-        "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
+        "where to search for duplicates of the page's leads: the window, all matches, or the whole index",
         parse_choice(*SCOPES),
     ),
     "dedupe_similarity": Parameter(
         f"{LEAST_SIMILARITY} … 100",
         "the preset's figures; 66 without one",
-        "percent: the least share of common text that makes a pair near",
+        "percent: the minimum share of common text for a pair at level near",
         parse_integer(LEAST_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
@@ -262,7 +262,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_max_per_group": Parameter(
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
-        "how many duplicates of a group are shown, without the lead",
+        "number of duplicates of a group that are shown, without the lead",
         parse_integer(0, DEEPEST, "duplicates"),
     ),
     "dedupe_preset": Parameter(

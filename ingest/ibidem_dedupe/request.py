@@ -253,7 +253,7 @@ def read(name: str, value: object) -> Any:
     try:
         return PARAMETERS[name].read(as_text(value))
     except InvalidValue as error:
-        raise UsageError(f"{name}={as_text(value)!r} is not understood", f"allowed: {error}") from error
+        raise UsageError(f"{name}={as_text(value)!r} is not valid", f"allowed: {error}") from error
 
 
 def as_text(value: object) -> str:

@@ -126,7 +126,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
         filters: Conditions, each as `FIELD=VALUE`.
 
     Raises:
-        UsageError: A search for nothing, too many words, or a filter that is not understood.
+        UsageError: A search for nothing, too many words, or a filter that is not valid.
 
     >>> parse_query('grain OR wheat title:"export duty" -rice').all_of[1]
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
@@ -156,7 +156,7 @@ def match_all(filters: Sequence[str] = ()) -> Query:
         filters: Conditions, each as `FIELD=VALUE`.
 
     Raises:
-        UsageError: A filter that is not understood.
+        UsageError: A filter that is not valid.
 
     >>> match_all(["language=en"]).all_of
     ()
@@ -194,7 +194,7 @@ def _part(part: Term | Group) -> Phrase | Words:
     if isinstance(part, Group):
         words = _words(part)
         if not words.all_of:
-            raise UsageError("a pair of parentheses only excludes", "put a word that must occur into it")
+            raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
         return words
     if part.field and part.field not in WORD_FIELDS:
         raise UsageError(
@@ -220,7 +220,7 @@ def parse_filter(typed: str) -> Filter:
     """
     name, separator, value = (part.strip() for part in _encodable(typed).partition("="))
     if not separator or not value:
-        raise UsageError(f"filter {typed!r} is not understood", f"write FIELD=VALUE, FIELD one of {', '.join(FILTERS)}")
+        raise UsageError(f"filter {typed!r} is not valid", f"write FIELD=VALUE, FIELD one of {', '.join(FILTERS)}")
     if name not in FILTERS[:-1] and not (name.startswith("meta.") and name != "meta."):
         raise UsageError(f"filter field {name!r} is unknown", f"use one of {', '.join(FILTERS)}")
     if name == "date":
@@ -266,7 +266,7 @@ def _check_words(words: Words, *, conditions: bool) -> None:
         conditions: Whether conditions were typed, which are enough.
     """
     if not words.all_of and words.none_of and not conditions:
-        raise UsageError("the query only excludes", "type at least one word that must occur")
+        raise UsageError("the query only excludes words", "type at least one word that must occur")
     if not words.all_of and not conditions:
         raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
     count = _count([*(part for entry in words.all_of for part in entry), *words.none_of])

@@ -195,10 +195,10 @@ def seconds(date: str) -> float | None:
     (86400.0, None, None)
     """
     try:
-        at = datetime.fromisoformat(date)
+        time = datetime.fromisoformat(date)
     except ValueError:
         return None
     try:
-        return (at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp()
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (OverflowError, ValueError):
         return None

@@ -190,7 +190,7 @@ def run(
     """
     order = parse_order(sort)
     if current and keep not in (None, "current"):
-        raise UsageError(f"--current does not go with --keep {short_repr(keep)}", "leave one of them out")
+        raise UsageError(f"--current cannot be combined with --keep {short_repr(keep)}", "leave one of them out")
     typed = " ".join(words or ())
     limits_window = any((window, scope, similarity, preset, window_days, level, document))
     parameters = figures(level, similarity, preset, window_days) | {

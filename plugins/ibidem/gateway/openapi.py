@@ -32,15 +32,15 @@ ERROR: dict[str, Any] = {
 """An error as OpenSearch and Elasticsearch write theirs."""
 
 WRONG = {
-    "400": "What was sent is not understood; the reason says what is allowed.",
-    "401": "The engine does not know who asks.",
-    "403": "The engine, or the settings, do not allow it.",
+    "400": "The request is not valid; the reason says what is allowed.",
+    "401": "The caller is not authenticated.",
+    "403": "The engine or the settings do not permit it.",
     "404": "No such index or document.",
-    "406": "The body is in a form that is not taken.",
+    "406": "The content type is not supported.",
     "408": "The request did not arrive in time.",
     "413": "The body is too long.",
-    "415": "The body is packed in a way that is not taken.",
-    "421": "The gateway is not called by this name.",
+    "415": "The content encoding is not supported.",
+    "421": "The gateway does not answer for this host name.",
     "429": "Too many requests at once; try again.",
     "500": "A fault.",
     "501": "An SQLite index has no such query language.",

@@ -84,14 +84,14 @@ def relation(why: Why, other: str, own_name: str = "") -> str:
         words = WITHOUT_PAGES if why.get("parts") == "chunks" else RELATIONS
         smallest = min((shared for side in SIDES if (shared := common_share(why, side)) is not None), default=1.0)
         return words[name] + (f" (about {percent(smallest)} of the text shared)" if smallest < HALF else "")
-    where = place(why, "other" if direction == "part of" else "own")
+    location = place(why, "other" if direction == "part of" else "own")
     if len(other) > LONGEST_TITLE:
         other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
     if own_name:
         phrase = f"{own_name} {'is ' * (direction == 'part of')}{direction} {other}"
     else:
         phrase = f"{direction}: {other}" if other else f"{direction} it"
-    return f"{phrase}, {where}" if where else phrase
+    return f"{phrase}, {location}" if location else phrase
 
 
 def common_share(why: Why, side: str) -> float | None:

@@ -245,7 +245,7 @@ class ResponseRenderer:
         lead = self.entry(group, group.lead)
         if DUPLICATES in lead.get("inner_hits", {}):
             raise UsageError(
-                f"inner_hits named {DUPLICATES!r} do not go with dedupe=collapse", "give them another name"
+                f"inner_hits named {DUPLICATES!r} cannot be combined with dedupe=collapse", "give them another name"
             )
         return lead | {"inner_hits": {**lead.get("inner_hits", {}), DUPLICATES: {"hits": hits}}}
 

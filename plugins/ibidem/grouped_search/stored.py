@@ -83,7 +83,7 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
         figures = ", ".join(f"{name}={value}" for name, value in request.figures)
         current = describe_policy(stored_policy)
         raise UsageError(
-            f"dedupe_by=stored does not go with {figures}: groups are stored by other figures ({current})",
+            f"dedupe_by=stored cannot be combined with {figures}: groups are stored by other figures ({current})",
             "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
         )
     return replace(request, policy=stored_policy)
@@ -272,11 +272,11 @@ def read_leads(
     for group in unexplained:
         if (hit := leads.get(group.id)) is None:
             continue
-        at = rows.setdefault((hit.index, hit.id), len(hits))
-        if at == len(hits):
+        position = rows.setdefault((hit.index, hit.id), len(hits))
+        if position == len(hits):
             hits.append(hit)
             lead.append(group.first)
-        stored_leads[group.first] = at
+        stored_leads[group.first] = position
     if len(hits) == len(window.hits):
         return read, stored_leads
     wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)

@@ -116,7 +116,7 @@ def find_alert(engine: Engine, name: str) -> Alert:
     for alert in alerts(engine):
         if alert.name == name:
             return alert
-    raise MissingDocument(f"no alert {name!r}", "see: ibidem alerts list")
+    raise MissingDocument(f"no alert {name!r}", "list them with: ibidem alerts list")
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:

@@ -185,8 +185,8 @@ class ClusterGroups(StoredGroups):
         if len(changes) <= WRITE or any(each.lead for each in changes):
             return self._assign(changes)
         lanes: defaultdict[int, list[int]] = defaultdict(list)  # followers of one group keep their order
-        for at, change in enumerate(changes):
-            lanes[hash(change.group) % WRITES].append(at)
+        for position, change in enumerate(changes):
+            lanes[hash(change.group) % WRITES].append(position)
         with ThreadPoolExecutor(WRITES) as threads:
             lots = threads.map(self._assign_in_turn, ([changes[at] for at in lane] for lane in lanes.values()))
             written = dict(zip(chain.from_iterable(lanes.values()), chain.from_iterable(lots), strict=True))

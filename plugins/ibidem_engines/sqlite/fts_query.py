@@ -36,8 +36,8 @@ def expression(query: Query | None) -> str:
         return ""
     if query.native is not None:
         raise UsageError(
-            "SQLite has no query language of its own to hand a native query to",
-            "type words, or set IBIDEM_ENGINE to a server that understands it",
+            "SQLite has no query language of its own for a native query",
+            "type words, or set IBIDEM_ENGINE to a server that has one",
         )
     return _match_expression(query)
 

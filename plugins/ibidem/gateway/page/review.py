@@ -56,7 +56,7 @@ def find_undecided(window: Window) -> list[NearPair]:
 class QueuedPair(ListQuery):
     """A pair of the review queue."""
 
-    skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="How many undecided pairs come before it.")
+    skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="Number of undecided pairs to skip.")
 
 
 @router.get("/review")

@@ -131,7 +131,7 @@ class ShownGroup(ListQuery):
     """Parameters of further duplicates of one group of a list."""
 
     group: str = Field(min_length=1, max_length=100, description="The group's name.")
-    after: int = Field(default=0, ge=0, le=DEEPEST, description="How many duplicates come before them.")
+    after: int = Field(default=0, ge=0, le=DEEPEST, description="Number of duplicates to skip.")
 
 
 @router.get("/group")
@@ -304,5 +304,5 @@ async def file(version: str, name: str) -> Response:
     """Serve a static file of the pages."""
     del version  # it only makes the address new when the file is
     if name not in STATIC:
-        raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages name those that there are")
+        raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages link to those that exist")
     return Response(static(name), media_type=STATIC[name], headers={"cache-control": CACHE_CONTROL})

@@ -147,7 +147,7 @@ class DslBackend(SearchBackend):
             self.read_cursor()
         elif self.search.request.by == "window" and self.search.request.cursor:
             raise UsageError(
-                "dedupe_cursor does not go with a point in time, by which all pages see one ranking already",
+                "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already",
                 "leave one of them out",
             )
 
@@ -205,7 +205,7 @@ class DslBackend(SearchBackend):
     @override
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         if whole_index:
-            raise UsageError("dedupe_scope=index does not go with a query in the engine's own language")
+            raise UsageError("dedupe_scope=index cannot be combined with a query in the engine's own language")
         results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
         self._found = [hit for each in results for hit in each.hits]
         return results

@@ -154,7 +154,7 @@ class StoredDslBackend(StoredBackend):
             yield from source.read_index_metadata(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
-                f"dedupe_by=stored does not go with {', '.join(source.layout.bare)}: no groups are stored there",
+                f"dedupe_by=stored cannot be combined with {', '.join(source.layout.bare)}: no groups are stored there",
                 "sign it with: ibidem backfill --groups",
             )
         index = target.index
