@@ -181,11 +181,9 @@ def _id(record: Mapping[str, object]) -> str:
     id_ = _string(record, "id")
     if not id_:
         reason = "it is empty" if record.get("id") == "" else "it is missing"
-        raise _FieldError(
-            "id", f"{reason}; give each document a name of its own, at most {MAX_ID_BYTES} bytes of UTF-8"
-        )
+        raise _FieldError("id", f"{reason}; give each document a different id, at most {MAX_ID_BYTES} bytes of UTF-8")
     if len(id_) * 4 > MAX_ID_BYTES and (size := len(id_.encode())) > MAX_ID_BYTES:
-        raise _FieldError("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
+        raise _FieldError("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed")
     return id_
 
 
@@ -208,7 +206,7 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
 
 
 def _length_error(size: int, max_text: int) -> str:
-    return f"{size:,} characters, at most {max_text:,} are taken; split the document or raise IBIDEM_MAX_TEXT"
+    return f"{size:,} characters, at most {max_text:,} are allowed; split the document or raise IBIDEM_MAX_TEXT"
 
 
 def _join_pages(pages: object, max_text: int) -> str:

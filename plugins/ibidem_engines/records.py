@@ -85,7 +85,7 @@ def check_storable(record: Record) -> None:
             try:
                 value.encode()
             except UnicodeEncodeError as error:
-                raise UnstorableRecord(name, f"half a character (lone surrogate) at {error.start}") from error
+                raise UnstorableRecord(name, f"a lone surrogate (half a character) at {error.start}") from error
     if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
         raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 

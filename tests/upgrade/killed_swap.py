@@ -14,7 +14,7 @@ from servers.fake_server import Answer, Between, Request, between
 from workers.backfill.conftest import ALIAS, FIELDS, SECOND, Source, Theirs, stories, story
 
 DOCUMENTS = 60
-IS_DONE = f"stands for '{SECOND}' already"
+IS_DONE = f"is already an alias of '{SECOND}'"
 """Answer of the command that is given once more, where the killed one had noted that it was done."""
 
 READS = ("_search", "_mget", "_refresh", "_msearch", "_pit", "_count")

@@ -80,7 +80,7 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
             last[letter.document] = letter
     missing = sorted(set(ids) - {id_ for id_, _ in last})
     if missing:
-        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "see: ibidem dead list")
+        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "list them with: ibidem dead list")
     return list(last.values())
 
 

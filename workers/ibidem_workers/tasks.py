@@ -134,7 +134,7 @@ def _account(
             send(part)
         return BatchResult(parts=len(parts)), ()
     else:
-        account = BatchResult(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
+        account = BatchResult(refusals=[_refusal(delivery, f"it crashed its worker {delivery.tries} times")])
     account = replace(account, refusals=[printable(refusal) for refusal in account.refusals])
     return account, _letters(delivery, account.refusals)
 

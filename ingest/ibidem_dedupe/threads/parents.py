@@ -27,7 +27,7 @@ CROWD = 50
 """Mails that share a run before it is passed over: it is a form."""
 
 WAITING = 64
-"""Runs of a quotation that are noted where the quoted mail is not there yet."""
+"""Runs of a quotation that are noted where the quoted mail does not exist yet."""
 
 LEAST_RUNS, LEAST_SHARE = 3, 0.5
 MOST_LIKELY = 6

@@ -50,7 +50,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     """
     if isinstance(paths, str | bytes | PathLike) or not isinstance(paths, Sequence):
         raise UsageError(
-            f"{short_repr(paths)} is not a list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
+            f"{short_repr(paths)} is not a list of paths", "give a list: read(['cases.jsonl', 'pleadings/'])"
         )
     options = choice if isinstance(choice, Choice) else Choice(choice or "")
     check(paths, options)
@@ -178,7 +178,7 @@ def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refus
         return document
     full_id = prefix + document.id
     if (size := len(full_id.encode())) > MAX_ID_BYTES:
-        reason = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken"
+        reason = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed"
         return Refusal(where, document.id, "id", reason)
     return replace(document, id=full_id)
 

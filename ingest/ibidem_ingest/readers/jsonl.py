@@ -155,7 +155,7 @@ def _cut(
             yield read
         else:
             number, id_ = last.number, read.id
-    yield Refusal(f"{where}:{number}", id_, "", f"nothing from here on can be read: {fault.why}")
+    yield Refusal(f"{where}:{number}", id_, "", f"the rest of the file cannot be read: {fault.why}")
 
 
 def _limit(max_text: int) -> int:

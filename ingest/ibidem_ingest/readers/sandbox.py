@@ -135,7 +135,9 @@ class SandboxedReader:
         if not response:
             self._end()
             limit = f"more than the {_memory(self.max_text):,} bytes of memory that reading may take"
-            raise Unreadable(f"it ended the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text")
+            raise Unreadable(
+                f"it crashed the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text"
+            )
         answer: dict[str, Any] = orjson.loads(response)
         if "record" not in answer:
             raise Unreadable(answer["why"], answer["field"])

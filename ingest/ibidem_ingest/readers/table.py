@@ -142,8 +142,8 @@ def _decoding_error(cells: list[str]) -> Unreadable | None:
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
     """Return the cause of too many cells in a row."""
     return Unreadable(
-        f"the row has {cells} cells, the first line names {columns}; "
-        f"put a cell that holds {separator!r} into double quotes"
+        f"the row has {cells} cells, but the first line names {columns}; "
+        f"put a cell that contains {separator!r} into double quotes"
     )
 
 

@@ -99,7 +99,7 @@ class DedupeProxy:
             UsageError: What cannot be grouped.
         """
         if request.dedupe is None:
-            raise ValueError("a search that asks for no groups is passed on")
+            raise ValueError("a search that asks for no groups is forwarded")
         search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
         search = replace(search, tables=self.tables)
         depth = max(request.dedupe.window, search.start + search.size)

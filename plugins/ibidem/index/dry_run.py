@@ -214,7 +214,7 @@ class _Tally:
 def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:
     """Measure the cost of a backfill, or return why it cannot be measured: the user may not create indexes."""
     if not names:
-        return "there is no document to try it with"
+        return "there is no document to measure it with"
     try:
         return measure_rates(source, settings, names)
     except Interruption as error:

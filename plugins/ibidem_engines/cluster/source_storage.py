@@ -142,7 +142,7 @@ class SourceStorage:
         reason += ", so no copy of its documents is sure to be whole"
         if target == "strip":
             raise Permanent(reason, f"copy it by {REINDEX} with the script: ctx._source.remove('{OURS}')")
-        raise Permanent(reason, f"sign it in its place (ibidem backfill), or copy it by {REINDEX}")
+        raise Permanent(reason, f"sign it in place (ibidem backfill), or copy it by {REINDEX}")
 
 
 def read_storages(cluster: ClusterClient, index: str) -> dict[str, SourceStorage]:

@@ -35,7 +35,7 @@ def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal
     if original.fault:
         reason = f"{original.fault}; give it a text, or name another field in IBIDEM_FIELDS: text=…"
     elif len(text) > max_text:
-        reason = f"{len(text):,} characters, at most {max_text:,} are taken; raise IBIDEM_MAX_TEXT"
+        reason = f"{len(text):,} characters, at most {max_text:,} are allowed; raise IBIDEM_MAX_TEXT"
     else:
         return None
     return Refusal(location, original.name.id, text_field, reason)
@@ -257,7 +257,7 @@ def _write_until_stable(
         if not remaining:
             return account
     return account + BatchResult(
-        refusals=[_refuse(name, "other writers change it all the time; try again") for name in remaining]
+        refusals=[_refuse(name, "other writers keep changing it; try again") for name in remaining]
     )
 
 

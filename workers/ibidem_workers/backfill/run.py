@@ -193,7 +193,7 @@ class Backfill:
         for page in [page for page in in_hand if page.deaths >= DEATHS]:
             names_left = self._source.names(page.stretch, PAGE)
             if page.documents == 1 and names_left:
-                reason = "it ended the process that signed it; look at it, or leave it out"
+                reason = "it crashed the process that signed it; check the document, or leave it out"
                 account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", reason)])
             else:
                 write_count = 0 if self.checkpoint.into else page.documents - len(names_left)
@@ -272,7 +272,7 @@ class Backfill:
         except KeyboardInterrupt as error:
             self._waiting.clear()
             self.note("interrupted")
-            raise Interruption(f"run {self.checkpoint.run} was stopped", "go on with the same command") from error
+            raise Interruption(f"run {self.checkpoint.run} was stopped", "continue with the same command") from error
         except EngineError:
             self._in_hand = {page.number for page, _, _ in self._waiting}
             self._waiting.clear()
@@ -365,7 +365,7 @@ def check_fields(source: ReindexSource) -> None:
     if missing := source.missing_fields():
         raise UsageError(
             f"index {source.index!r} has no field {', '.join(map(repr, missing))}",
-            "say what it calls the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",
+            "map the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",
         )
 
 

@@ -101,7 +101,7 @@ class SharedMatch:
         try:
             self.queue.publish([asdict(each) for each in requests])
         except EngineError as error:
-            _log.warning("groups are settled without the help of workers: %s", error)
+            _log.warning("groups are settled without workers: %s", error)
             self._is_refused = True
             return []
         return requests
@@ -142,7 +142,7 @@ class SharedMatch:
             try:
                 self.queue.purge()
             except EngineError as error:
-                _log.warning("requests to match stay in the queue, and no worker answers them: %s", error)
+                _log.warning("match requests stay in the queue, and no worker answers them: %s", error)
 
 
 def verify(answer: MatchAnswer, rows: Sequence[Row], match: LookUpMatch) -> Mapping[DocumentRef, Join] | None:

@@ -14,7 +14,6 @@ from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
-    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -151,7 +150,7 @@ def read_search(
         request: How to group and show; not `off`.
 
     Raises:
-        UsageError: A part that does not go with groups, with the reason.
+        UsageError: A part that cannot be combined with groups, with the reason.
 
     >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).start
     10
@@ -192,12 +191,11 @@ def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str,
         request: How to group and show.
 
     Raises:
-        UsageError: A part that does not go with groups, with the reason.
+        UsageError: A part that cannot be combined with groups, with the reason.
     """
     refuse_parts(body, params)
     refuse_target(index, body)
     refuse_scope(body, request)
-    refuse_current(request)
     check_total(body)
 
 
@@ -258,7 +256,7 @@ def check_total(body: Mapping[str, Any]) -> None:
     """
     value = body.get("track_total_hits", True)
     if not isinstance(value, bool) and not _TOTAL.fullmatch(str(value)):
-        raise UsageError(f"track_total_hits={written(value)} is not understood", "allowed: true, false, a number")
+        raise UsageError(f"track_total_hits={written(value)} is not valid", "allowed: true, false, a number")
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
