@@ -13,10 +13,10 @@ public enum Refusal {
             "a page is so many groups, and the last hit shown says nothing of where they end",
             "use from and size, with a point in time so that all pages see one ranking"),
     SLICE("slice", "copies of one text lie in different slices", "leave it out"),
-    RETRIEVER(
-            "a retriever",
-            "it ranks without a window that could grow",
-            "use query, or knn; wrapped clients and the gateway group retrievers"),
+    SUB_SEARCHES(
+            "rank with sub_searches",
+            "newer servers do not have them",
+            "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, which ranks in the same way"),
     DERIVED(
             "derived fields inside a request",
             "the requests for window and page would not have them",
