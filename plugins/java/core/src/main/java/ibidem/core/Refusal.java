@@ -14,8 +14,8 @@ public enum Refusal {
             "use from and size, with a point in time so that all pages see one ranking"),
     SLICE("slice", "copies of one text lie in different slices", "leave it out"),
     SUB_SEARCHES(
-            "rank with sub_searches",
-            "newer servers do not have them",
+            "rank or sub_searches",
+            "this server does not read them as a retriever, which could be made deeper",
             "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, which ranks in the same way"),
     DERIVED(
             "derived fields inside a request",
