@@ -136,12 +136,12 @@ mutations: install
 faults: install
 	$(BIN)/python benchmarks/faults.py --rounds 200 --write
 
-# Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so; no run is kept yet.
+# Three nodes of each search engine in trouble, and RabbitMQ, in an hour or so; the page keeps the last trial of each trouble.
 nodes: plugin install
 	$(BIN)/python benchmarks/nodes.py --engine opensearch --write
 	$(BIN)/python benchmarks/nodes.py --engine elasticsearch --write
 
-# Snapshots restored, and upgrades with everything running, in an hour or so; no run is kept yet.
+# Snapshots restored, and upgrades with everything running, in an hour or so; the page keeps the last run of each part.
 upgrades: install
 	$(MAKE) plugins VERSIONS="opensearch-3.5.0 opensearch-3.8.0 elasticsearch-8.19.21 elasticsearch-9.2.2 elasticsearch-9.5.3"
 	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest --quiet tests/upgrade/test_snapshots.py

@@ -19,7 +19,7 @@ import measured
 from benchmark import draw_lots, options
 from faults.environment import Own
 from nodes.cluster import FrailNodes
-from nodes.trials import TROUBLES, Outcome, Place, try_trouble
+from nodes.trials import AWAY_S, TROUBLES, Outcome, Place, try_trouble
 from servers.nodes import NODE, EngineName
 
 HEADINGS = (
@@ -28,6 +28,12 @@ HEADINGS = (
 )  # fmt: skip
 BROKEN = HEADINGS.index("laws broken") + 1
 """Column of a row that is split at its bars."""
+
+PLAN = (
+    "Each trouble comes in the middle of an ingest through RabbitMQ by two workers, with deletions, decisions and "
+    f"searches, and lasts {AWAY_S:.0f} s or more, longer than every timeout. A law is broken where the index, the "
+    "account of the run or an answer differs from the history of what was acknowledged."
+)
 
 NAMES = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}
 
@@ -38,6 +44,7 @@ def trials(engine: EngineName, troubles: Sequence[str], rounds: int, seed: int) 
     with tempfile.TemporaryDirectory() as folder, Own() as own, FrailNodes(engine, rng) as nodes:
         place = Place(Path(folder), nodes, own.server("rabbitmq"), rng)
         with place.setting:
+            place.begin()
             for trouble in troubles * rounds:
                 outcome = try_trouble(place, trouble)
                 print(outcome.row(), *outcome.wrong[:8], sep="\n    ", flush=True)
@@ -60,7 +67,7 @@ def lines(before: Sequence[str], outcomes: Sequence[Outcome], mark: str) -> Iter
         told = [f"- {trouble}: {fault}" for each in tried for fault in each.wrong[:20]]
         faults += told if tried else begin_with(before, f"- {trouble}: ")
     broken = sum(int(row.split("|")[BROKEN]) for row in rows)
-    yield f"{len(rows)} trials, {broken} laws broken; seed and commit are those of each trial."
+    yield f"{PLAN} {len(rows)} trials, {broken} laws broken; seed and commit are those of each trial."
     yield ""
     yield f"| {' | '.join(HEADINGS)} |"
     yield f"|{'---|' * len(HEADINGS)}"

@@ -69,7 +69,7 @@ def parse_fields(text: str) -> Fields:
         if name not in names:
             raise UsageError(f"field {name!r} in the field names is unknown", f"use {', '.join(names)}")
         if not separator or not (path or name == "meta"):
-            raise UsageError(f"field names {pair!r} are not understood", "write title=headline,text=body")
+            raise UsageError(f"field names {pair!r} are not valid", "write title=headline,text=body")
         if name in fields:
             raise UsageError(f"field {name!r} is named twice in the field names", "name each once")
         if path.partition(".")[0] == OURS:
@@ -219,14 +219,14 @@ def parse_address(url: str) -> Address:
     means something in an address is written as in any URL (`%40` for `@`).
 
     Raises:
-        UsageError: What is not understood; secrets are left out of the message.
+        UsageError: What is not valid; secrets are left out of the message.
 
     >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
     'elasticsearch+https://search.example:9243'
     """
     match = _ADDRESS.fullmatch(url)
     if match is None or not url.isprintable():
-        raise UsageError(f"engine address {redact(url)!r} is not understood", RIGHT)
+        raise UsageError(f"engine address {redact(url)!r} is not valid", RIGHT)
     options = _options(match["options"] or "")
     hosts = tuple(
         _host(number, host, PORTS[match["scheme"]]) for number, host in enumerate(match["hosts"].split(","), 1)
@@ -244,7 +244,7 @@ def parse_address(url: str) -> Address:
         timeout=_timeout(options.get("timeout", "60")),
     )
     if address.api_key and address.user:
-        raise UsageError(f"engine {address.label} is given a user and an API key", "give one of the two")
+        raise UsageError(f"engine {address.label} has both a user and an API key", "give one of the two")
     return address
 
 
@@ -256,7 +256,7 @@ def with_fields(url: str, fields: str) -> str:
         fields: As `parse_fields` reads them; empty: none.
 
     Raises:
-        UsageError: They are not understood, the address names others, or the engine has no fields but ours.
+        UsageError: They are not valid, the address names others, or the engine has no fields but ours.
 
     >>> with_fields("opensearch+http://host:9200", "text=body")
     'opensearch+http://host:9200/?fields=text%3Dbody'
@@ -265,7 +265,7 @@ def with_fields(url: str, fields: str) -> str:
         return url
     names = parse_fields(fields)
     if url.startswith("sqlite:"):
-        raise UsageError("an index in SQLite has ibidem's own fields", "leave the field names away, or name a cluster")
+        raise UsageError("an index in SQLite has ibidem's own fields", "leave the field names out, or name a cluster")
     base, _, options = url.partition("?")
     field_option = dict(parse_qsl(options, keep_blank_values=True)).get("fields")
     if field_option is not None and parse_fields(field_option) != names:
@@ -289,7 +289,7 @@ def _host(number: int, text: str, port: int) -> tuple[str, int]:
     """Parse one host; errors name it by its number, since a password may be in its place."""
     match = _HOST.fullmatch(text.strip())
     if match is None or not 0 < int(match["port"] or port) < 1 << 16:
-        raise UsageError(f"host number {number} in the engine address is not understood", RIGHT)
+        raise UsageError(f"host number {number} in the engine address is not valid", RIGHT)
     return match["name"], int(match["port"] or port)
 
 
@@ -297,7 +297,7 @@ def _ca(path: str, scheme: str) -> str:
     if path and scheme == "http":
         raise UsageError("option 'ca' of the engine address needs https", RIGHT)
     if path and not Path(path).is_file():
-        raise UsageError(f"certificate file {path!r} is not there", "name a file in PEM form")
+        raise UsageError(f"certificate file {path!r} does not exist", "name a file in PEM form")
     return path
 
 
@@ -309,5 +309,5 @@ def _layout(name: str) -> str:
 
 def _timeout(text: str) -> float:
     if not re.fullmatch(r"\d{1,4}(\.\d+)?", text, re.ASCII) or float(text) <= 0:
-        raise UsageError(f"timeout {text!r} is not understood", "write seconds, such as 60")
+        raise UsageError(f"timeout {text!r} is not valid", "write seconds, such as 60")
     return float(text)

@@ -10,7 +10,7 @@ from ibidem_core.errors import DamagedRecord
 
 Kind = TypeVar("Kind")
 
-REMOVE = "another program has changed it; put it right, or remove it"
+REMOVE = "another program has changed it; correct it, or remove it"
 """Remedy for a damaged record."""
 
 
@@ -32,7 +32,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
     except (ValidationError, TypeError) as error:
         raise DamagedRecord(
-            f"a record of kind {kind.__name__} next to the index is damaged: {_describe(error)}",
+            f"a record of kind {kind.__name__} stored with the index is damaged: {_describe(error)}",
             REMOVE,
         ) from error
     return read

@@ -43,7 +43,7 @@ def retry_unavailable(
         """Log the first long wait."""
         error = state.outcome.exception() if state.outcome else None
         if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
-            _log.warning("waiting for what does not answer", extra={"why": error.what, "seconds": seconds})
+            _log.warning("waiting for a service that does not answer", extra={"why": error.what, "seconds": seconds})
 
     retrying = Retrying(
         retry=retry_if_exception_type(Unavailable),
@@ -55,7 +55,7 @@ def retry_unavailable(
     )
     answer = retrying(call)
     if retrying.statistics["attempt_number"] > WARN_AT:
-        _log.warning("it answers again", extra={"waited_s": round(retrying.statistics["idle_for"], 1)})
+        _log.warning("the service answers again", extra={"waited_s": round(retrying.statistics["idle_for"], 1)})
     return answer
 
 

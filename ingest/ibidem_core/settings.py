@@ -83,8 +83,8 @@ class Settings(BaseSettings):
     )
     distinct: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Fields that must not differ between duplicates, by commas, such as `meta.docket,source`; "
-        "a missing value passes.",
+        description="Fields that must not differ between duplicates, separated by commas, such as "
+        "`meta.docket,source`; a missing value passes.",
     )
     tombstone_days: int = Field(
         default=30,
@@ -102,7 +102,7 @@ class Settings(BaseSettings):
         default=200,
         ge=1,
         le=100_000,
-        description="Batches that `ibidem ingest` lays into the file queue before it pauses.",
+        description="Batches that `ibidem ingest` puts into the file queue before it pauses.",
     )
     concurrency: int = Field(
         default=0,
@@ -121,8 +121,8 @@ class Settings(BaseSettings):
         default=4,
         ge=1,
         le=32,
-        description="Write requests to OpenSearch or Elasticsearch that a process has under way at the same time, "
-        "each with its share of a batch, while it signs what follows; fewer where the server is busy (429).",
+        description="Write requests to OpenSearch or Elasticsearch that a process sends at the same time, each with "
+        "its share of a batch, while it signs the next one; fewer if the server is busy (429).",
     )
     read_seconds: int = Field(
         default=120,
@@ -149,7 +149,7 @@ class Settings(BaseSettings):
         default=0,
         ge=0,
         lt=1 << 63,
-        description="Largest version that a document may bring; one with a larger version is refused, since nothing "
+        description="Largest version that a document may have; one with a larger version is refused, since nothing "
         "newer could ever replace it. 0: tomorrow's time in microseconds, as documents without a version are numbered.",
     )
     patience: int = Field(
@@ -163,22 +163,23 @@ class Settings(BaseSettings):
         default=30,
         ge=2,
         le=3_600,
-        description="Seconds without a sign of life after which another takes a worker's batch.",
+        description="Seconds without a heartbeat after which another worker takes a worker's batch.",
     )
     log: Literal["", Level] = Field(
         default="",
-        description="How much is logged to standard error: `debug`, `info`, `warning` or `error`; lines of JSON where "
-        "that is no terminal. Empty: `info` for `ibidem worker` and `ibidem serve`, `warning` for all else.",
+        description="How much is logged to standard error: `debug`, `info`, `warning` or `error`; lines of JSON if "
+        "that is not a terminal. Empty: `info` for `ibidem worker` and `ibidem serve`, `warning` for other commands.",
     )
     plugin: Literal["auto", "off"] = Field(
         default="auto",
         description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the cluster "
-        "group, where every node has it and it does what is asked (`docs/plugin.md`); read from the environment alone.",
+        "do the grouping, if every node has it and it supports the request (`docs/plugin.md`); read from the "
+        "environment alone.",
     )
     gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
-        description="Indexes that `ibidem serve` lets its callers search, by commas; `*` stands for any characters. "
-        "Empty: IBIDEM_INDEX alone.",
+        description="Indexes that `ibidem serve` lets its callers search, separated by commas; `*` stands for any "
+        "characters. Empty: IBIDEM_INDEX alone.",
     )
     gateway_paths: Literal["search", "all"] = Field(
         default="search",
@@ -188,22 +189,22 @@ class Settings(BaseSettings):
     )
     gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
-        description="Names under which `ibidem serve` may be called, by commas, so that no other site reaches it "
-        "through a reader's browser; `*`: any name.",
+        description="Host names that `ibidem serve` answers for, separated by commas, so that no other site reaches it "
+        "through a user's browser; `*`: any name.",
     )
     gateway_clients: int = Field(
         default=100,
         ge=1,
         le=10_000,
-        description="Requests that `ibidem serve` answers at the same time, three quarters of them of one address; one "
-        "more is answered with 429. As many again may be streamed.",
+        description="Requests that `ibidem serve` answers at the same time, three quarters of them of one address; "
+        "further ones are answered with 429. The same number may be streamed in addition.",
     )
     gateway_timeout: int = Field(
         default=30,
         ge=1,
         le=3_600,
-        description="Seconds after which `ibidem serve` gives a request up and answers with 504; more where the "
-        "request names a `timeout`. Streamed requests are waited for as long as the client waits.",
+        description="Seconds after which `ibidem serve` aborts a request and answers with 504; more if the request "
+        "names a `timeout`. Streamed requests may take as long as the client waits.",
     )
     gateway_body: int = Field(
         default=1_000_000,
@@ -227,8 +228,8 @@ class Settings(BaseSettings):
     )
     gateway_overrides: bool = Field(
         default=False,
-        description="Whether callers of `ibidem serve` may decide on pairs, tag documents and save searches; in a "
-        "cluster with accounts they need the right to write to `INDEX-ibidem-overrides` as well.",
+        description="Whether callers of `ibidem serve` may make manual decisions, tag documents and save searches; in "
+        "a cluster with accounts they also need the right to write to `INDEX-ibidem-overrides`.",
     )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
@@ -262,7 +263,7 @@ class Settings(BaseSettings):
         """Refuse credentials in a setting that is shown unredacted."""
         text = as_text(value)
         if redact_text(text) != text:
-            raise ValueError("an address with an account belongs into IBIDEM_ENGINE or IBIDEM_BROKER alone")
+            raise ValueError("only IBIDEM_ENGINE and IBIDEM_BROKER may hold an address with an account")
         return value
 
     @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")
@@ -351,12 +352,12 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     Raises:
         UsageError: A wrong value or an unknown name, with the right ones.
     """
-    where = folder or Path()
+    base = folder or Path()
     variables = os.environ if environment is None else environment
     sources = (
         ("environment", read_environment(Settings, variables)),
-        (DOTENV, read_dotenv(Settings, where / DOTENV)),
-        (TOML, read_toml(Settings, where / TOML)),
+        (DOTENV, read_dotenv(Settings, base / DOTENV)),
+        (TOML, read_toml(Settings, base / TOML)),
     )
     values: dict[str, object] = {}
     origins: dict[str, str] = {}
@@ -388,8 +389,8 @@ def _usage_error(
             f"no setting is called {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
         )
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
-    where = (origins or {}).get(name, "the caller")
+    origin = (origins or {}).get(name, "the caller")
     return UsageError(
-        f"{variable(name)} (from {where}) is {redacted_value(name, values[name])!r}: {message}",
+        f"{variable(name)} (from {origin}) is {redacted_value(name, values[name])!r}: {message}",
         Settings.model_fields[name].description or "",
     )

@@ -60,7 +60,7 @@ def read_toml(kind: Kind, path: Path) -> Values:
 
 
 REMOVED: Mapping[str, tuple[str, str]] = {
-    "gateway_sign": ("the gateway forwards writes as they are", "remove it, and sign with: ibidem serve --follow"),
+    "gateway_sign": ("the gateway forwards writes unchanged", "remove it, and sign with: ibidem serve --follow"),
 }
 """Settings of earlier versions: why each is gone, and what does its work now."""
 
@@ -74,8 +74,8 @@ def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) ->
     unknown = sorted(set(names) - set(choices))
     for name in unknown:
         if removed := REMOVED.get(name.lower().removeprefix(PREFIX.lower())):
-            why, remedy = removed
-            raise UsageError(f"{where}: {name} is no longer a setting: {why}", remedy)
+            reason, remedy = removed
+            raise UsageError(f"{where}: {name} is no longer a setting: {reason}", remedy)
     if unknown:
         raise UsageError(
             f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",
@@ -121,7 +121,7 @@ def check_scheme(url: str, schemes: Iterable[str]) -> str:
     scheme, separator, tail = url.partition("://")
     if not separator or scheme not in schemes or not is_address(url):
         begins = ", ".join(f"{scheme_name}://" for scheme_name in schemes)
-        raise ValueError(f"it is not understood; an address begins with one of: {begins}, and escapes what is special")
+        raise ValueError(f"it is not valid; an address begins with one of: {begins}, and escapes what is special")
     if scheme in {"sqlite", "filesystem"} and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url

@@ -36,8 +36,8 @@ def likely_duplicates(a: Packed, b: Packed, policy: Policy, guards: Guards) -> E
     if total < 0:
         return None
     parts = {part: round(share, 2) for part, share in rule.parts(figures).items()}
-    why = {"sum": round(total, 2), "start": round(rule.intercept, 2), "parts": parts}
-    return build_evidence("near", "learned", probability(total), why, guards)
+    sums: dict[str, object] = {"sum": round(total, 2), "start": round(rule.intercept, 2), "parts": parts}
+    return build_evidence("near", "learned", probability(total), sums, guards)
 
 
 def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:

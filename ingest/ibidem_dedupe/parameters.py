@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ibidem_dedupe.policy import LEVELS, Characters, Policy, Slots, Terms
+from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Slots, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,17 @@ PRESETS: Mapping[str, Preset] = {
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
 By = Literal["window", "stored"]
+Membership = Literal["thread", "version"]
+ListLevel = Level | Membership
 KeepBy = Literal["rank", "earliest", "latest", "longest", "current", "source"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WAYS: tuple[By, ...] = get_args(By)
+MEMBERSHIPS: tuple[Membership, ...] = get_args(Membership)
+"""Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work."""
+
+LIST_LEVELS: tuple[ListLevel, ...] = (*LEVELS, *MEMBERSHIPS)
 DEEPEST = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
@@ -227,7 +233,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*MODES),
     ),
     "dedupe_level": Parameter(
-        ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
+        ", ".join(LIST_LEVELS),
+        "near",
+        "the weakest level that still joins two documents; thread, version: mails of one thread, versions of one work",
+        parse_choice(*LIST_LEVELS),
     ),
     "dedupe_keep": Parameter(
         "rank, earliest, latest, longest, current, source:NAME,…",
@@ -242,18 +251,18 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(
-        f"1 … {DEEPEST}", str(WINDOW), "how many hits are grouped at once", parse_integer(1, DEEPEST, "hits")
+        f"1 … {DEEPEST}", str(WINDOW), "number of hits that are grouped at once", parse_integer(1, DEEPEST, "hits")
     ),
     "dedupe_scope": Parameter(
         ", ".join(SCOPES),
         "window",
-        "where duplicates of the page's leads are looked for: the window, all matches, or the whole index",
+        "where to search for duplicates of the page's leads: the window, all matches, or the whole index",
         parse_choice(*SCOPES),
     ),
     "dedupe_similarity": Parameter(
         f"{LEAST_SIMILARITY} … 100",
         "the preset's figures; 66 without one",
-        "percent: the least share of common text that makes a pair near",
+        "percent: the minimum share of common text for a pair at level near",
         parse_integer(LEAST_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
@@ -262,7 +271,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_max_per_group": Parameter(
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
-        "how many duplicates of a group are shown, without the lead",
+        "number of duplicates of a group that are shown, without the lead",
         parse_integer(0, DEEPEST, "duplicates"),
     ),
     "dedupe_preset": Parameter(
@@ -278,6 +287,11 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_explain": Parameter("true, false", "false", "explain why each duplicate is one", parse_bool),
 }
 """Every parameter by its name, in the order of the documentation."""
+
+PAIR_LEVEL = Parameter(
+    ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
+)
+"""The level where pairs are decided, and no list is grouped."""
 
 
 _HEAD = """# Parameters of a search

@@ -117,5 +117,5 @@ def look_up_values(keys: Places, entries: Places, values: Places) -> Places:
     """Return the value of each key, 0 for an unknown key."""
     if not entries.size:
         return np.zeros(keys.size, np.int64)
-    at = np.minimum(np.searchsorted(entries, keys), entries.size - 1)
-    return np.where(entries[at] == keys, values[at], 0)
+    position = np.minimum(np.searchsorted(entries, keys), entries.size - 1)
+    return np.where(entries[position] == keys, values[position], 0)

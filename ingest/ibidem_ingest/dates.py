@@ -57,11 +57,11 @@ def _days(shape: re.Match[str]) -> tuple[int, int]:
     """Return the day number of a well-formed date; one outside the calendar raises ValueError or OverflowError."""
     year, month, day, time = shape.groups()
     if time:
-        at = _utc(datetime.fromisoformat(shape.string)).toordinal()
-        return at, at
+        day = _utc(datetime.fromisoformat(shape.string)).toordinal()
+        return day, day
     if day:
-        at = date(int(year), int(month), int(day)).toordinal()
-        return at, at
+        ordinal = date(int(year), int(month), int(day)).toordinal()
+        return ordinal, ordinal
     first_month, last_month = (int(month), int(month)) if month else (1, 12)
     first = date(int(year), first_month, 1)
     last = first.replace(month=last_month, day=monthrange(first.year, last_month)[1])
@@ -79,10 +79,10 @@ def time_of_day(date: str) -> float:
     if shape is None or not shape["time"]:
         return 0.0
     try:
-        at = _utc(datetime.fromisoformat(date))
+        time = _utc(datetime.fromisoformat(date))
     except (ValueError, OverflowError):
         return 0.0
-    return at.hour * 3600 + at.minute * 60 + at.second + at.microsecond / 1e6
+    return time.hour * 3600 + time.minute * 60 + time.second + time.microsecond / 1e6
 
 
 def utc(date: str) -> str:

@@ -132,8 +132,8 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
     >>> place({"ibidem.where": "news.jsonl:17"}, "message 3"), place({"ibidem.where": 17}, "message 3")
     ('news.jsonl:17', 'message 3')
     """
-    where = record.get(WHERE)
-    return where if isinstance(where, str) and 0 < len(where) <= MAX_WHERE else otherwise
+    location = record.get(WHERE)
+    return location if isinstance(location, str) and 0 < len(location) <= MAX_WHERE else otherwise
 
 
 def check(document: Document) -> None:
@@ -180,10 +180,10 @@ def _document(record: Mapping[str, object], where: str, max_text: int, language:
 def _id(record: Mapping[str, object]) -> str:
     id_ = _string(record, "id")
     if not id_:
-        why = "it is empty" if record.get("id") == "" else "it is missing"
-        raise _FieldError("id", f"{why}; give each document a name of its own, at most {MAX_ID_BYTES} bytes of UTF-8")
+        reason = "it is empty" if record.get("id") == "" else "it is missing"
+        raise _FieldError("id", f"{reason}; give each document a different id, at most {MAX_ID_BYTES} bytes of UTF-8")
     if len(id_) * 4 > MAX_ID_BYTES and (size := len(id_.encode())) > MAX_ID_BYTES:
-        raise _FieldError("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken")
+        raise _FieldError("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed")
     return id_
 
 
@@ -194,8 +194,10 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
     if pages is not None and pages != []:
         text = _check_pages(_join_pages(pages, max_text), text)
     elif text is None:
-        why = "it is null" if "text" in record else "it is missing"
-        raise _FieldError("text", f"{why}; write `text` (a string, which may be empty) or `pages` (a list of strings)")
+        reason = "it is null" if "text" in record else "it is missing"
+        raise _FieldError(
+            "text", f"{reason}; write `text` (a string, which may be empty) or `pages` (a list of strings)"
+        )
     if len(text) > max_text:
         raise _FieldError("text", _length_error(len(text), max_text))
     if len(text) * WIDEST > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
@@ -204,7 +206,7 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
 
 
 def _length_error(size: int, max_text: int) -> str:
-    return f"{size:,} characters, at most {max_text:,} are taken; split the document or raise IBIDEM_MAX_TEXT"
+    return f"{size:,} characters, at most {max_text:,} are allowed; split the document or raise IBIDEM_MAX_TEXT"
 
 
 def _join_pages(pages: object, max_text: int) -> str:
@@ -229,14 +231,15 @@ def _check_pages(page_text: str, text: str | None) -> str:
     letters, page_letters = "".join(text.split()), "".join(page_text.split())
     if letters == page_letters:
         return page_text
-    at = next(
+    start = next(
         (at for at, (a, b) in enumerate(zip(letters, page_letters, strict=False)) if a != b),
         min(len(letters), len(page_letters)),
     )
     raise _FieldError(
         "pages",
-        f"it disagrees with `text`, white space aside, at character {at}: {short_repr(page_letters[at : at + 20])}, "
-        f"while `text` has {short_repr(letters[at : at + 20])}; give one of the two, or the same words in both",
+        f"it disagrees with `text`, white space aside, at character {start}: "
+        f"{short_repr(page_letters[start : start + 20])}, while `text` has {short_repr(letters[start : start + 20])}; "
+        "give one of the two, or the same words in both",
     )
 
 
@@ -262,8 +265,8 @@ def _check_characters(name: str, value: str) -> str:
         value.encode()
     except UnicodeEncodeError as error:
         lone = f"U+{ord(value[error.start]):04X}"
-        why = f"a lone surrogate ({lone}) at character {error.start}{_excerpt(value, error.start)}"
-        raise _FieldError(name, why) from error
+        reason = f"a lone surrogate ({lone}) at character {error.start}{_excerpt(value, error.start)}"
+        raise _FieldError(name, reason) from error
     return value
 
 

@@ -1,7 +1,7 @@
 """Errors of all packages, in one tree; catching `IbidemError` catches all of them.
 
 IbidemError
-├── UsageError          an option, setting or request that is not understood   (exit code 2)
+├── UsageError          an option, setting or request that is not valid   (exit code 2)
 │   └── MissingDocument a document that is named and is not there
 ├── Refused             a document that cannot be taken; others go on          (exit code 3)
 ├── TableError          an idf table that is missing, damaged or too small
@@ -154,7 +154,7 @@ class Unreadable(Exception):
 
 
 def _system(error: BaseException) -> str:
-    return f"it cannot be read ({getattr(error, 'strerror', None) or error}); mend that, or leave it out"
+    return f"it cannot be read ({getattr(error, 'strerror', None) or error}); fix that, or leave it out"
 
 
 def _pdf(error: BaseException) -> str:
@@ -232,5 +232,5 @@ def translate_damage(kind: str) -> Iterator[None]:
         raise
     except Exception as error:
         _check_memory(error)
-        why = f"it is not a valid {kind} ({type(error).__name__}: {error}); save it again, or leave it out"
-        raise Unreadable(why) from error
+        reason = f"it is not a valid {kind} ({type(error).__name__}: {error}); save it again, or leave it out"
+        raise Unreadable(reason) from error

@@ -26,7 +26,7 @@ def open_engine(url: str, index: str) -> Engine:
         index: The name of the index: lower-case letters, digits, `-`, `_` and `.`.
 
     Raises:
-        UsageError: An address or a name that is not understood.
+        UsageError: An address or a name that is not valid.
     """
     check_name(index)
     if not isinstance(url, str):
@@ -42,7 +42,7 @@ def open_reindex_source(url: str, index: str) -> ReindexSource:
         index: The name of the index, or an alias.
 
     Raises:
-        UsageError: An address or a name that is not understood.
+        UsageError: An address or a name that is not valid.
     """
     check_name(index)
     return _ENGINES[_scheme(url)](url, index).reindex_source()
@@ -58,7 +58,7 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
         timeout: Seconds to wait for an answer.
 
     Raises:
-        UsageError: An address or a name that is not understood.
+        UsageError: An address or a name that is not valid.
     """
     check_name(index)
     if _scheme(url) == "sqlite":
@@ -82,7 +82,7 @@ def check_name(index: str) -> None:
 def _scheme(url: str) -> str:
     scheme, separator, _ = url.partition("://")
     if scheme not in _ENGINES or not separator:
-        raise UsageError(f"engine {redact(url)!r} is not understood", f"{_RIGHT_SQLITE}; or {RIGHT}")
+        raise UsageError(f"engine {redact(url)!r} is not valid", f"{_RIGHT_SQLITE}; or {RIGHT}")
     return scheme
 
 
@@ -91,7 +91,7 @@ def _sqlite(url: str, index: str, longest: float = LONGEST) -> ReindexableEngine
     location = url.removeprefix("sqlite://")
     path = unquote(location.removeprefix("/"))
     if not location.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
-        raise UsageError(f"engine {redact(url)!r} names no file", _RIGHT_SQLITE)
+        raise UsageError(f"engine {redact(url)!r} does not name a file", _RIGHT_SQLITE)
     return SqliteEngine(Path(path), index, longest=longest)
 
 

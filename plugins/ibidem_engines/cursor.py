@@ -111,8 +111,8 @@ class CursorCodec:
             return Cursor()
         if not self.key:
             raise UsageError(
-                f"dedupe_cursor cannot be checked: index {self.index!r} keeps no key of cursors",
-                f"{_START_OVER}; ibidem ingest and ibidem backfill make the key",
+                f"dedupe_cursor cannot be checked: index {self.index!r} has no signing key for cursors",
+                f"{_START_OVER}; ibidem ingest and ibidem backfill create the key",
             )
         parts, digests = self._authentic_parts(text), self._digests()
         if parts[:2] != [VERSION, digests[0]]:

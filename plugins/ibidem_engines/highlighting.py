@@ -183,9 +183,9 @@ def _end(text: str, begin: int) -> int:
 def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:
     """Highlight matches; marks already in the text are removed first, and overlapping matches are merged."""
     piece = piece.translate(_NO_MARKS)
-    parts, at = [], 0
+    parts, position = [], 0
     for begin, end, _ in sorted(_matches(fold(piece), patterns, MOST_MATCHES)):
-        if begin >= at:
-            parts += [piece[at:begin], HIGHLIGHT[0], piece[begin:end], HIGHLIGHT[1]]
-            at = end
-    return "".join(parts) + piece[at:]
+        if begin >= position:
+            parts += [piece[position:begin], HIGHLIGHT[0], piece[begin:end], HIGHLIGHT[1]]
+            position = end
+    return "".join(parts) + piece[position:]

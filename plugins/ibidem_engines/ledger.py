@@ -51,7 +51,7 @@ def check_entry(entry: object, parse: Parse[T]) -> T:
 
 
 def _damaged(why: str) -> DamagedRecord:
-    return DamagedRecord(f"a record next to the index is damaged: {why}", REMOVE)
+    return DamagedRecord(f"a record stored with the index is damaged: {why}", REMOVE)
 
 
 def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:

@@ -12,7 +12,14 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
 MAX_WORDS = 200
-FILTERS = ("source", "language", "date", "id", "meta.<name>")
+TYPED = ("source", "language", "date", "id")
+"""Fields whose conditions may be typed in a query, as `source:Reuters`."""
+
+FLAGS = ("inclusive", "current")
+MEMBERSHIPS = ("thread", "work", *FLAGS)
+"""Fields that `ibidem regroup --threads` and `--versions` store; in a query these are words."""
+
+FILTERS = (*TYPED, *MEMBERSHIPS, "meta.<name>")
 
 QUERY_HELP = (
     'All words must occur; "a phrase", "near words"~5, OR, NOT, -word, parentheses, title:word, elect* and '
@@ -55,10 +62,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition on a field that does not rank: `source`, `language`, `date`, `id` or `meta.<name>`.
+    """A condition on a field that does not rank: one of `FILTERS`.
 
     A date's value is a year, a month, a day, or two of them as `from..to` (either may be missing); a document passes
     when its own date, which may be a whole year, has a day in common with it. Of a list in `meta`, one entry is enough.
+    `inclusive` and `current` are `true` or `false`.
     An empty value of `source`, `language` or `date`, which nobody can type, asks for documents that have none.
     """
 
@@ -126,7 +134,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
         filters: Conditions, each as `FIELD=VALUE`.
 
     Raises:
-        UsageError: A search for nothing, too many words, or a filter that is not understood.
+        UsageError: A search for nothing, too many words, or a filter that is not valid.
 
     >>> parse_query('grain OR wheat title:"export duty" -rice').all_of[1]
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
@@ -156,7 +164,7 @@ def match_all(filters: Sequence[str] = ()) -> Query:
         filters: Conditions, each as `FIELD=VALUE`.
 
     Raises:
-        UsageError: A filter that is not understood.
+        UsageError: A filter that is not valid.
 
     >>> match_all(["language=en"]).all_of
     ()
@@ -165,7 +173,7 @@ def match_all(filters: Sequence[str] = ()) -> Query:
 
 
 def _is_field(name: str) -> bool:
-    return name in WORD_FIELDS or name in FILTERS[:-1] or (name.startswith("meta.") and name != "meta.")
+    return name in WORD_FIELDS or name in TYPED or (name.startswith("meta.") and name != "meta.")
 
 
 def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
@@ -194,7 +202,7 @@ def _part(part: Term | Group) -> Phrase | Words:
     if isinstance(part, Group):
         words = _words(part)
         if not words.all_of:
-            raise UsageError("a pair of parentheses only excludes", "put a word that must occur into it")
+            raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
         return words
     if part.field and part.field not in WORD_FIELDS:
         raise UsageError(
@@ -220,12 +228,14 @@ def parse_filter(typed: str) -> Filter:
     """
     name, separator, value = (part.strip() for part in _encodable(typed).partition("="))
     if not separator or not value:
-        raise UsageError(f"filter {typed!r} is not understood", f"write FIELD=VALUE, FIELD one of {', '.join(FILTERS)}")
+        raise UsageError(f"filter {typed!r} is not valid", f"write FIELD=VALUE, FIELD one of {', '.join(FILTERS)}")
     if name not in FILTERS[:-1] and not (name.startswith("meta.") and name != "meta."):
         raise UsageError(f"filter field {name!r} is unknown", f"use one of {', '.join(FILTERS)}")
     if name == "date":
         value = iso_range(value)
         days(value)
+    if name in FLAGS and value not in ("true", "false"):
+        raise UsageError(f"filter {name}={value} is not valid", f"write {name}=true or {name}=false")
     return Filter(name, value)
 
 
@@ -266,7 +276,7 @@ def _check_words(words: Words, *, conditions: bool) -> None:
         conditions: Whether conditions were typed, which are enough.
     """
     if not words.all_of and words.none_of and not conditions:
-        raise UsageError("the query only excludes", "type at least one word that must occur")
+        raise UsageError("the query only excludes words", "type at least one word that must occur")
     if not words.all_of and not conditions:
         raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
     count = _count([*(part for entry in words.all_of for part in entry), *words.none_of])

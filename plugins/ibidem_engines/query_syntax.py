@@ -19,8 +19,8 @@ DEEPEST = 20
 WORD_FIELDS = ("title", "text")
 """Fields of which words are looked for; the others are followed by a value as in a filter."""
 
-UNPAIRED = "a parenthesis without its partner was left out"
-UNPAIRED_QUOTE = "a quotation mark without its partner was left out; searched as words"
+UNPAIRED = "an unmatched parenthesis was ignored"
+UNPAIRED_QUOTE = "an unmatched quotation mark was ignored; searched as words"
 
 Kind = Literal["open", "close", "not", "or", "and", "field", "phrase", "word"]
 
@@ -104,39 +104,39 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
     Args:
         text: Text as it was typed.
         is_field: Returns whether there is a field of a name.
-        notes: Takes what is not understood.
+        notes: Takes what is not valid.
     """
-    at, begins, valued = 0, True, False
-    while at < len(text):
-        character = text[at]
+    position, begins, valued = 0, True, False
+    while position < len(text):
+        character = text[position]
         if character.isspace():
-            at, begins, valued = at + 1, True, False
+            position, begins, valued = position + 1, True, False
         elif character == "(" and begins:
             yield Token("open")
-            at, valued = at + 1, False
+            position, valued = position + 1, False
         elif character == ")":
             yield Token("close")
-            at += 1
-        elif character == "-" and begins and not valued and text[at + 1 : at + 2].strip():
+            position += 1
+        elif character == "-" and begins and not valued and text[position + 1 : position + 2].strip():
             yield Token("not")
-            at += 1
+            position += 1
         elif character == '"':
-            end = text.find('"', at + 1)
+            end = text.find('"', position + 1)
             slop = _SLOP.match(text, end + 1) if end > 0 else None
             if end > 0:
-                yield Token("phrase", text[at + 1 : end], int(slop[1]) if slop else None)
+                yield Token("phrase", text[position + 1 : end], int(slop[1]) if slop else None)
             else:
                 notes.append(UNPAIRED_QUOTE)
-            at, begins, valued = (slop.end() if slop else (end if end > 0 else at) + 1), False, False
-        elif valued and (span := _RANGE.match(text, at)):
+            position, begins, valued = (slop.end() if slop else (end if end > 0 else position) + 1), False, False
+        elif valued and (span := _RANGE.match(text, position)):
             yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))
-            at, begins, valued = span.end(), False, False
-        elif begins and not valued and (name := _FIELD.match(text, at)) and is_field(name[1]):
+            position, begins, valued = span.end(), False, False
+        elif begins and not valued and (name := _FIELD.match(text, position)) and is_field(name[1]):
             yield Token("field", name[1])
-            at, valued = name.end(), True
+            position, valued = name.end(), True
         else:
-            piece = _word(text, at)
-            at += len(piece)
+            piece = _word(text, position)
+            position += len(piece)
             yield _read_word(piece, is_field, notes) if begins and not valued else Token("word", piece)
             begins = valued = False
 
@@ -155,7 +155,7 @@ def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) ->
     if piece in _OPERATORS:
         return Token(_OPERATORS[piece])
     if (name := _FIELD.match(piece)) and not piece[name.end() :].startswith(("/", "\\")):
-        notes.append(f"{piece}: there is no field {name[1]!r}; searched as words")
+        notes.append(f"{piece}: field {name[1]!r} does not exist; searched as words")
     if piece.endswith(":") and is_field(piece[:-1]):
         notes.append(f"{piece} needs its word right behind it; searched as a word")
     return Token("word", piece)
@@ -197,7 +197,7 @@ class _Reader:
 
     Args:
         pieces: The pieces.
-        notes: Takes what is not understood.
+        notes: Takes what is not valid.
     """
 
     def __init__(self, pieces: list[Token], notes: list[str]) -> None:
@@ -223,7 +223,7 @@ class _Reader:
         else:
             self._notes += [UNPAIRED] * bool(depth)
         if state.spelled and len(group.all_of) > 1 and any(len(entry) > 1 for entry in group.all_of):
-            self._notes.append("OR was read before AND; parentheses say otherwise")
+            self._notes.append("OR was applied before AND; parentheses change that")
         return _flat(group)
 
     def _add(self, group: Group, part: Term | Group | None, state: _State) -> None:
@@ -231,7 +231,7 @@ class _Reader:
         if part is None or (isinstance(part, Group) and not (part.all_of or part.none_of)):
             return
         if state.excludes:
-            self._notes += ["OR joins nothing with what is excluded"] * state.joins
+            self._notes += ["OR cannot join excluded words"] * state.joins
             group.none_of.append(part)
         elif state.joins:
             group.all_of[-1].append(part)
@@ -252,7 +252,7 @@ class _Reader:
             self._notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
             prefix = False
         elif _STRANGE.search(piece.text):
-            self._notes.append(f"{piece.text}: *, ?, ~ and ^ mean nothing there; searched as words")
+            self._notes.append(f"{piece.text}: *, ?, ~ and ^ have no meaning there; searched as words")
         return Term(words, field, prefix)
 
 

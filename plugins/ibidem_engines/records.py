@@ -58,14 +58,14 @@ def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
     """Split records into turns with one origin per id; returns their positions in the call."""
     last: dict[str, tuple[int, str]] = {}
     turns: list[list[int]] = []
-    for at, record in enumerate(records):
+    for position, record in enumerate(records):
         id_, origin = record.document.id, record.document.origin
         turn, before = last.get(id_, (0, origin))
         turn += before != origin
         last[id_] = turn, origin
         if turn == len(turns):
             turns.append([])
-        turns[turn].append(at)
+        turns[turn].append(position)
     return turns
 
 
@@ -85,7 +85,7 @@ def check_storable(record: Record) -> None:
             try:
                 value.encode()
             except UnicodeEncodeError as error:
-                raise UnstorableRecord(name, f"half a character (lone surrogate) at {error.start}") from error
+                raise UnstorableRecord(name, f"a lone surrogate (half a character) at {error.start}") from error
     if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
         raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 
@@ -98,13 +98,13 @@ def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
     """
     best: dict[str, int] = {}
     outcomes: dict[int, Outcome] = {}
-    for at, record in enumerate(records):
-        rival = best.setdefault(record.document.id, at)
-        winner, loser = (at, rival) if record.version >= records[rival].version else (rival, at)
+    for position, record in enumerate(records):
+        rival = best.setdefault(record.document.id, position)
+        winner, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
         best[record.document.id] = winner
         if loser != winner:
-            why = f"the same id comes again in this batch, with version {records[winner].version}"
-            outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=why)
+            reason = f"the same id comes again in this batch, with version {records[winner].version}"
+            outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=reason)
     return outcomes
 
 

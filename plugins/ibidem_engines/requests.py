@@ -72,14 +72,14 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     'GET /'
     """
     try:
-        ask = next(flow)
+        api_request = next(flow)
         while True:
             try:
-                answer = send(ask)
+                answer = send(api_request)
             except Exception as error:  # noqa: BLE001 - raised in the flow
-                ask = flow.throw(error)
+                api_request = flow.throw(error)
             else:
-                ask = flow.send(answer)
+                api_request = flow.send(answer)
     except StopIteration as stop:
         result: T = stop.value
         return result
@@ -88,14 +88,14 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
 async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
     """Async version of `run_sync`."""
     try:
-        ask = next(flow)
+        api_request = next(flow)
         while True:
             try:
-                answer = await send(ask)
+                answer = await send(api_request)
             except Exception as error:  # noqa: BLE001 - raised in the flow
-                ask = flow.throw(error)
+                api_request = flow.throw(error)
             else:
-                ask = flow.send(answer)
+                api_request = flow.send(answer)
     except StopIteration as stop:
         result: T = stop.value
         return result

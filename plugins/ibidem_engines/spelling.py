@@ -41,8 +41,8 @@ def spellings(word: str) -> set[str]:
 
 def _spellings(word: str) -> Iterator[str]:
     letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
-    for at in range(len(word) + 1):
-        head, tail = word[:at], word[at:]
+    for position in range(len(word) + 1):
+        head, tail = word[:position], word[position:]
         yield from (head + letter + tail for letter in letters)
         if tail:
             yield head + tail[1:]

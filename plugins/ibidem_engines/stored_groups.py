@@ -203,7 +203,7 @@ class WithGroups(Engine, Protocol):
                 progress of each is removed.
 
         Raises:
-            UsageError: Groups of a part of the indexes are settled apart, or a filter hides documents.
+            UsageError: Groups of a part of the indexes are settled separately, or a filter hides documents.
         """
 
 

@@ -98,7 +98,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
     ):
         assert part in out, part
     assert "Keep" in out
-    assert "until it is merged" in " ".join(out.split())
+    assert "until its segment is merged" in " ".join(out.split())
     output = answer("backfill", "--dry-run", "--level", "identical")
     assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
 
@@ -136,7 +136,7 @@ def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, n
     command = [sys.executable, "-c", code, "backfill", "--follow", "--json"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
-    assert process.stderr.readline() == "5 documents looked at; following what others write\n"
+    assert process.stderr.readline() == "5 documents checked; following changes by others\n"
     process.send_signal(number)
     out, _ = process.communicate()
     assert process.returncode == 0

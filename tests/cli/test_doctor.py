@@ -121,7 +121,7 @@ def test_doctor_says_how_redis_loses_batches_and_what_mends_it(run: Run, answer:
         client.config_set("appendonly", "yes")
         client.config_set("maxmemory-policy", "noeviction")
         (check,) = find_checks(answer, "redis")
-        assert (check["ok"], check["what"]) == (True, "it keeps what it is sent")
+        assert (check["ok"], check["what"]) == (True, "it keeps messages until they are acknowledged")
         client.execute_command("ACL", "SETUSER", "default", "-config")
         (check,) = find_checks(answer, "redis")
         assert check["ok"]
@@ -245,7 +245,13 @@ SHUT = "opensearch+http://127.0.0.1:1"
         ),
         case("a wrong certificate", lambda on: on.between(tls=True), "engine", "certificate", "?ca=FILE"),
         case("a wrong password", lambda on: on.between(DENIED), "engine", "user and password", "IBIDEM_ENGINE"),
-        case("a user without rights", lambda on: on.between(FORBIDDEN), "engine", "may not do that", "give the user"),
+        case(
+            "a user without rights",
+            lambda on: on.between(FORBIDDEN),
+            "engine",
+            "is not permitted to do that",
+            "give the user",
+        ),
         case("a page instead", lambda on: on.between(Said(200, b"<html>")), "engine", "not JSON", "check that"),
         case(
             "a folder that is a file",
@@ -254,8 +260,8 @@ SHUT = "opensearch+http://127.0.0.1:1"
             "not a folder",
             "IBIDEM_ENGINE",
         ),
-        case("a full disk", lambda on: on.full_disk(), "disk", "3.0 of 100.0 GB", "make room"),
-        case("a flooded disk", lambda on: on.index(FLOOD), "blocks", "flood stage", "make room", server="opensearch"),
+        case("a full disk", lambda on: on.full_disk(), "disk", "3.0 of 100.0 GB", "free some space"),
+        case("a flooded disk", lambda on: on.index(FLOOD), "blocks", "flood stage", "free space", server="opensearch"),
         case("a red index", lambda on: on.away(), "shards", "is red", "bring back", server="opensearch"),
         case("another table", lambda on: on.other_table(), "tables", "another idf table", "ibidem backfill"),
         case("no table", lambda on: on.no_table(), "tables", "another idf table", "ibidem backfill"),

@@ -23,7 +23,7 @@ def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None
     output = answer("groups")
     assert output["capped"] == {}
     printed = [part.plain for part in report(output | {"capped": {"page_bands": 11}}) if isinstance(part, Text)]
-    assert "Values that over 100 long texts carry were passed over as forms: 11 page_bands" in printed
+    assert "Values shared by over 100 long texts were skipped as forms: 11 page_bands" in printed
 
 
 def test_stored_groups_are_those_that_the_whole_index_falls_into(answer: Answer) -> None:

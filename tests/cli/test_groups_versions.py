@@ -40,9 +40,9 @@ def test_versions_go_with_no_figures_and_not_with_threads(run: Run) -> None:
     for other in (("--level", "partial"), ("--stored",)):
         code, _, err = run("groups", "--versions", *other)
         assert code == 2
-        assert "--versions does not go with figures or with --stored" in err
+        assert "--versions cannot be combined with figures or with --stored" in err
         assert "leave them out" in err
     code, _, err = run("groups", "--versions", "--threads")
     assert code == 2
-    assert "--threads does not go with --versions" in err
+    assert "--threads cannot be combined with --versions" in err
     assert "ask for one of them" in err

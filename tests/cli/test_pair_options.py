@@ -78,4 +78,4 @@ def test_a_preset_that_is_not_known_lists_those_that_are(run: Run, command: list
 def test_a_similarity_that_is_none_is_refused_with_the_right_ones(run: Run, command: list[str]) -> None:
     code, _, err = run(*command, "--similarity", "1.5")
     assert code == 2
-    assert "--similarity '1.5' is not understood; allowed: an integer from 20 to 100 (percent)" in err
+    assert "--similarity '1.5' is not valid; allowed: an integer from 20 to 100 (percent)" in err

@@ -225,7 +225,7 @@ def test_a_spelling_that_finds_nothing_is_not_offered(answer: Answer) -> None:
 
 def test_what_is_not_understood_in_a_query_is_named(run: Run, answer: Answer) -> None:
     _, out, _ = run("search", "drains", "author:smith")
-    assert "author:smith: there is no field 'author'; searched as words" in out
+    assert "author:smith: field 'author' does not exist; searched as words" in out
     (note,) = answer("search", "drains~2")["dedupe"]["not_understood"]
     assert note.startswith("drains~2")
 
@@ -305,4 +305,4 @@ def test_search_names_eight_options_first_and_the_others_as_advanced(run: Run) -
 
 
 def test_an_error_names_the_option_that_was_typed(run: Run) -> None:
-    assert run("search", "roof", "--level", "nearly")[2].startswith("ibidem: --level 'nearly' is not understood")
+    assert run("search", "roof", "--level", "nearly")[2].startswith("ibidem: --level 'nearly' is not valid")

@@ -47,12 +47,12 @@ def render(**changes: object) -> str:
         "40  of them identical with one that was there before",
         "25 documents: date: 'soon' is none (a.jsonl:0, a.jsonl:1,",
         "all 25: ibidem status 20250101-120000-abcd --json",
-        "1 named pipe in folders passed over",
+        "1 named pipe in folders skipped",
         "not in the encoding: caf.txt (2 bytes);",
         "1 id came again in this run (twice)",
         "went into meta: court",
-        "passed over: 3 .docx, 1 no suffix",
-        "2 links in folders passed over",
+        "skipped: 3 .docx, 1 no suffix",
+        "2 links in folders skipped",
     ],
 )
 def test_a_summary_says(line: str) -> None:

@@ -111,8 +111,8 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"dedupe": "maybe"}, "dedupe='maybe' is not understood; allowed: off, collapse, indent"),
-        ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not understood"),
+        ({"dedupe": "maybe"}, "dedupe='maybe' is not valid; allowed: off, collapse, indent"),
+        ({"dedupe": "indent", "dedupe_window": 0}, "dedupe_window='0' is not valid"),
         ({"dedupe": "indent", "dedupe_lvl": "near"}, "did you mean dedupe_level"),
         ({"dedupe_level": "near"}, "dedupe_level is given without dedupe; add dedupe=indent"),
         ({"dedupe": "indent", "dedupe_cursor": "junk"}, "dedupe_cursor is not valid"),
@@ -148,7 +148,7 @@ def test_a_window_that_the_index_does_not_allow_is_refused_with_its_limit(
 
 
 @pytest.mark.parametrize(
-    "other", [("0", "text", "0"), (SCHEMA, "keyword", f"{SCHEMA} before its release")], ids=["older", "never released"]
+    "other", [("0", "text", "0"), (SCHEMA, "keyword", f"{SCHEMA} (unreleased)")], ids=["older", "never released"]
 )
 def test_an_alias_over_two_schemas_is_refused_by_name(
     plain_client: Any, wrapped_client: Any, library: Engine, other: tuple[str, str, str]
@@ -305,7 +305,7 @@ def test_each_of_several_searches_says_itself_whether_it_is_grouped(kind: str, w
     assert ["dedupe" in each for each in answer["responses"]] == [False, True, True, False, False, False]
     grouped = wrapped_client.search(index=INDEX, body=BODY, dedupe="collapse")
     assert answer["responses"][1]["hits"] == grouped["hits"]
-    assert "dedupe='perhaps' is not understood" in answer["responses"][3]["error"]["reason"]
+    assert "dedupe='perhaps' is not valid" in answer["responses"][3]["error"]["reason"]
     assert answer["responses"][4]["error"]["type"] == "index_not_found_exception"
     filtered = wrapped_client.msearch(body=lines[:4], index=INDEX, filter_path="responses.dedupe.groups.on_page")
     assert dict(filtered) == {"responses": [{"dedupe": {"groups": {"on_page": 7}}}]}

@@ -31,7 +31,7 @@ def test_an_address_with_four_strokes_is_absolute(tmp_path: Path) -> None:
     ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite://index.sqlite", "sqlite:///folder/", "sqlite:///a%00b"],
 )
 def test_an_address_that_names_no_file_says_how_one_is_written(url: str) -> None:
-    with pytest.raises(UsageError, match=r"names no file; write sqlite:///folder/file\.sqlite"):
+    with pytest.raises(UsageError, match=r"does not name a file; write sqlite:///folder/file\.sqlite"):
         open_engine(url, "news")
 
 

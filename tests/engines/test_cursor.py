@@ -51,7 +51,7 @@ def test_two_processes_with_the_same_key_accept_each_others_cursors() -> None:
         (replace(CODEC, index="law"), "another index"),
         (replace(CODEC, query="wheat"), "another query"),
         (replace(CODEC, parameters="identical"), "another query, level, window or preset"),
-        (replace(CODEC, key=b""), "keeps no key"),
+        (replace(CODEC, key=b""), "has no signing key"),
     ],
 )
 def test_the_cursor_of_another_list_or_another_key_is_refused(codec: CursorCodec, why: str) -> None:

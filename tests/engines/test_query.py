@@ -134,17 +134,17 @@ def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filte
 @pytest.mark.parametrize(
     ("typed", "note"),
     [
-        ("author:smith", "no field 'author'"),
-        ("el*ct", r"el\*ct: .*mean nothing there"),
-        ("*elect", r"\*elect: .*mean nothing there"),
+        ("author:smith", "field 'author' does not exist"),
+        ("el*ct", r"el\*ct: .*have no meaning there"),
+        ("*elect", r"\*elect: .*have no meaning there"),
         ("e-mail*", r"e-mail\*: \* is allowed after one word"),
-        ("grain~2", "grain~2: .*mean nothing there"),
-        ("a) b", "parenthesis without its partner"),
-        ("(a b", "parenthesis without its partner"),
-        ('"a b', "quotation mark without its partner"),
-        ('"a b" c"', "quotation mark without its partner"),
-        ("a OR -b", "OR joins nothing with what is excluded"),
-        ("a AND b OR c", "OR was read before AND"),
+        ("grain~2", "grain~2: .*have no meaning there"),
+        ("a) b", "unmatched parenthesis"),
+        ("(a b", "unmatched parenthesis"),
+        ('"a b', "unmatched quotation mark"),
+        ('"a b" c"', "unmatched quotation mark"),
+        ("a OR -b", "OR cannot join excluded words"),
+        ("a AND b OR c", "OR was applied before AND"),
         ("title: grain", "title: needs its word right behind it"),
     ],
 )
@@ -184,7 +184,7 @@ def test_a_search_for_nothing_says_what_to_type(typed: str) -> None:
 
 
 def test_a_search_that_only_excludes_says_what_to_type() -> None:
-    with pytest.raises(UsageError, match="only excludes; type at least one word"):
+    with pytest.raises(UsageError, match="only excludes words; type at least one word"):
         parse_query("-grain -wheat")
 
 
@@ -207,8 +207,15 @@ def test_a_filter_is_a_field_and_a_value() -> None:
 
 @pytest.mark.parametrize("typed", ["titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x"])
 def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
-    with pytest.raises(UsageError, match=r"source, language, date, id, meta\.<name>"):
+    with pytest.raises(UsageError, match=r"source, language, date, id, thread, work, inclusive, current, meta\.<name>"):
         parse_filter(typed)
+
+
+def test_a_flag_is_true_or_false_and_in_a_query_its_name_is_a_word() -> None:
+    assert parse_filter("inclusive=true") == Filter("inclusive", "true")
+    with pytest.raises(UsageError, match=r"filter current=yes is not valid; write current=true or current=false"):
+        parse_filter("current=yes")
+    assert parse_query("current:true").filters == ()
 
 
 @pytest.mark.parametrize("typed", ["", "source", "source=", "source= "])

@@ -74,7 +74,7 @@ def test_the_worst_mistakes_are_reported_with_their_reasons(tables: Tables, tmp_
 
 
 def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
-    with pytest.raises(UsageError, match="'a' is there twice"):
+    with pytest.raises(UsageError, match="'a' occurs twice"):
         evaluate([DOCS[0], DOCS[0]], clusters, tables)
     with pytest.raises(UsageError, match="no documents"):
         evaluate([], clusters, tables)

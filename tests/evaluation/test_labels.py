@@ -63,7 +63,7 @@ def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("typed", ["jac5", "jac5 ~ 1", "jac5>=high", "jac5>=0.5 or words>1", "and"])
 def test_a_condition_that_is_not_understood_is_refused(typed: str) -> None:
-    with pytest.raises(UsageError, match="not understood"):
+    with pytest.raises(UsageError, match="not valid"):
         parse_condition(typed)
 
 

@@ -37,6 +37,9 @@ PREPARE = {
     "redis": redis.prepare_lasting,
 }
 POLL = 0.05
+WORKERS = 2
+"""Processes that take batches from a broker."""
+
 SMALL = {"LEASE": 2, "BATCH_CHARACTERS": 1_000, "CONCURRENCY": 2}
 """Settings under which a small collection makes many batches, and a dead worker's batch does not wait long."""
 
@@ -96,7 +99,7 @@ class Setting:
         """Make the index and start workers, where the queue is not one that commands feed their own from."""
         self.engine.create()
         if not self._feeds_its_own:
-            self.way.start_worker(concurrency=2)
+            self.way.start_worker(concurrency=WORKERS)
         return self
 
     def __exit__(self, *_: object) -> None:

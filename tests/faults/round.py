@@ -91,11 +91,11 @@ def play(setting: Setting, round_: Round) -> Played:
     return Played(faults, killed, attempts, recognised, time.monotonic() - began)
 
 
-def find_faults(setting: Setting, account: dict[str, object], lines: int) -> list[str]:
+def find_faults(setting: Setting, account: dict[str, object], lines: int, patience: float = PATIENCE) -> list[str]:
     """Look whether the laws hold once a command is done; returns in words which do not."""
     return [
         *_account(account, lines),
-        *setting.settle(PATIENCE),
+        *setting.settle(patience),
         *setting.shelf.wrong(setting.engine),
         *_dead(setting),
         *setting.leftovers(ENDING),

@@ -1,5 +1,6 @@
 """Submissions of a run of rounds, and the expected documents of the index after each."""
 
+import itertools
 import json
 import random
 from collections import Counter
@@ -27,6 +28,7 @@ class Shelf:
         self.standing: dict[str, tuple[int, str]] = {}
         self._rng, self._length = rng, length
         self._version = 1_000_000
+        self._numbers = itertools.count()
 
     def write(self, path: Path, count: int) -> int:
         """Write a file of so many documents and one that nobody can take; returns the lines."""
@@ -40,7 +42,7 @@ class Shelf:
         for kind in self._rng.choices(names, shares, k=count):
             self._version += 1
             if kind == "new" or not self.standing:
-                yield self._take(f"d{len(self.standing):06d}", self._version, self._text())
+                yield self._take(f"d{next(self._numbers):06d}", self._version, self._text())
                 continue
             name = self._rng.choice(list(self.standing))
             version, text = self.standing[name]

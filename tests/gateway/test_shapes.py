@@ -144,7 +144,7 @@ def test_several_searches_are_cut_as_one_answer_and_are_json_where_they_are_grou
         answer = httpx2.post(f"{gateway}/{index}/_msearch?filter_path=took", content=content, headers=headers)
         assert answer.json().keys() == {"took"}
     answer = httpx2.post(f"{gateway}/{index}/_msearch?format=yaml", content=body, headers=headers)
-    assert (answer.status_code, "format does not go with dedupe" in answer.text) == (400, True)
+    assert (answer.status_code, "format cannot be combined with dedupe" in answer.text) == (400, True)
 
 
 @pytest.mark.parametrize("query", [RENT, TENANTS, {"bool": {"must": [RENT], "should": [{"term": {"year": 1988}}]}}])

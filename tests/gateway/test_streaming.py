@@ -110,4 +110,4 @@ def test_a_packed_body_that_unpacks_to_far_more_is_answered_with_413_and_one_of_
             for content in (bytes(10_000_000), lines)
         ]
     assert [answer.status_code for answer in answers] == [413, 200]
-    assert "unpacks to more than" in answers[0].json()["error"]["reason"]
+    assert "decompresses to more than" in answers[0].json()["error"]["reason"]

@@ -90,7 +90,7 @@ def test_the_author_is_the_user_who_was_let_in_whatever_the_body_says(open_clien
         ({"ids": ["nosuch"]}, 404, "nosuch"),
         ({"ids": ["lease", "copy"]}, 400, "name one document"),
         ({"of": "pile"}, 400, "of"),
-        ({"of": "thread"}, 400, "is no mail"),
+        ({"of": "thread"}, 400, "is not a mail"),
         ({"ids": ["lease", "nosuch"], "of": "document"}, 404, "nosuch"),
         ({"action": "drop"}, 400, "action"),
         ({"seen": 2}, 400, "3 documents now, and had 2"),

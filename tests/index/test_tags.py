@@ -238,5 +238,5 @@ def test_a_thread_is_tagged_in_one_step_and_reported_where_its_mails_differ(mail
 
 
 def test_a_document_that_is_no_mail_has_no_thread(engine: Engine) -> None:
-    with pytest.raises(UsageError, match="is no mail"):
+    with pytest.raises(UsageError, match="is not a mail"):
         find_thread(engine, "a")

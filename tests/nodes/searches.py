@@ -85,9 +85,9 @@ class Searches:
 
     def start(self) -> None:
         """Begin."""
-        self._threads = [threading.Thread(target=self._search, args=(name,)) for name in NAMES]
+        self._threads = [threading.Thread(target=self._search, args=(name,), daemon=True) for name in NAMES]
         if self.cancels:
-            self._threads.append(threading.Thread(target=self._cancel))
+            self._threads.append(threading.Thread(target=self._cancel, daemon=True))
         for each in self._threads:
             each.start()
 

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from faults.environment import Setting
+from faults.environment import WORKERS, Command, Setting, wait_for
 from faults.kill import descendants
-from faults.round import ATTEMPTS, PATIENCE, find_faults
+from faults.round import ATTEMPTS, find_faults
+from ibidem.cli.app import SOME_REFUSED
 from nodes.cluster import FrailNodes
 from nodes.history import History, people
 from nodes.searches import Searches, fill
@@ -24,6 +25,9 @@ ACTS = 5
 CANCELLED = "searches are cancelled"
 AWAY_S = 15.0
 """Longer than a node, a client, a lease and the broker's heartbeat wait."""
+
+PATIENCE_S = 600.0
+"""Within which a command comes to its end: three nodes on a busy machine are slow, and slow is not wrong."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +80,12 @@ class Place:
     def index(self) -> str:
         """The index that is written to."""
         return self.setting.settings.index
+
+    def begin(self) -> None:
+        """Ingest a first file in peace, so that people have documents to delete and decide on in every trouble."""
+        path = self.setting.folder / "first.jsonl"
+        self.history.write(path, DOCUMENTS)
+        self.setting.way.json("ingest", str(path), exit_code=SOME_REFUSED, timeout=PATIENCE_S)
 
     def others(self, name: str) -> list[str]:
         """Name the other nodes."""
@@ -182,23 +192,48 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     unfelt = trouble in COUNTED and not place.nodes.is_felt
     place.nodes.heal()
     crowd.finish()
-    attempts = 1
-    while command.process.wait(PATIENCE) not in DONE and attempts < ATTEMPTS:
-        attempts, command = attempts + 1, setting.ingest(path)
-    faults = [*crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
+    command, attempts, ended = finish_ingest(setting, command, path)
+    faults = [*ended, *crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
     account = command.account() if command.process.returncode in DONE else {}
-    faults += find_faults(setting, account, lines)
+    faults += find_faults(setting, account, lines, PATIENCE_S)
     faults += brought_back(place)
     return Outcome(
         trouble, lines, attempts, crowd.acknowledged, searches.whole, searches.failed, faults, time.monotonic() - began
     )
 
 
+def finish_ingest(setting: Setting, command: Command, path: Path) -> tuple[Command, int, list[str]]:
+    """Give a command again until it has done its work or does not end.
+
+    Returns:
+        The last command, how many there were, and the workers that ended meanwhile.
+    """
+    attempts, ended = 1, list[str]()
+
+    def has_ended() -> bool:
+        ended.extend(replace_workers(setting))
+        return command.process.poll() is not None
+
+    while wait_for(has_ended, PATIENCE_S) and command.process.returncode not in DONE and attempts < ATTEMPTS:
+        attempts, command = attempts + 1, setting.ingest(path)
+    return command, attempts, ended
+
+
+def replace_workers(setting: Setting) -> list[str]:
+    """Start a worker for each that ended, which none may do; returns those in words."""
+    workers = setting.way.workers
+    ended = [each for each in workers if each.poll() is not None]
+    for each in ended:
+        workers.remove(each)
+        setting.way.start_worker(concurrency=WORKERS)
+    return [f"a worker ended with exit code {each.returncode}" for each in ended]
+
+
 def brought_back(place: Place) -> list[str]:
     """Submit all deleted documents once more, as they were; returns those that come back."""
     path = place.setting.folder / "again.jsonl"
     path.write_text(place.history.deleted_lines())
-    account = place.setting.way.json("ingest", str(path), timeout=PATIENCE) if place.history.deleted else {"stale": 0}
+    account = place.setting.way.json("ingest", str(path), timeout=PATIENCE_S) if place.history.deleted else {"stale": 0}
     faults = place.history.brought_back(place.setting.engine)
     if account["stale"] != len(place.history.deleted):
         faults.append(f"of {len(place.history.deleted)} deleted documents {account['stale']} are called stale")

@@ -66,5 +66,5 @@ def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> N
 
 def test_a_wrong_word_in_the_environment_is_refused(asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "always")
-    with pytest.raises(UsageError, match="right are: auto, off"):
+    with pytest.raises(UsageError, match="allowed: auto, off"):
         read_by(asking)

@@ -32,10 +32,10 @@ def read_refusal(cluster: str, body: Json, index: str = "stories", params: str =
 @pytest.mark.parametrize(
     ("part", "why"),
     [
-        ({"collapse": {"field": "ibidem.content"}}, "collapse does not go with dedupe"),
-        ({"sort": ["_score"], "search_after": [1.0]}, "search_after does not go with dedupe"),
-        ({"terminate_after": 3}, "terminate_after does not go with dedupe"),
-        ({"stored_fields": "_none_"}, "stored_fields=_none_ does not go with dedupe"),
+        ({"collapse": {"field": "ibidem.content"}}, "collapse cannot be combined with dedupe"),
+        ({"sort": ["_score"], "search_after": [1.0]}, "search_after cannot be combined with dedupe"),
+        ({"terminate_after": 3}, "terminate_after cannot be combined with dedupe"),
+        ({"stored_fields": "_none_"}, "stored_fields=_none_ cannot be combined with dedupe"),
     ],
 )
 def test_what_does_not_go_with_groups_is_refused_with_the_reason(cluster: str, part: Json, why: str) -> None:
@@ -43,7 +43,7 @@ def test_what_does_not_go_with_groups_is_refused_with_the_reason(cluster: str, p
 
 
 def test_a_scroll_is_refused(cluster: str) -> None:
-    assert "scroll does not go with dedupe" in read_refusal(
+    assert "scroll cannot be combined with dedupe" in read_refusal(
         cluster, QUERY | {"ext": {"ibidem": INDENT}}, params="?scroll=1m"
     )
 
@@ -52,11 +52,11 @@ def test_a_scroll_is_refused(cluster: str) -> None:
     ("options", "right"),
     [
         ({"dedupe": "hide"}, "allowed: off, collapse, indent"),
-        ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not done by the plugin: it looks up signatures"),
-        ({"dedupe": "indent", "by": "stored"}, "by=stored is not done by the plugin: stored groups are"),
+        ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not supported by the plugin: it needs signatures"),
+        ({"dedupe": "indent", "by": "stored"}, "by=stored is not supported by the plugin: stored groups are"),
         (
             {"dedupe": "indent", "document": "file"},
-            "document=file is not done by the plugin: it reads no texts, by which passages overlap; ibidem.wrap and",
+            "document=file is not supported by the plugin: it does not read texts, which tell which passages overlap",
         ),
         ({"dedupe": "indent", "level": "same"}, "allowed: identical, near, partial"),
         ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),

@@ -55,7 +55,7 @@ def test_what_does_not_go_with_groups_is_answered_plainly_unless_it_asks_for_the
     assert "_dedupe" not in scrolled["hits"]["hits"][0]
     ask(cluster, "DELETE", "/_search/scroll", json.dumps({"scroll_id": scrolled["_scroll_id"]}))
     assert "ext" not in search(cluster, QUERY | {"size": 0})
-    with pytest.raises(RuntimeError, match="scroll does not go with dedupe"):
+    with pytest.raises(RuntimeError, match="scroll cannot be combined with dedupe"):
         search(cluster, QUERY | {"ext": {"ibidem": {"level": "near"}}}, "?scroll=1m")
 
 

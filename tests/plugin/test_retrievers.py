@@ -141,22 +141,22 @@ CUT: Json = {"standard": {"query": SAID, "terminate_after": 5}}
 REFUSED: list[tuple[Json, str]] = [
     (
         {"retriever": {"knn": MILLION | {"num_candidates": 1_000_000}}},
-        "knn.k=1000000 is not understood; allowed: an integer from 1 to 10,000",
+        "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000",
     ),
     ({"knn": MILLION}, "cannot be less than"),
-    ({"retriever": nest(11)}, "retrievers are nested more than 10 deep; put them side by side into one rrf"),
+    ({"retriever": nest(11)}, "retrievers are nested more than 10 deep; put them side by side in one rrf"),
     ({"retriever": nest(100)}, "exceeds the maximum nested depth"),
     (
         {"retriever": {"standard": {"query": SAID, "collapse": {"field": "ibidem.content"}}}},
-        "collapse does not go with dedupe",
+        "collapse cannot be combined with dedupe",
     ),
     (
         {"retriever": {"rrf": {"retrievers": [CUT, NEAREST]}}},
-        "terminate_after does not go with dedupe: hits that it leaves out",
+        "terminate_after cannot be combined with dedupe: hits that it leaves out",
     ),
     (
         {"retriever": {"standard": {"query": SAID, "search_after": [1], "sort": ["ibidem.length"]}}},
-        "search_after does not go with dedupe",
+        "search_after cannot be combined with dedupe",
     ),
 ]
 
@@ -175,5 +175,5 @@ def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_
     expected = through_layer(wrapped_client, "spaced", body, {"dedupe": "indent"})
     assert list(differences(expected, through_plugin(plain_client, "spaced", body, {"dedupe": "indent"}))) == []
     assert (
-        expected["account"]["remedy"] == f"look whether documents have vectors in {field}, and pass the filters of knn"
+        expected["account"]["remedy"] == f"check whether documents have vectors in {field}, and pass the filters of knn"
     )

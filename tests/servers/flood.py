@@ -6,7 +6,7 @@ import time
 from servers.indices import ask
 
 WATERMARKS = "cluster.routing.allocation.disk"
-PATIENCE_S = 120.0
+PATIENCE_S = 300.0
 LOOKS_EVERY = "10s"
 """How often the server looks at its disk; the shortest that it takes."""
 

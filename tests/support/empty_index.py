@@ -32,7 +32,7 @@ WORDS = [
 
 @pytest.fixture
 def address(tmp_path: Path) -> str:
-    """Address of an engine in a file that is not there yet."""
+    """Address of an engine in a file that does not exist yet."""
     return f"sqlite:///{tmp_path}/index.sqlite"
 
 

@@ -28,7 +28,7 @@ from support.archives import extract
 ROOT = Path(__file__).parents[2]
 SCHEMA_FILE = "ingest/ibidem_ingest/signatures/schema.py"
 DOCUMENTS = 60
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
 
 
 def git(*arguments: str) -> bytes:

@@ -1,6 +1,7 @@
 """Backfill into a new index, killed at each request that changes something, and given again; others write meanwhile."""
 
 import contextlib
+import json
 import os
 import signal
 import subprocess
@@ -13,7 +14,7 @@ from servers.fake_server import Answer, Between, Request, between
 from workers.backfill.conftest import ALIAS, FIELDS, SECOND, Source, Theirs, stories, story
 
 DOCUMENTS = 60
-IS_DONE = f"stands for '{SECOND}' already"
+IS_DONE = f"is already an alias of '{SECOND}'"
 """Answer of the command that is given once more, where the killed one had noted that it was done."""
 
 READS = ("_search", "_mget", "_refresh", "_msearch", "_pit", "_count")
@@ -26,31 +27,78 @@ def is_change(request: Request) -> bool:
     return request.method in {"PUT", "POST", "DELETE"} and not path.endswith(READS)
 
 
+def name_change(request: Request) -> str:
+    """Name a change by its path or, in bulk, by what it writes to which indexes; the alias is `NAME` in all of them."""
+    path = request.path.partition("?")[0]
+    if not path.endswith("/_bulk"):
+        return f"{request.method} {path}".replace(ALIAS, "NAME")
+    acts = set()
+    lines = iter(request.body.splitlines())
+    for line in lines:
+        ((verb, head),) = json.loads(line).items()
+        acts.add(f"{verb} in {head.get('_index') or path.split('/')[1]}")
+        if verb != "delete":
+            next(lines)
+    return f"bulk: {', '.join(sorted(acts))}".replace(ALIAS, "NAME")
+
+
+class MissedStep(Exception):
+    """A kill that tried nothing: its change did not come."""
+
+
+@dataclass(frozen=True)
+class Kill:
+    """A change at which the command is killed.
+
+    Changes of several kinds may come in another order each time, since documents are written while others are noted;
+    those of one kind follow each other.
+
+    Args:
+        step: Its name.
+        time: Which change of that name, counted from 1.
+        carried_out: Whether the engine is given that request all the same.
+    """
+
+    step: str
+    time: int
+    carried_out: bool
+
+    def __str__(self) -> str:
+        """Name it as a page does."""
+        return f"`{self.step}`, time {self.time} ({'after' if self.carried_out else 'before'})"
+
+
 @dataclass
 class Killer:
     """A proxy that kills the command at one of its changes.
 
     Args:
-        at: At which, counted from 0; None for never.
-        carried_out: Whether the engine is given that request all the same.
+        kill: At which; None for never.
+
+    Attributes:
+        steps: The changes of the command so far.
+        has_met: Whether the command was killed at its change.
     """
 
-    at: int | None = None
-    carried_out: bool = True
+    kill: Kill | None = None
     steps: list[str] = field(default_factory=list)
+    has_met: bool = False
     process: "subprocess.Popen[str] | None" = None
 
     def plan(self, request: Request) -> Answer | None:
         """Pass requests on until the one at which the command ends."""
         if not is_change(request):
             return None
-        self.steps.append(f"{request.method} {request.path.partition('?')[0].replace(ALIAS, 'NAME')}")
-        if self.at is None or len(self.steps) <= self.at:
+        if self.has_met:
+            return Answer(0)
+        self.steps.append(name_change(request))
+        if self.kill is None or (self.steps[-1], self.steps.count(self.kill.step)) != (self.kill.step, self.kill.time):
             return None
+        self.has_met = True
         assert self.process
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, signal.SIGKILL)
-        return Answer(0, passed=self.carried_out and len(self.steps) == self.at + 1)
+        return Answer(0, passed=self.kill.carried_out)
 
 
 def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Killer) -> None:
@@ -64,19 +112,21 @@ def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Kill
         start_new_session=True,
     )  # fmt: skip
     printed, _ = killer.process.communicate(timeout=300)
-    if killer.at is not None:
-        assert killer.process.returncode == -signal.SIGKILL, printed
-    elif killer.process.returncode and IS_DONE not in printed:
-        raise RuntimeError(printed)
+    if killer.process.returncode and not killer.has_met and IS_DONE not in printed:
+        raise RuntimeError(printed or f"it ended with {killer.process.returncode}")
+    if killer.kill and not killer.has_met:
+        raise MissedStep(f"the swap was done after {len(killer.steps)} changes")
 
 
-def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_out: bool = True) -> list[str]:
+def trial(index: Theirs, folder: Path, tables: Path, kill: Kill | None) -> list[str]:
     """Kill the command at one change, write and delete as others do, and give the command again.
 
     Returns:
         The changes of the command up to its end.
 
     Raises:
+        MissedStep: The change at which the command was to be killed did not come.
+        RuntimeError: The command failed.
         AssertionError: A document is lost, back, unsigned or not as it was written last, or the alias has not moved.
     """
     index.remove()
@@ -84,10 +134,10 @@ def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_
     index.write(stories(DOCUMENTS))
     expected: dict[str, Source] = stories(DOCUMENTS)
     kind, _, target = index.address.partition("+")
-    killer = Killer(at, carried_out)
+    killer = Killer(kill)
     with between(target, killer.plan) as front:
         backfill(front, kind, folder, tables, killer)
-    if at is not None:
+    if kill:
         meanwhile = {f"t{number}": story(number, 1) for number in (3, 4, DOCUMENTS)}
         index.write(meanwhile)
         gone = {"t5", f"t{DOCUMENTS - 1}"}
@@ -96,7 +146,7 @@ def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_
         expected = {name: each for name, each in (expected | meanwhile).items() if name not in gone}
         with between(target) as front:
             backfill(front, kind, folder, tables, Killer())
-    place = f"killed at {at}: {killer.steps[-1] if killer.steps else ''}, carried out: {carried_out}"
+    place = f"killed at {kill}" if kill else "not killed"
     found = index.all()
     assert {hit["_index"] for hit in found.values()} == {SECOND}, place
     assert index.sources() == expected, place
@@ -105,7 +155,7 @@ def trial(index: Theirs, folder: Path, tables: Path, at: int | None, *, carried_
     return killer.steps
 
 
-def steps_to_try(steps: list[str]) -> Iterator[tuple[int, bool]]:
-    """Name each change, carried out and not."""
-    for at in range(len(steps)):
-        yield from ((at, False), (at, True))
+def kills(steps: list[str]) -> Iterator[Kill]:
+    """Yield a kill before and one after each change of a swap that nothing stops."""
+    for at, step in enumerate(steps, 1):
+        yield from (Kill(step, steps[:at].count(step), carried_out) for carried_out in (False, True))

@@ -12,7 +12,7 @@ from contextlib import ExitStack, closing
 from functools import partial
 from pathlib import Path
 
-from faults.environment import Setting
+from faults.environment import Setting, wait_for
 from faults.round import find_faults
 from faults.table import small_table
 from ibidem_engines.connect import open_engine
@@ -27,6 +27,7 @@ from servers.process import Launch, Process, free_ports
 NAMES = ("one", "two")
 DOCUMENTS = 80
 ACTS = 3
+PATIENCE_S = 600.0
 BODY = json.dumps(QUERY | {"query": {"match_all": {}}, "ext": {"ibidem": {"dedupe": "indent", "window": 100}}})
 
 
@@ -118,9 +119,10 @@ def work(cluster: RollingCluster, setting: Setting, history: History, rng: rando
         crowd = people(history, engine, rng, ACTS)
         command = setting.ingest(path)
         crowd.start()
-        status = command.process.wait(200)
+        wait_for(lambda: command.process.poll() is not None, PATIENCE_S)
         crowd.finish()
-    faults = [*crowd.faults, *find_faults(setting, command.account() if status in DONE else {}, lines)]
+    account = command.account() if command.process.returncode in DONE else {}
+    faults = [*crowd.faults, *find_faults(setting, account, lines, PATIENCE_S)]
     answers = {name: ask(cluster.address(name), "POST", f"/{setting.settings.index}/_search", BODY) for name in NAMES}
     totals = {answer["hits"]["total"]["value"] for answer in answers.values()}
     if totals != {len(history.standing)}:

@@ -38,7 +38,7 @@ def test_the_documents_of_two_accounts_add_up(result: BatchResult, other: BatchR
 
 @pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"parts": None}])
 def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
-    with pytest.raises(DamagedRecord, match="next to the index is damaged"):
+    with pytest.raises(DamagedRecord, match="stored with the index is damaged"):
         BatchResult.from_json(BatchResult().as_json() | damage)
 
 

@@ -1,6 +1,9 @@
 """Submitting: every document travels once with a version, and what cannot be read is noted."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from functools import partial
+from unittest.mock import patch
 
 import orjson
 import pytest
@@ -100,3 +103,24 @@ def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, se
     counts = summary(engine, submission.record.run)
     assert (counts["state"], counts["pending"], counts["refused"]) == ("interrupted", 1, 1)
     assert [record["id"] for record in read_batches(settings)] == ["a"]
+
+
+def test_a_note_that_the_engine_carries_out_late_undoes_no_later_one(engine: Engine, settings: Settings) -> None:
+    """A node that nobody heard had it in hand: the run was `reading` for ever, and its command never ended."""
+    kind, late = type(engine), list[Callable[[], object]]()
+
+    def noted(name: str) -> Callable[..., object]:
+        do = getattr(kind, name)
+
+        def request(*arguments: object) -> object:
+            late.append(partial(do, *arguments))
+            return do(*arguments)
+
+        return request
+
+    with ExitStack() as stack:
+        for name in ("put_records", "replace_record"):
+            stack.enter_context(patch.object(kind, name, noted(name)))
+        run = Submission(engine, settings).send([Document("a", "x")]).run
+    late[0]()
+    assert record(engine, run).state == "submitted"

@@ -221,7 +221,7 @@ def test_a_document_that_ended_its_worker_too_often_is_a_dead_letter(worker: Wor
     assert counts(worker.take_again(part, tries=3)) == (0, 0, 0, 1)
     (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.tries, letter.record["text"]) == (4, SPEECH)
-    assert "ended its worker 3 times" in letter.refusal.why
+    assert "crashed its worker 3 times" in letter.refusal.why
 
 
 def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engine: Engine) -> None:

@@ -112,7 +112,7 @@ def test_a_server_that_stays_busy_leaves_the_batch_unaccounted_for_and_a_later_t
 
     with worker(address, settings, plan) as (context, _):
         impatient = replace(context, has_ended=lambda: True)
-        with pytest.raises(Unavailable, match="more to do"):
+        with pytest.raises(Unavailable, match="overloaded"):
             sign_and_write(impatient, delivery(), never)
         assert context.engine.get_record("runs", "run/00000000") is None
     with worker(address, settings, lambda _: None) as (context, _):

@@ -105,7 +105,7 @@ def _refusal_records(lists: object) -> list[dict[str, object]]:
     """Convert short lists into records."""
     names = [member.name for member in fields(Refusal)]
     if not _are_lists(lists):
-        raise DamagedRecord("refusals next to the index are damaged: they are not lists", REMOVE)
+        raise DamagedRecord("refusals stored with the index are damaged: they are not lists", REMOVE)
     return [dict(zip(names, values, strict=False)) for values in lists]
 
 

@@ -297,7 +297,7 @@ def _publishing(app: Celery) -> Iterator[None]:
         url = app.conf.broker_write_url or ""
         raise Unavailable(
             f"the broker {redact(url)} does not take messages: {redacted_message(error, url)}",
-            "look after it (IBIDEM_BROKER), then run the same command again",
+            "check the broker (IBIDEM_BROKER), then run the same command again",
         ) from error
 
 
@@ -353,7 +353,7 @@ def connect_broker(settings: Settings) -> None:
         raise translate_error(error, settings.broker) from error
     except (OperationalError, OSError) as error:
         message = f"the broker {redact(settings.broker)} does not answer: {redacted_message(error, settings.broker)}"
-        raise Unavailable(message, "start it, or mend IBIDEM_BROKER") from error
+        raise Unavailable(message, "start it, or correct IBIDEM_BROKER") from error
 
 
 def _connect(connection: Connection) -> None:

@@ -62,5 +62,5 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
 
     def on_decode_error(self, message: Message, exc: Exception) -> None:
         """Reject a message that cannot be decoded; Celery would acknowledge it."""
-        _log.warning("a message that no submitter has sent is given up: %s: %s", type(exc).__name__, exc)
+        _log.warning("a message that no submitter has sent is set aside: %s: %s", type(exc).__name__, exc)
         message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own

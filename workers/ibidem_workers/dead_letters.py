@@ -80,7 +80,7 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
             last[letter.document] = letter
     missing = sorted(set(ids) - {id_ for id_, _ in last})
     if missing:
-        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "see: ibidem dead list")
+        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "list them with: ibidem dead list")
     return list(last.values())
 
 
@@ -100,8 +100,8 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
     """
     for letter in letters:
         try:
-            where = place(letter.record, f"failed document of run {letter.run}")
-            yield read_record(letter.record, where, max_text, "")
+            location = place(letter.record, f"failed document of run {letter.run}")
+            yield read_record(letter.record, location, max_text, "")
         except Refused as error:
             yield error.refusal
 

@@ -94,7 +94,7 @@ def ingest(
         The run's name, for `runs.summary`.
 
     Raises:
-        UsageError: A path or format that is not understood; an index signed with another idf table.
+        UsageError: A path or format that is not valid; an index signed with another idf table.
         WorkerFailure: Workers could not start, or the engine takes nothing more.
         Unavailable: Engine or broker did not answer.
         Interruption: Ctrl-C.
@@ -217,7 +217,7 @@ class _LocalRun(ExitStack):
 
     def _interruption(self) -> Interruption:
         return Interruption(
-            f"run {self._run} was stopped; what it sent is in the queue",
+            f"run {self._run} was stopped; documents already sent are in the queue",
             f"{AGAIN}; progress: ibidem status {self._run}",
         )
 
@@ -317,7 +317,7 @@ def submit(
         Unavailable: Engine or broker did not answer.
     """
     if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):
-        raise UsageError(f"{short_repr(documents)} is not a list of documents", "give several: [Document(id, text), …]")
+        raise UsageError(f"{short_repr(documents)} is not a list of documents", "give a list: [Document(id, text), …]")
     settings = settings or load()
     run = ingest_documents(map(_document, documents), settings, wait=wait)
     engine = open_engine(settings.address, settings.index)

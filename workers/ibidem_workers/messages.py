@@ -66,9 +66,9 @@ def decompress(data: bytes, limit: int) -> bytes:
     try:
         size = zstandard.frame_content_size(data)
         if size > limit:
-            raise ValueError(f"it unpacks into more than {limit:,} bytes")
+            raise ValueError(f"it decompresses to more than {limit:,} bytes")
         if size < 0:
-            raise ValueError("it does not say into how many bytes it unpacks")
+            raise ValueError("it does not say its decompressed size")
         return zstandard.ZstdDecompressor().decompress(data, allow_extra_data=False)  # and never more than it says
     except zstandard.ZstdError as error:
         raise ValueError(f"its compression is damaged or cut off, or something follows it: {error}") from error
@@ -93,7 +93,7 @@ def restrict_serializers(limit: int) -> None:
 
 
 def _refuse(_: bytes) -> bytes:
-    raise ValueError("no submitter packs messages in this way")
+    raise ValueError("no submitter compresses messages in this way")
 
 
 TRIES = "x-delivery-count"
@@ -130,12 +130,12 @@ def check(message: Message, limit: int) -> None:
     _check_headers(message.headers)
     body = message.body.encode() if isinstance(message.body, str) else message.body
     if len(body) > limit:
-        raise ValueError(f"it has {len(body):,} bytes, at most {limit:,} are taken")
+        raise ValueError(f"it has {len(body):,} bytes, at most {limit:,} are allowed")
     if too_dense(body):
-        raise ValueError("it holds far more lists or numbers than any document")
+        raise ValueError("it contains far more lists or numbers than any document")
     arguments, keywords, embed = message.payload
     if keywords or any(embed.values()):
-        raise ValueError("it asks for more than its task")
+        raise ValueError("it has arguments that its task does not take")
     if message.headers.get("task") == MATCH_TASK:
         _check_request(*arguments)
     else:
@@ -160,16 +160,16 @@ def _check_headers(headers: Mapping[str, object]) -> None:
 
 def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:
     if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # "run" is the key of the runs themselves
-        raise ValueError("it names no run")
+        raise ValueError("it does not name its run")
     if not _is_count(number, MOST_NUMBER) or not (part is None or _is_count(part, MOST_NUMBER)):
-        raise ValueError("it has no number in its run")
+        raise ValueError("it does not have a number in its run")
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
-        raise ValueError("it holds no documents")
+        raise ValueError("it contains no documents")
 
 
 def _check_request(request: object = None, *more: object) -> None:
     if not isinstance(request, dict) or more:
-        raise ValueError("it holds no request to match documents")
+        raise ValueError("it contains no request to match documents")
 
 
 def _is_count(value: object, limit: int) -> bool:

@@ -183,7 +183,7 @@ def _failure(code: int, errors: IO[bytes] | None) -> WorkerFailure:
     message = _last_words(errors)
     return WorkerFailure(
         f"a worker ended with code {code}" + (f": {message}" if message else ""),
-        "what was sent is still in the queue; mend this, then give the same command again",
+        "documents already sent are still in the queue; fix this, then run the same command again",
     )
 
 

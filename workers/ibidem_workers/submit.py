@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
+from ibidem_engines.own_record import OwnRecord
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
@@ -98,6 +99,7 @@ class Submission:
     ) -> None:
         self.record = RunRecord(new_run(), [str(path) for path in paths], time.time(), holder=this_process())
         self._engine, self._settings, self._after_batch = engine, settings, after_batch
+        self._head = OwnRecord(engine, "runs", self.record.key)
         self._app, self._patience = make_app(settings), float(settings.patience)
         self._tally = tally or Tally()
         self._seen_ids = SeenIds()
@@ -132,14 +134,14 @@ class Submission:
                 self._refuse(item)
                 continue
             version = max(version + 1, time.time_ns() // 1_000)
-            where = item.where or f"document {number}"
+            location = item.where or f"document {number}"
             try:
-                document = serialize(item, version, where)
-                why = self._refusal_reason(document.json)
+                document = serialize(item, version, location)
+                reason = self._refusal_reason(document.json)
             except TypeError as error:
-                why = f"it is not JSON: {error}"
-            if why:
-                self._refuse(Refusal(where, item.id, "meta", why))
+                reason = f"it is not JSON: {error}"
+            if reason:
+                self._refuse(Refusal(location, item.id, "meta", reason))
             else:
                 self._seen_ids.add(document.id)
                 yield document
@@ -148,7 +150,9 @@ class Submission:
         """Return why a record cannot be sent; empty if it can."""
         size, limit = len(record), most_of_record(self._settings)
         if size > limit:
-            return f"the document has {size:,} bytes as JSON, at most {limit:,} are taken; shorten what is not its text"
+            return (
+                f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten what is not its text"
+            )
         if size > MOST_STRUCTURE and too_dense(record):
             return "it holds too many lists and numbers; keep to what describes the document"
         return ""
@@ -176,7 +180,8 @@ class Submission:
     def _note_refusals(self) -> None:
         if self._refusals:
             key = refusals_key(self.record.run, self._slices)
-            self._keep(key, {"refusals": refusals_as_json(self._refusals)})
+            entries = {key: {"refusals": refusals_as_json(self._refusals)}}
+            retry_unavailable(lambda: self._engine.put_records("runs", entries), self._patience)
             self._refusals, self._slices = [], self._slices + 1
 
     def _log_event(self, event: str) -> None:
@@ -195,7 +200,4 @@ class Submission:
         self.record.passed_over = dict(self._tally.passed_over)
         self.record.damaged_bytes = dict(self._tally.damaged_bytes.most_common(MAX_DAMAGED))
         self._last_note = time.monotonic()
-        self._keep(self.record.key, self.record.as_json())
-
-    def _keep(self, key: str, entry: Mapping[str, object]) -> None:
-        retry_unavailable(lambda: self._engine.put_records("runs", {key: entry}), self._patience)
+        retry_unavailable(lambda: self._head.write(self.record.as_json()), self._patience)

@@ -134,7 +134,7 @@ def _account(
             send(part)
         return BatchResult(parts=len(parts)), ()
     else:
-        account = BatchResult(refusals=[_refusal(delivery, f"it ended its worker {delivery.tries} times")])
+        account = BatchResult(refusals=[_refusal(delivery, f"it crashed its worker {delivery.tries} times")])
     account = replace(account, refusals=[printable(refusal) for refusal in account.refusals])
     return account, _letters(delivery, account.refusals)
 
@@ -206,10 +206,10 @@ def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
-        why = f"{type(error).__name__}: {error}"
+        reason = f"{type(error).__name__}: {error}"
     if len(portion.records) == 1:
         document = portion.records[0].document
-        refusal = _document_refusal(document.where, document.id, why)
+        refusal = _document_refusal(document.where, document.id, reason)
         return BatchResult(refusals=[*portion.refusals, refusal])
     singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
     return sum((_write_portion(context, single) for single in singles), BatchResult(refusals=portion.refusals))
@@ -253,16 +253,18 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
 def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Document], list[Refusal]]:
     documents, refusals = [], []
     for record in delivery.batch.records:
-        where = place(record, delivery.where)
+        location = place(record, delivery.where)
         try:
-            document = read_record(record, where, max_text, "")
+            document = read_record(record, location, max_text, "")
         except Refused as error:
             refusals.append(error.refusal)
             continue
         if document.version is not None and document.version > max_version:
-            why = f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
+            reason = (
+                f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
+            )
             remedy = "write smaller ones, or allow it: IBIDEM_MAX_VERSION"
-            refusals.append(Refusal(where, document.id, "version", f"{why}; {remedy}"))
+            refusals.append(Refusal(location, document.id, "version", f"{reason}; {remedy}"))
         else:
             documents.append(document)
     return documents, refusals

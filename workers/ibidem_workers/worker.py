@@ -92,7 +92,9 @@ def main(parent: str = "") -> int:
         parent: The process that asks for them, as `brokers.lease.this_process` names it.
     """
     if not is_alive(parent):
-        sys.stderr.write("ibidem worker: what started this process is gone; start workers with: ibidem worker\n")
+        sys.stderr.write(
+            "ibidem worker: the process that started this one has ended; start workers with: ibidem worker\n"
+        )
         return STOPPED
     try:
         settings = load()
@@ -236,7 +238,7 @@ def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
 
 def _set_aside(delivery: Delivery) -> str:
     _log.error("batch %s is set aside after %d tries", delivery.key, delivery.tries)
-    return "it ended its workers even when it was to be noted"
+    return "it crashed its workers even when it was to be recorded"
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:

@@ -27,7 +27,7 @@ CROWD = 50
 """Mails that share a run before it is passed over: it is a form."""
 
 WAITING = 64
-"""Runs of a quotation that are noted where the quoted mail is not there yet."""
+"""Runs of a quotation that are noted where the quoted mail does not exist yet."""
 
 LEAST_RUNS, LEAST_SHARE = 3, 0.5
 MOST_LIKELY = 6
@@ -202,13 +202,13 @@ def break_circles(parents: Sequence[int | None], order: Sequence[tuple[float, in
     cut: list[int] = []
     for start in range(len(parents)):
         path: list[int] = []
-        at: int | None = start
-        while at is not None and not state[at]:
-            state[at] = 1
-            path.append(at)
-            at = parents[at]
-        if at is not None and state[at] == 1:
-            cut.append(min(path[path.index(at) :], key=lambda each: order[each]))
+        position: int | None = start
+        while position is not None and not state[position]:
+            state[position] = 1
+            path.append(position)
+            position = parents[position]
+        if position is not None and state[position] == 1:
+            cut.append(min(path[path.index(position) :], key=lambda each: order[each]))
         for each in path:
             state[each] = 2
     return cut

@@ -57,14 +57,14 @@ def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]
         if not first_of or first_of[-1].digest != document.digest:
             first_of.append(document)
         places.append(len(first_of))
-    for at, (document, place) in enumerate(zip(documents, places, strict=True)):
+    for position, (document, place) in enumerate(zip(documents, places, strict=True)):
         yield Version(
             work=documents[0].id,
             id=document.id,
             version=place,
             current=document is first_of[-1],
             replaces=first_of[place - 2].id if place > 1 else None,
-            by=reasons[at] if at else None,
+            by=reasons[position] if position else None,
         )
 
 
@@ -90,11 +90,11 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
     keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}
     later: dict[int, set[int]] = {at: set() for at in range(len(documents))}
-    for at, document in enumerate(documents):
+    for position, document in enumerate(documents):
         for name in document.replaces:
-            later[named.get(name, at)].add(at)
+            later[named.get(name, position)].add(position)
         for name in document.replaced_by:
-            later[at].add(named.get(name, at))
+            later[position].add(named.get(name, position))
     return [documents[at] for at in _sort(keys, _cut_circles(keys, later))]
 
 
@@ -104,18 +104,18 @@ def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:
     lowest: tuple[int, ...] = ()
     highest = list(accumulate((number for _, number in numbered), max, initial=lowest))
     found: dict[int, Key] = {}
-    for at, document in enumerate(documents):
+    for position, document in enumerate(documents):
         if document.date:
             number = document.number or highest[bisect_right(numbered, document.date, key=itemgetter(0))]
-            found[at] = number, document.date, document.stage
+            found[position] = number, document.date, document.stage
     for stage in STAGES:
         earlier = sorted(key for key in found.values() if key[2] < stage)
         latest = {number: date for number, date, _ in earlier}
         highest_number, last_date, _ = earlier[-1] if earlier else ((), "", stage)
-        for at, document in enumerate(documents):
+        for position, document in enumerate(documents):
             if document.stage == stage and not document.date:
                 number = document.number or highest_number
-                found[at] = number, latest.get(number, "") if document.number else last_date, stage
+                found[position] = number, latest.get(number, "") if document.number else last_date, stage
     return found
 
 
@@ -126,9 +126,9 @@ def _cut_circles(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Mapp
     is on one.
     """
     before: dict[int, set[int]] = {at: set() for at in later}
-    for at, others in later.items():
+    for position, others in later.items():
         for other in others:
-            before[other].add(at)
+            before[other].add(position)
     walked: set[int] = set()
     ends = [end for start in later for end in _walk(start, later, walked)]
     walked = set()
@@ -144,11 +144,11 @@ def _walk(start: int, edges: Mapping[int, set[int]], walked: set[int]) -> Iterat
     path = [(start, iter(edges[start]))] if start not in walked else []
     walked.add(start)
     while path:
-        at, others = path[-1]
+        position, others = path[-1]
         other = next((each for each in others if each not in walked), None)
         if other is None:
             path.pop()
-            yield at
+            yield position
         else:
             walked.add(other)
             path.append((other, iter(edges[other])))
@@ -163,9 +163,9 @@ def _sort(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Iterator[in
     ready = [(keys[at], at) for at, count in waits.items() if not count]
     heapify(ready)
     while ready:
-        _, at = heappop(ready)
-        yield at
-        for other in later[at]:
+        _, position = heappop(ready)
+        yield position
+        for other in later[position]:
             waits[other] -= 1
             if not waits[other]:
                 heappush(ready, (keys[other], other))

@@ -73,7 +73,7 @@ def read_list(path: Path) -> list[list[str]]:
     with gzip.open(path) as file:
         header, *buckets = msgpack.unpackb(file.read())
     if header != _HEADER:
-        raise TableError(f"{path} is of another format", "install a release of wordfreq that ibidem was tested with")
+        raise TableError(f"{path} has an unknown format", "install a release of wordfreq that ibidem was tested with")
     return buckets
 
 

@@ -143,7 +143,9 @@ class Tables:
                 f"cannot read {pointer}: {error.strerror}", "name another folder for the idf tables"
             ) from error
         if name != _NONE and not _NAME.fullmatch(name):
-            raise TableError(f"{pointer} names no idf table", "delete the file; the default table is then current")
+            raise TableError(
+                f"{pointer} does not name an idf table", "delete the file; the default table is then current"
+            )
         return name
 
     def _build(self, language: str) -> Table | None:

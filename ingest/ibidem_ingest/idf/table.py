@@ -284,10 +284,10 @@ class Table:
 
     def _check(self) -> None:
         if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
-            raise ValueError("its name is not that of its contents")
+            raise ValueError("its name does not match its contents")
         ranks = self.ranks(self.hashes(_TRIED))
         if np.count_nonzero(ranks == np.arange(ranks.size)) < 0.9 * ranks.size:
-            raise ValueError("its terms are hashed in another way")
+            raise ValueError("its terms are hashed by another scheme")
 
 
 def is_earlier(path: Path) -> bool:
@@ -305,7 +305,7 @@ def _parse(file: NDArray[np.uint8], scheme: str = SCHEME) -> dict[str, Any]:
     magic = _MAGIC % scheme.encode()
     start = len(magic) + 9
     if file[: len(magic)].tobytes() != magic:
-        raise ValueError("it does not begin as one")
+        raise ValueError("it does not begin like one")
     end = start + int(file[len(magic) : start - 1].tobytes(), 16)
     header = orjson.loads(file[start:end].tobytes())
     body = file[end + -end % 8 :]

@@ -38,7 +38,7 @@ class Library:
         path: Its file.
 
     Raises:
-        OSError: It cannot be loaded, or is made of another source.
+        OSError: It cannot be loaded, or was built from another source.
     """
 
     def __init__(self, path: Path = LIBRARY) -> None:
@@ -46,7 +46,7 @@ class Library:
         name = self._library.ibidem_source
         name.restype = ctypes.c_char_p
         if name().decode() != source_name(SOURCE.read_bytes()):
-            raise OSError(f"{path} is made of another source")
+            raise OSError(f"{path} was built from another source")
         self._salt = secrets.randbits(64) | 1
 
     def _call(self, name: str, *values: "Array | bytes | int") -> int:

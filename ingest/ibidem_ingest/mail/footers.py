@@ -11,13 +11,13 @@ def find_signatures(lines: Lines) -> None:
     """Find the signature of the mail, the line of a phone, and the footer of a list."""
     _find_list_footer(lines)
     signature = 0
-    for at, kind in enumerate(lines.kinds):
+    for position, kind in enumerate(lines.kinds):
         if kind != "new":
             signature = 0
-        elif _begins_signature(lines, at):
+        elif _begins_signature(lines, position):
             signature = 1
         if signature:
-            lines.kinds[at] = "signature"
+            lines.kinds[position] = "signature"
 
 
 def _begins_signature(lines: Lines, at: int) -> bool:
@@ -51,14 +51,14 @@ def _ends(lines: Lines, at: int) -> bool:
 def _find_list_footer(lines: Lines) -> None:
     """Return the footer that a mailing list adds at the end: a rule, then how to unsubscribe."""
     words = 0
-    for at in range(len(lines) - 1, -1, -1):
-        content = lines.contents[at]
+    for position in range(len(lines) - 1, -1, -1):
+        content = lines.contents[position]
         words += bool(content.strip())
-        if words > FOOTER_LINES or lines.marks[at]:
+        if words > FOOTER_LINES or lines.marks[position]:
             return
-        if UNDERSCORES.match(content) and lines.kinds[at] != "heading":
-            footer = "\n".join(lines.contents[at:])
+        if UNDERSCORES.match(content) and lines.kinds[position] != "heading":
+            footer = "\n".join(lines.contents[position:])
             # Below a quotation without marks it may be that of the mail that is quoted: then it comes twice.
-            if LIST_FOOTER.search(footer) and (not lines.depths[at] or lines.text.count(footer.strip()) > 1):
-                lines.set(at, len(lines), "signature", 0)
+            if LIST_FOOTER.search(footer) and (not lines.depths[position] or lines.text.count(footer.strip()) > 1):
+                lines.set(position, len(lines), "signature", 0)
             return

@@ -32,10 +32,10 @@ def bare_subject(subject: str) -> str:
     ('the lease', '', 'Miete')
     """
     text = " ".join(subject[:LONGEST_SUBJECT].split())
-    at = 0
-    while (match := _PREFIX.match(text, at)) is not None:
-        at = match.end()
-    text = text[at:].strip()
+    position = 0
+    while (match := _PREFIX.match(text, position)) is not None:
+        position = match.end()
+    text = text[position:].strip()
     return text.removesuffix("(fwd)").strip()
 
 

@@ -39,8 +39,8 @@ class Lines:
 
     def set(self, first: int, end: int, kind: Kind, depth: int) -> None:
         """Set the kind of lines."""
-        for at in range(first, end):
-            self.kinds[at], self.depths[at] = kind, depth
+        for position in range(first, end):
+            self.kinds[position], self.depths[position] = kind, depth
 
 
 def read_lines(text: str) -> Lines:
@@ -67,32 +67,36 @@ def _unmark_prompts(lines: Lines) -> None:
 
     `>>>>> "Ann" == Ann Landlord writes:` is Supercite's line of attribution, and no quotation.
     """
-    for at, mark in enumerate(lines.marks):
-        if mark > 3 and _SUPERCITE.match(lines.contents[at]):
-            lines.marks[at] = 0
+    for position, mark in enumerate(lines.marks):
+        if mark > 3 and _SUPERCITE.match(lines.contents[position]):
+            lines.marks[position] = 0
     marks = set(lines.marks)
     if 3 in marks and not marks & {1, 2}:
         lines.marks[:] = [0 if mark == 3 else mark for mark in lines.marks]
-    for at, mark in enumerate(lines.marks):
-        if mark == 1 and lines.contents[at].startswith("From ") and lines.text.startswith(">From ", lines.starts[at]):
-            around = lines.marks[max(0, at - 1) : at] + lines.marks[at + 1 : at + 2]
-            lines.marks[at] = max(around, default=0)
+    for position, mark in enumerate(lines.marks):
+        if (
+            mark == 1
+            and lines.contents[position].startswith("From ")
+            and lines.text.startswith(">From ", lines.starts[position])
+        ):
+            around = lines.marks[max(0, position - 1) : position] + lines.marks[position + 1 : position + 2]
+            lines.marks[position] = max(around, default=0)
 
 
 def _join_wrapped(lines: Lines) -> None:
     """Treat a short line between two marked ones as the rest of the first, wrapped by a mail program."""
     marks, contents = lines.marks, lines.contents
-    for at in range(1, len(lines) - 1):
+    for position in range(1, len(lines) - 1):
         if (
-            not marks[at]
-            and marks[at - 1]
-            and marks[at + 1] == marks[at - 1]
-            and 0 < len(contents[at]) < NARROW
-            and len(contents[at - 1]) + 2 * marks[at - 1] >= WIDE
-            and contents[at - 1][-1] not in ".!?:"
-            and contents[at][0].islower()
+            not marks[position]
+            and marks[position - 1]
+            and marks[position + 1] == marks[position - 1]
+            and 0 < len(contents[position]) < NARROW
+            and len(contents[position - 1]) + 2 * marks[position - 1] >= WIDE
+            and contents[position - 1][-1] not in ".!?:"
+            and contents[position][0].islower()
         ):
-            marks[at] = marks[at - 1]
+            marks[position] = marks[position - 1]
 
 
 def count_marks(content: str) -> int:

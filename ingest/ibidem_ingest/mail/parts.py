@@ -85,17 +85,17 @@ def _find_quotations(lines: Lines) -> None:
     """Find the quotations in one pass; a stack holds the depths at which quotations without marks began."""
     open_at: list[int] = []
     names: set[str] = set()
-    at, count = 0, len(lines)
-    while at < count:
-        mark, content = lines.marks[at], lines.contents[at]
+    position, count = 0, len(lines)
+    while position < count:
+        mark, content = lines.marks[position], lines.contents[position]
         if not content.strip():
-            lines.set(at, at + 1, "quoted" if mark or open_at else "new", mark + len(open_at))
-            at += 1
+            lines.set(position, position + 1, "quoted" if mark or open_at else "new", mark + len(open_at))
+            position += 1
             continue
         while open_at and open_at[-1] > mark:
             open_at.pop()
-        first, end, opens = heading(lines, at)
-        if end > at:
+        first, end, opens = heading(lines, position)
+        if end > position:
             is_marked = opens == "open" and is_marked_itself(lines, first)
             depth = mark + len(open_at) + (not is_marked)
             lines.set(first, end, "heading", depth)
@@ -107,11 +107,11 @@ def _find_quotations(lines: Lines) -> None:
                     lines.set(line, line + 1, "quoted", depth + count_marks(lines.contents[line]))
                 end = stop
                 names.update([opens] if opens.endswith(">") else [])
-            at = end
+            position = end
             continue
         depth = mark + len(open_at) + (bool(names) and _named_prefix(content) in names)
-        lines.set(at, at + 1, "quoted" if depth else "new", depth)
-        at += 1
+        lines.set(position, position + 1, "quoted" if depth else "new", depth)
+        position += 1
 
 
 def _named_prefix(content: str) -> str:
@@ -123,12 +123,12 @@ def _named_prefix(content: str) -> str:
 def _merge(lines: Lines) -> Iterator[Part]:
     """Merge adjacent lines of one kind and depth; empty lines belong to the lines before them."""
     start, kind, depth = 0, "", 0
-    for at, content in enumerate(lines.contents):
-        same = lines.kinds[at] == kind and lines.depths[at] == depth
+    for position, content in enumerate(lines.contents):
+        same = lines.kinds[position] == kind and lines.depths[position] == depth
         if not content.strip() or same:
             continue
         if kind:
-            yield Part(kind, start, lines.starts[at], depth)  # type: ignore[arg-type]  # a kind since a line was seen
-            start = lines.starts[at]
-        kind, depth = lines.kinds[at], lines.depths[at]
+            yield Part(kind, start, lines.starts[position], depth)  # type: ignore[arg-type]  # a kind since a line was seen
+            start = lines.starts[position]
+        kind, depth = lines.kinds[position], lines.depths[position]
     yield Part(kind or "new", start, len(lines.text), depth)  # type: ignore[arg-type]  # as above

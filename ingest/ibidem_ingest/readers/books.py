@@ -55,7 +55,7 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
         language = (document.core_properties.language or "").strip()
     text = "\n".join(lines).strip()
     if not text:
-        raise Unreadable("it holds no text; leave it out, or save what it shows as text", "text")
+        raise Unreadable("it contains no text; leave it out, or save its content as text", "text")
     code = language.replace("_", "-").partition("-")[0]
     record: dict[str, object] = {"text": text, "title": own_title or title or first_line(text)}
     return record | ({"language": code} if is_code(code) else {})
@@ -104,7 +104,7 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
         root = _xml(_read(book, package, max_text))
         pages = list(_chapters(book, posixpath.dirname(package), root, max_text))
     if not pages:
-        raise Unreadable("it holds no text; leave it out", "text")
+        raise Unreadable("it contains no text; leave it out", "text")
     metadata = {name: _metadata_value(root, name) for name in ("title", "creator", "publisher", "date", "language")}
     language = metadata["language"].replace("_", "-").partition("-")[0]
     return {

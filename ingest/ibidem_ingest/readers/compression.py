@@ -103,8 +103,8 @@ class PiecesStream(io.RawIOBase):
         if self._unpacked > max(MAX_UNPACKED, MAX_RATIO * self._packed):
             self._piece = memoryview(b"")
             raise Unreadable(
-                f"it unpacks into more than {MAX_UNPACKED:,} bytes and more than {MAX_RATIO} times its size; if it is "
-                "meant to, unpack it first"
+                f"it decompresses to more than {MAX_UNPACKED:,} bytes and more than {MAX_RATIO} times its size; if "
+                "that is intended, decompress it first"
             )
 
     @abstractmethod

@@ -103,7 +103,7 @@ def parse_formats(value: str) -> dict[str, Format]:
             suffix is unknown: `text`; with a star for all files: `*=text`.
 
     Raises:
-        UsageError: A suffix or format that is not understood.
+        UsageError: A suffix or format that is not valid.
 
     >>> parse_formats("text,.log=text,*=csv")
     {'': <Format.TEXT: 'text'>, '.log': <Format.TEXT: 'text'>, '*': <Format.CSV: 'csv'>}
@@ -208,7 +208,7 @@ class Choice:
         strict: Whether a text is refused for a single byte that is not in its encoding.
 
     Raises:
-        UsageError: A format, suffix, encoding or source of ids that is not understood.
+        UsageError: A format, suffix, encoding or source of ids that is not valid.
     """
 
     format: Format | str = ""

@@ -12,7 +12,7 @@ from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import EMPTY, content, first_line, note_damage
 
-NO_TEXT = "it shows no text besides menus and the like; leave it out, or save what it shows as text"
+NO_TEXT = "it contains no text besides menus and the like; leave it out, or save its content as text"
 
 _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+["']?\s*+([A-Za-z0-9_:.-]+)""", re.IGNORECASE

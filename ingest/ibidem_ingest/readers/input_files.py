@@ -71,8 +71,8 @@ def _check_path(path: Path, choice: Choice) -> None:
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{printable(path)}: {why}", "give files, folders or - for standard input") from error
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{printable(path)}: {reason}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
         for each in choice.formats.values():
             require(each)
@@ -82,7 +82,7 @@ def _check_path(path: Path, choice: Choice) -> None:
         if remedy := CONVERTED.get(path.suffix.lower()):
             raise UsageError(f"{printable(path)} is a mailbox of Outlook, which is not read as it is", remedy)
         if guess_format(path.stem) in PACKED:
-            raise UsageError(f"{printable(path)} is compressed twice", "unpack it first")
+            raise UsageError(f"{printable(path)} is compressed twice", "decompress it first")
         remedy = f"name its format: --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
     require(format_)

@@ -50,7 +50,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     """
     if isinstance(paths, str | bytes | PathLike) or not isinstance(paths, Sequence):
         raise UsageError(
-            f"{short_repr(paths)} is not a list of paths", "give several: read(['cases.jsonl', 'pleadings/'])"
+            f"{short_repr(paths)} is not a list of paths", "give a list: read(['cases.jsonl', 'pleadings/'])"
         )
     options = choice if isinstance(choice, Choice) else Choice(choice or "")
     check(paths, options)
@@ -80,10 +80,10 @@ def _outcomes(
         if isinstance(source, Refusal):
             yield source.where, [source]
         elif source.path is None or source.format is Format.JSONL:
-            where = source.where
+            location = source.where
             options = (choice.default_language, pool.seconds, choice.encoding)
-            for outcome in lines_of(source.path, where, pool.max_text, tally, *options):
-                yield where, [outcome]
+            for outcome in lines_of(source.path, location, pool.max_text, tally, *options):
+                yield location, [outcome]
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, pool, choice, folders)
         elif source.format is Format.CSV:
@@ -126,19 +126,19 @@ def _read_mailbox(
             for number, mail in enumerate(mails(stream, pool.max_text, time_limit), 1):
                 part = _part(source, number, Format.EML)
                 if mail is None:
-                    why = "it is larger than IBIDEM_MAX_TEXT allows; split it"
-                    yield part.where, [Refusal(part.where, part.id, "text", why)]
+                    reason = "it is larger than IBIDEM_MAX_TEXT allows; split it"
+                    yield part.where, [Refusal(part.where, part.id, "text", reason)]
                 else:
                     copy = folder / f"{number}.eml"
                     copy.write_bytes(mail)
                     yield partial(_read_copy, part, copy, choice, time_limit)
     except Unreadable as error:
-        where = _part(source, number + 1, Format.EML).where if number else source.where
-        yield source.where, [Refusal(where, source.id, error.field, error.why)]
+        location = _part(source, number + 1, Format.EML).where if number else source.where
+        yield source.where, [Refusal(location, source.id, error.field, error.why)]
     else:
         if not number:
-            why = "it is not a mailbox: no line begins with `From `; leave it out"
-            yield source.where, [Refusal(source.where, source.id, "", why)]
+            reason = "it is not a mailbox: no line begins with `From `; leave it out"
+            yield source.where, [Refusal(source.where, source.id, "", reason)]
 
 
 def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
@@ -178,8 +178,8 @@ def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refus
         return document
     full_id = prefix + document.id
     if (size := len(full_id.encode())) > MAX_ID_BYTES:
-        why = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are taken"
-        return Refusal(where, document.id, "id", why)
+        reason = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed"
+        return Refusal(where, document.id, "id", reason)
     return replace(document, id=full_id)
 
 
@@ -213,8 +213,8 @@ def _attached_document(
     """Return the document of an attachment, which names its mail (`family`), or its refusal."""
     record = dict(attachment)
     family = record.pop(FAMILY)
-    if why := record.get("unreadable"):
-        return Refusal(part.where, part.id, "", f"the attachment {short_repr(record.get('title'))}: {why}")
+    if reason := record.get("unreadable"):
+        return Refusal(part.where, part.id, "", f"the attachment {short_repr(record.get('title'))}: {reason}")
     fields = record.get("meta")
     meta = {**(fields if isinstance(fields, Mapping) else {}), FAMILY: family}
     return _document(part, lambda: {**record, "meta": meta}, max_text, choice, tally)

@@ -155,7 +155,7 @@ def _cut(
             yield read
         else:
             number, id_ = last.number, read.id
-    yield Refusal(f"{where}:{number}", id_, "", f"nothing from here on can be read: {fault.why}")
+    yield Refusal(f"{where}:{number}", id_, "", f"the rest of the file cannot be read: {fault.why}")
 
 
 def _limit(max_text: int) -> int:
@@ -191,16 +191,16 @@ def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeEr
         except (ValueError, RecursionError):
             pass
     excerpt = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
-    why = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
-    return Refusal(where, _leading_id(line), "", why)
+    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
+    return Refusal(where, _leading_id(line), "", reason)
 
 
 def _length_refusal(head: bytes, where: str, max_text: int) -> Refusal:
-    why = (
+    reason = (
         f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; split "
         "the document or raise IBIDEM_MAX_TEXT"
     )
-    return Refusal(where, _leading_id(head), "text", why)
+    return Refusal(where, _leading_id(head), "text", reason)
 
 
 def _leading_id(line: bytes) -> str:

@@ -37,7 +37,7 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
         parse: Reads attachments that are neither text nor mail; None: they are only named.
 
     Raises:
-        Unreadable: It is no mail, holds no text, or is too large; or the library for HTML is missing.
+        Unreadable: It is not a mail, holds no text, or is too large; or the library for HTML is missing.
     """
     data = content(path, max_text)
     with translate_damage("mail"):
@@ -61,7 +61,7 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
     attached = [_sub_record(mail, each) for each in contents.attached]
     record = _head(mail)
     if not text.strip() and not attached:
-        raise Unreadable(EMPTY if not mail.get_payload() else "it holds no text; leave it out", "text")
+        raise Unreadable(EMPTY if not mail.get_payload() else "it contains no text; leave it out", "text")
     record |= {"text": text, "title": record["title"] or first_line(text)}
     meta = dict(record["meta"]) if isinstance(record["meta"], dict) else {}
     if contents.names:

@@ -35,8 +35,8 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
             pdf.close()
     text = "\n".join(pages)
     if not text.strip():
-        why = f"none of its {len(pages)} pages holds text, as scans do; recognise it first, for example with: ocrmypdf"
-        raise Unreadable(why, "text")
+        reason = f"none of its {len(pages)} pages contains text; recognise it first, for example with: ocrmypdf"
+        raise Unreadable(reason, "text")
     return {"pages": pages, "title": title or first_line(text)}
 
 

@@ -135,7 +135,9 @@ class SandboxedReader:
         if not response:
             self._end()
             limit = f"more than the {_memory(self.max_text):,} bytes of memory that reading may take"
-            raise Unreadable(f"it ended the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text")
+            raise Unreadable(
+                f"it crashed the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text"
+            )
         answer: dict[str, Any] = orjson.loads(response)
         if "record" not in answer:
             raise Unreadable(answer["why"], answer["field"])
@@ -154,8 +156,8 @@ class SandboxedReader:
         while not pieces or not pieces[-1].endswith(b"\n"):
             if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 self._end()
-                why = f"reading it takes more than {self.seconds:g} seconds"
-                raise Unreadable(f"{why}; save it as text, or raise IBIDEM_READ_SECONDS", "text")
+                reason = f"reading it takes more than {self.seconds:g} seconds"
+                raise Unreadable(f"{reason}; save it as text, or raise IBIDEM_READ_SECONDS", "text")
             piece = os.read(pipe, _PIECE)
             if not piece:
                 return b""
@@ -227,8 +229,8 @@ def _read(line: bytes) -> bytes:
     except Unreadable as error:
         return orjson.dumps({"why": error.why, "field": error.field})
     except MemoryError:
-        why = f"reading it takes more than {_memory(max_text):,} bytes of memory; {AS_TEXT}"
-        return orjson.dumps({"why": why, "field": "text"})
+        reason = f"reading it takes more than {_memory(max_text):,} bytes of memory; {AS_TEXT}"
+        return orjson.dumps({"why": reason, "field": "text"})
 
 
 AHEAD = 4

@@ -99,8 +99,8 @@ class _Lines:
         if len(line) > limit:
             raise Unreadable(f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
         if self._size > MAX_ROW * limit:
-            why = f"a row has more than {MAX_ROW * limit:,} characters; look for a quotation mark that is not closed"
-            raise Unreadable(why, "text")
+            reason = f"a row has more than {MAX_ROW * limit:,} characters; look for a quotation mark that is not closed"
+            raise Unreadable(reason, "text")
         if not line:
             raise StopIteration
         return line
@@ -142,8 +142,8 @@ def _decoding_error(cells: list[str]) -> Unreadable | None:
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
     """Return the cause of too many cells in a row."""
     return Unreadable(
-        f"the row has {cells} cells, the first line names {columns}; "
-        f"put a cell that holds {separator!r} into double quotes"
+        f"the row has {cells} cells, but the first line names {columns}; "
+        f"put a cell that contains {separator!r} into double quotes"
     )
 
 

@@ -84,8 +84,8 @@ def content(path: Path, max_text: int, encoding: str = "") -> bytes:
         size = path.stat().st_size
         data = b"" if size > limit else file.read(limit + 1)
     if size > limit or len(data) > limit:
-        why = (
+        reason = (
             f"more than {limit:,} bytes, as many as {max_text:,} characters can take; split it or raise IBIDEM_MAX_TEXT"
         )
-        raise Unreadable(why, "text")
+        raise Unreadable(reason, "text")
     return data

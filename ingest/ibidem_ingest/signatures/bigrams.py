@@ -95,8 +95,8 @@ def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield adjacent letters; a blank replaces the first at the beginning or end of a word of Hangul."""
     before = " "
     for token in tokens:
-        for at, letter in enumerate(token):
-            is_word = at > 0 or not (ord(before) in _HANGUL or ord(letter) in _HANGUL)
+        for position, letter in enumerate(token):
+            is_word = position > 0 or not (ord(before) in _HANGUL or ord(letter) in _HANGUL)
             yield (before if is_word else " "), letter
             before = letter
 

@@ -84,8 +84,8 @@ def none_batch(documents: int) -> FingerprintColumns:
 def sign_batch(batch: TokenBatch, rarest: RarestTerms) -> FingerprintColumns:
     """Fingerprint several documents, as `sign` does."""
     tokens = (batch.buffer, batch.starts, batch.ends)
-    text, at = loops.compiled().fingerprints(tokens, (rarest.first, rarest.offsets), TERMS)
-    digests = [_sha1(text[a : b - 1]) if b > a else b"" for a, b in pairwise(at)]
+    text, position = loops.compiled().fingerprints(tokens, (rarest.first, rarest.offsets), TERMS)
+    digests = [_sha1(text[a : b - 1]) if b > a else b"" for a, b in pairwise(position)]
     return FingerprintColumns(digests, np.minimum(np.diff(rarest.offsets), TERMS).tolist())
 
 

@@ -111,10 +111,10 @@ class LongSignatures:
         _, flags, parts, words = _HEAD.unpack_from(value)
         if flags & ~(CHUNKS | ALPHABETICAL) or len(value) != _HEAD.size + parts * _PART_BYTES + 4 * words:
             return None
-        read, at = [], _HEAD.size
+        read, position = [], _HEAD.size
         for kind, count in zip(_KINDS, (parts * pages.SLOTS, parts, parts, parts, words), strict=True):
-            read.append(np.frombuffer(value, kind, count, at))
-            at += read[-1].nbytes
+            read.append(np.frombuffer(value, kind, count, position))
+            position += read[-1].nbytes
         sketches, profiles, tokens, unique_counts, unique = read
         if int(unique_counts.sum()) != words:
             return None
@@ -227,10 +227,10 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
     sketches, profiles = pages.sign_batch(divide_tokens(page_tokens.batch, ends))
     unique, places = unique_words.sign_batch(page_tokens.batch, groups)
     results: list[LongSignatures | None] = []
-    at = 0
+    position = 0
     for text, (kind, offsets) in enumerate(texts):
-        rows = slice(at, at + offsets.size - 1)
-        at = rows.stop
+        rows = slice(position, position + offsets.size - 1)
+        position = rows.stop
         unique_counts = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
         lengths = np.diff(offsets).astype(np.uint32)
         signatures = LongSignatures(kind, sketches[rows], profiles[rows], lengths, unique_counts, unique[text])

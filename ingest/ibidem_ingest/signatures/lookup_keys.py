@@ -89,16 +89,20 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     has_noise = columns.noise[:, noise.SLOTS] > 0
     characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
     entries: list[dict[LookupField, list[str]]] = []
-    for at, value in enumerate(values):
-        entry = _hash_keys(value, columns.ids[at], is_weak=bool(weak[at])) if columns.is_signed[at] else {}
+    for position, value in enumerate(values):
+        entry = (
+            _hash_keys(value, columns.ids[position], is_weak=bool(weak[position]))
+            if columns.is_signed[position]
+            else {}
+        )
         entries.append(entry)
         if not entry or value[1] & NO_WORDS:
             continue
-        if columns.slot_count[at]:
+        if columns.slot_count[position]:
             entry["bands"] = next(band_rows)
-        if is_full[at]:
+        if is_full[position]:
             entry["rare"] = next(rare_)
-        if has_noise[at]:
+        if has_noise[position]:
             entry["characters"] = next(characters_)
     return entries
 

@@ -175,9 +175,9 @@ def _run(tokens: Sequence[str]) -> int:
 def _run_hashes(letters: Sequence[int], run: int) -> list[int]:
     """Return the hash of the run that begins at each letter."""
     hashes = []
-    for at in range(len(letters) - run + 1):
+    for position in range(len(letters) - run + 1):
         value = 0
-        for letter in letters[at : at + run]:
+        for letter in letters[position : position + run]:
             value = value * A + letter & _MASK
         hashes.append(value)
     return hashes

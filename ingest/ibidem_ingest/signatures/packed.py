@@ -232,12 +232,12 @@ def read_noise(blocks: bytes) -> bytes | None:
 
 def _blocks(blocks: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
     """Yield the name, first four bytes and content of each block; None for one that is cut off."""
-    at = 0
-    while at < len(blocks):
-        begin = blocks[at : at + BLOCK.size]
-        end = at + BLOCK.size + (BLOCK.unpack(begin)[2] if len(begin) == BLOCK.size else len(blocks))
-        yield begin[0], begin, blocks[at + BLOCK.size : end] if end <= len(blocks) else None
-        at = end
+    position = 0
+    while position < len(blocks):
+        begin = blocks[position : position + BLOCK.size]
+        end = position + BLOCK.size + (BLOCK.unpack(begin)[2] if len(begin) == BLOCK.size else len(blocks))
+        yield begin[0], begin, blocks[position + BLOCK.size : end] if end <= len(blocks) else None
+        position = end
 
 
 def flags(signatures: Signatures) -> int:

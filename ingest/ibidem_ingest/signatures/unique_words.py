@@ -219,12 +219,12 @@ def common_places(a: UniqueWords, b: UniqueWords, least: int = 0) -> tuple[Place
         right, left = common_places(b, a, least)
         order = np.argsort(left)
         return left[order], right[order]
-    at = b.sorted_hashes.searchsorted(a.sorted_hashes)
-    at[at == b.sorted_hashes.size] = 0
-    positions = (b.sorted_hashes[at] == a.sorted_hashes).nonzero()[0]
+    position = b.sorted_hashes.searchsorted(a.sorted_hashes)
+    position[position == b.sorted_hashes.size] = 0
+    positions = (b.sorted_hashes[position] == a.sorted_hashes).nonzero()[0]
     if positions.size < least:
         return NO_PLACES, NO_PLACES
-    left, right = a.order[positions], b.order[at[positions]]
+    left, right = a.order[positions], b.order[position[positions]]
     order = np.argsort(left)
     return left[order], right[order]
 

@@ -21,7 +21,7 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.alerts import Alert, alerts, find_alert, remove, run, save
 from ibidem_ingest.document import Document
 
-app = typer.Typer(help="Saved searches that report only documents which duplicate nothing reported before.")
+app = typer.Typer(help="Saved searches that report only documents that duplicate none reported before.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The alert's name.", show_default=False)]
 
@@ -65,7 +65,7 @@ def list_(as_json: Json = False) -> None:
 
 @app.command("run")
 def run_(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="All of them without a name.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Default: all alerts.")] = "",
     as_json: Json = False,
 ) -> None:
     """Report what is new since the last run, and remember it."""

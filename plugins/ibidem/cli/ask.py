@@ -232,9 +232,13 @@ def report_lines(session: Session, request: AskRequest, expected: str, saved: st
         f"in {request.answers}, of {format_count(len(inquiry), 'pair')} that share text"
     )
     if session.labels_alone:
-        yield Text(f"{session.labels_alone:,} are labels alone: the index lacks their documents", "account")
-    yield Text(f"F1 to expect over these pairs: {expected}")
-    yield Text("More answers would change next to nothing." if inquiry.is_settled else "More answers may change it.")
+        yield Text(
+            f"{session.labels_alone:,} are stored as labels only: their documents are not in the index", "account"
+        )
+    yield Text(f"Expected F1 over these pairs: {expected}")
+    yield Text(
+        "More answers would hardly change the rule." if inquiry.is_settled else "More answers may change the rule."
+    )
     if saved:
         yield Text(f"Saved as a preset of the index: --preset {saved}", "level")
     else:

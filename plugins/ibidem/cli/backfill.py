@@ -53,14 +53,18 @@ from ibidem_workers.runs import summary
 SHOWN = 20
 
 
-Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that takes the place of this one.")]
-Alias = Annotated[str, typer.Option(metavar="NAME", help="With --into: the alias that the new index gets in the end.")]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Sign no document; show what signing would find, and what it would take.")
+Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that replaces this one.")]
+Alias = Annotated[
+    str, typer.Option(metavar="NAME", help="With --into: the alias that points to the new index afterwards.")
 ]
-Check = Annotated[bool, typer.Option("--check", help="Write nothing; list what was changed since it was signed.")]
-Follow = Annotated[bool, typer.Option("--follow", help="Go on signing what others add or change, until Ctrl-C.")]
-Groups = Annotated[bool, typer.Option("--groups", help="Sign nothing; settle the groups of what is signed already.")]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Sign no document; show what signing would find, and its cost.")
+]
+Check = Annotated[
+    bool, typer.Option("--check", help="Write nothing; list documents that were changed since they were signed.")
+]
+Follow = Annotated[bool, typer.Option("--follow", help="Keep signing what others add or change, until Ctrl-C.")]
+Groups = Annotated[bool, typer.Option("--groups", help="Sign nothing; settle the groups of signed documents.")]
 
 
 def run(
@@ -179,7 +183,7 @@ def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator
         yield f"{result.source!r} is unchanged; you can delete it."
     else:
         yield f"{settings.index!r} is not an alias, so none was moved: search the new index with IBIDEM_INDEX={into}."
-        yield f"What others write to {result.source!r} from now on is copied by the same command."
+        yield f"To copy what others write to {result.source!r} from now on, run the same command again."
     if result.alias and result.alias != settings.index:
         yield f"Searches reach it with IBIDEM_INDEX={result.alias}."
 
@@ -262,7 +266,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         )
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
-        "written again is there twice until it is merged."
+        "written again takes its space twice until its segment is merged."
     )
 
 

@@ -20,8 +20,8 @@ from ibidem_workers.runs import summary
 
 app = typer.Typer(help="List, show, retry or drop failed documents: those that could not be ingested.")
 
-Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="Ids of documents.", show_default=False)]
-All = Annotated[bool, typer.Option("--all", help="All of them.")]
+Ids = Annotated[list[str] | None, typer.Argument(metavar="[ID]…", help="Document ids.", show_default=False)]
+All = Annotated[bool, typer.Option("--all", help="All failed documents.")]
 
 
 @app.command("list")
@@ -92,7 +92,7 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
 def choose(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
     """Return the failed documents with the given ids; all of them only if requested."""
     if bool(ids) == everything:
-        raise UsageError("it is not clear which failed documents are meant", "name their ids, or give --all")
+        raise UsageError("no failed document is named", "name their ids, or give --all")
     return dead_letters
 
 

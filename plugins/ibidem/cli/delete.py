@@ -19,7 +19,7 @@ SHOWN = 100
 
 
 def run(
-    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Ids of documents.", show_default=False)],
+    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Document ids.", show_default=False)],
     identical: Annotated[bool, typer.Option("--identical", help="Their identical copies too: a takedown.")] = False,
     yes: Yes = False,
     as_json: Json = False,
@@ -31,7 +31,7 @@ def run(
         document_ids = takedown.ids
         if takedown.others:
             names = ", ".join(map(sanitize, takedown.others[:SHOWN]))
-            messages().print(Text(f"of the same content hash, but with another text, so they stay: {names}"))
+            messages().print(Text(f"with the same content hash but another text, so they are kept: {names}"))
         if not yes:
             confirm(engine, document_ids)
         outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days)
@@ -44,12 +44,10 @@ def run(
     for index, held in former.items():
         names = name_few(held)
         messages().print(
-            Text(
-                f"still in index {index!r}, which was copied into this one: {names}; delete that index, or these in it"
-            )
+            Text(f"still in index {index!r}, which was copied into this one: {names}; delete that index, or them in it")
         )
     if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is WriteStatus.MISSING):
-        messages().print(Text(f"not there: {', '.join(map(sanitize, missing))}"))
+        messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))
 
 
 def confirm(engine: Engine, ids: Sequence[str]) -> None:
@@ -63,7 +61,9 @@ def confirm(engine: Engine, ids: Sequence[str]) -> None:
     try:
         answer = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
     except typer.Abort as error:
-        raise UsageError("deletion needs confirmation, and standard input gave none", "confirm with --yes") from error
+        raise UsageError(
+            "deletion needs confirmation, but standard input gave no answer", "confirm with --yes"
+        ) from error
     if not answer:
         raise typer.Exit
 

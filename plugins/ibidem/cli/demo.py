@@ -23,7 +23,7 @@ def run(
     port: Port = PORT,
 ) -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
-    messages().print("Taking the licence texts installed on this machine …")
+    messages().print("Ingesting the licence texts installed on this machine …")
     with bar("Indexing") as advance:
         demonstration = demonstrate(load(), report=lambda progress: update_bar(progress, advance))
     if as_json:

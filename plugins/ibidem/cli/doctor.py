@@ -15,7 +15,8 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 
 Repair = Annotated[
-    bool, typer.Option("--repair", help="First rebuild what keeps records and was made by others, with its records.")
+    bool,
+    typer.Option("--repair", help="First rebuild record indexes that other programs have created, with their records."),
 ]
 
 

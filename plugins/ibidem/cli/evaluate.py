@@ -89,7 +89,7 @@ def run(
     ] = None,
     worst_to: Annotated[
         Path | None,
-        typer.Option("--worst-to", metavar="FILE", help="Write that page to a file, and open nothing."),
+        typer.Option("--worst-to", metavar="FILE", help="Write that page to a file instead of opening it."),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -102,7 +102,9 @@ def run(
         worst or MOST,
     )
     if docs == "-" and (worst or worst_to):
-        raise UsageError("--worst reads the documents twice, and - only once", "write them to a file first")
+        raise UsageError(
+            "--worst reads the documents twice, but standard input can be read only once", "write them to a file first"
+        )
     evaluation = evaluate_with_bar(request)
     if as_json:
         print_json(evaluation.as_json())

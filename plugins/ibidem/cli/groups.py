@@ -92,12 +92,12 @@ def run(
 def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: bool) -> None:
     """Refuse options that do not go together."""
     if threads and versions:
-        raise UsageError("--threads does not go with --versions", "ask for one of them")
+        raise UsageError("--threads cannot be combined with --versions", "ask for one of them")
     if (threads or versions) and (stored or has_figures):
         option = "--threads" if threads else "--versions"
-        raise UsageError(f"{option} does not go with figures or with --stored", "leave them out")
+        raise UsageError(f"{option} cannot be combined with figures or with --stored", "leave them out")
     if stored and has_figures:
-        raise UsageError("--stored goes with no other figures", "groups are stored at level near: leave them out")
+        raise UsageError("--stored cannot be combined with figures", "groups are stored at level near: leave them out")
 
 
 def show(
@@ -157,7 +157,7 @@ def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         f"{figures['current']:,} current, {figures['replaced']:,} replaced or copies"
     )
     if figures["by"]:
-        yield Text("\nWhat says that a document is a version", "title")
+        yield Text("\nEvidence that a document is a version", "title")
     for reason, count in figures["by"].items():
         yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
     if figures["largest"]:
@@ -173,7 +173,7 @@ def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         f"{figures['inclusive']:,} inclusive, {figures['contained']:,} contained in others"
     )
     if figures["by"]:
-        yield Text("\nWhat names the mail that is answered", "title")
+        yield Text("\nEvidence for the mail that is answered", "title")
     for reason, count in figures["by"].items():
         yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
     if figures["altered"]:
@@ -195,7 +195,7 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     )
     if figures["capped"]:
         counts = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
-        yield Text(f"Values that over {MOST_HOLDERS} long texts carry were passed over as forms: {counts}", "account")
+        yield Text(f"Values shared by over {MOST_HOLDERS} long texts were skipped as forms: {counts}", "account")
     if figures["crowded"]:
         yield Text(
             f"{format_count(figures['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
@@ -203,7 +203,7 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
             "account",
         )
     if figures["kinds"]:
-        yield Text("\nWhat joined duplicates to their lead", "title")
+        yield Text("\nEvidence that joined duplicates to their lead", "title")
     for kind, count in figures["kinds"].items():
         yield Indented(Text(evidence.TABLE.by_name[kind].words), COLUMNS, f"{count:>8,}")
     if figures["sizes"]:

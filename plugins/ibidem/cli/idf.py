@@ -125,7 +125,7 @@ def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; all without a name.")] = "",
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; default: all.")] = "",
     as_json: Json = False,
 ) -> None:
     """Show the tables of the folder, or one of them."""
@@ -148,7 +148,9 @@ def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A table's name, or its file.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another's.")],
     paths: Paths = None,
-    sampled: Annotated[int, typer.Option("--documents", metavar="N", min=1, help="Documents drawn by lot.")] = 1_000,
+    sampled: Annotated[
+        int, typer.Option("--documents", metavar="N", min=1, help="Number of documents drawn at random.")
+    ] = 1_000,
     plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -204,7 +206,7 @@ def find_table(name: str, tables: Tables) -> Table:
     """Return a table by its name or file."""
     table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
     if table is None:
-        raise UsageError(f"no idf table {name!r} in {tables.folder}", "names are shown by: ibidem idf show")
+        raise UsageError(f"no idf table {name!r} in {tables.folder}", "list the names with: ibidem idf show")
     return table
 
 
@@ -228,7 +230,7 @@ def show_table(table: Table, *, as_json: bool) -> None:
     console = results()
     console.print(Text(line(table)))
     console.print(
-        Text(f"{format_count(first, 'term')} too rare to count; the rarest that do: {sanitize(', '.join(rarest))}")
+        Text(f"{format_count(first, 'term')} too rare to count; the rarest that count: {sanitize(', '.join(rarest))}")
     )
 
 

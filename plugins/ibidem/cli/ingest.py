@@ -37,14 +37,16 @@ FormatName = Annotated[
     typer.Option(
         "--format",
         metavar="[SUFFIX=]FORMAT",
-        help=f"{', '.join(Format)}: of files without a known suffix; .log=text of those, *=text of all.",
+        help=f"{', '.join(Format)}: format of files without a known suffix; .log=text: for one; *=text: for all.",
     ),
 ]
 Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="Of texts, where it is not UTF-8: latin-1, cp1252.")
+    str, typer.Option("--encoding", metavar="NAME", help="Encoding of texts that are not UTF-8: latin-1, cp1252.")
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="Refuse a text with a damaged byte, instead of replacing that.")]
-IdPrefix = Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Put this before every id.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="Refuse texts with invalid bytes instead of replacing the bytes.")
+]
+IdPrefix = Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Prefix for every id.")]
 IdSource = Annotated[
     str,
     typer.Option(
@@ -54,13 +56,13 @@ IdSource = Annotated[
     ),
 ]
 Language = Annotated[
-    str, typer.Option("--language", metavar="CODE", help="Of documents that do not say theirs: en, de; or detect.")
+    str, typer.Option("--language", metavar="CODE", help="Language of documents that name none: en, de; or detect.")
 ]
 TextColumn = Annotated[
     str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
 ]
 FollowLinks = Annotated[bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")]
-Sync = Annotated[bool, typer.Option("--sync", help="Name the documents of these folders whose files are gone.")]
+Sync = Annotated[bool, typer.Option("--sync", help="List the documents of these folders whose files are gone.")]
 DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")]
 
 
@@ -89,7 +91,7 @@ def run(
     settings = load()
     logs.set_up(settings)
     for each in named_pipes(paths):
-        messages().print(Text(f"{sanitize(each)} is a named pipe: waiting for the program that writes into it"))
+        messages().print(Text(f"{sanitize(each)} is a named pipe: waiting for the program that writes to it"))
     result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
     if sync:
         result |= synchronize(paths, settings, is_deletion=yes)

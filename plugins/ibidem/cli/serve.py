@@ -23,10 +23,10 @@ LOG = logging.getLogger(__name__)
 PORT = 8042
 LOOPBACK = "127.0.0.1"
 
-Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every one of this machine.")]
-Workers = Annotated[int, typer.Option(help="Processes that answer; each has limits of its own.", min=1, max=64)]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all addresses of this machine.")]
+Workers = Annotated[int, typer.Option(help="Number of processes; each applies the limits separately.", min=1, max=64)]
 Follow = Annotated[
-    bool, typer.Option("--follow", help="Sign what others write to IBIDEM_INDEX, in a process of its own.")
+    bool, typer.Option("--follow", help="Sign documents that others write to IBIDEM_INDEX, in a separate process.")
 ]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
 

@@ -129,13 +129,13 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
     passed_over = dict(summary.get("passed_over") or {})
     if links := passed_over.pop(LINK, 0):
         phrase = format_count(links, "link")
-        yield Text(f"\n{phrase} in folders passed over; to follow them, wherever they lead: --follow-links")
+        yield Text(f"\n{phrase} in folders skipped; to follow them, wherever they lead: --follow-links")
     if pipes := passed_over.pop(PIPE, 0):
         phrase = format_count(pipes, "named pipe")
-        yield Text(f"\n{phrase} in folders passed over; name them as arguments to read them.")
+        yield Text(f"\n{phrase} in folders skipped; name them as arguments to read them.")
     if passed_over:
         files = name_few([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
-        yield Text(f"\nFiles that no reader takes were passed over: {files}; name a format to read them: --format text")
+        yield Text(f"\nFiles of unknown formats were skipped: {files}; name a format to read them: --format text")
     yield from progress_lines(summary)
 
 
@@ -143,7 +143,7 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
     """Yield the progress of an unfinished run, and how to continue it."""
     state = summary.get("state")
     if state == "interrupted":
-        yield Text("\nThe run was broken off: its command has ended. What it sent is in the queue.")
+        yield Text("\nThe run was interrupted: its command has ended. Documents already sent are in the queue.")
         if summary.get("again"):
             yield Text(f"The same files were given again in run {summary['again']}.")
         else:

@@ -21,7 +21,8 @@ def run(
         str, typer.Option("--into", metavar="NAME", help="Copy into a new index without ibidem's fields.")
     ] = "",
     alias: Annotated[
-        str, typer.Option("--alias", metavar="NAME", help="With --into: the alias that the new index gets in the end.")
+        str,
+        typer.Option("--alias", metavar="NAME", help="With --into: the alias that points to the new index afterwards."),
     ] = "",
     dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; count what would be removed.")] = False,
     records: Annotated[

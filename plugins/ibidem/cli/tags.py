@@ -51,7 +51,7 @@ app = typer.Typer(help="Tag documents, groups and threads, and show where copies
 Tag = Annotated[
     str, typer.Argument(metavar="TAG", help=f"{', '.join(USUAL)}, or a word of your own.", show_default=False)
 ]
-Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Ids of documents.", show_default=False)]
+Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Document ids.", show_default=False)]
 InGroup = Annotated[bool, typer.Option("--group", help="And all duplicates of each in the whole index.")]
 InThread = Annotated[bool, typer.Option("--thread", help="And all mails of the thread of each.")]
 Reason = Annotated[str, typer.Option(help="Why.")]
@@ -135,9 +135,9 @@ def find_targets(
         UsageError: Options that do not go together.
     """
     if in_group and in_thread:
-        raise UsageError("--group does not go with --thread", "tag one after the other")
+        raise UsageError("--group cannot be combined with --thread", "tag one after the other")
     if not in_group and any(value is not None for value in parameters.values()):
-        raise UsageError("figures go with --group only", "leave them out, or add --group")
+        raise UsageError("figures need --group", "leave them out, or add --group")
     if in_group:
         policy = pair_policy(parameters, presets=presets_for(parameters["dedupe_preset"]))
         yield from [find_duplicates(engine, id_, policy) for id_ in ids]
@@ -205,7 +205,7 @@ def report(
     check_export(export)
     parameters = figures(level, similarity, preset, window_days)
     if threads + stored + any(value is not None for value in parameters.values()) > 1:
-        raise UsageError("--threads, --stored and figures do not go together", "ask for one of them")
+        raise UsageError("--threads, --stored and figures cannot be combined", "ask for one of them")
     policy = pair_policy(parameters, presets=presets_for(preset))
     with engine_context() as engine, bar("Reading") as advance:
         found = report_tags(

@@ -35,9 +35,7 @@ from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
-Unjudged = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not speak about; left out.")
-]
+Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not cover; left out.")]
 Learn = Annotated[
     bool, typer.Option("--learn", help="Learn a weighted sum of many figures too; it replaces thresholds it beats.")
 ]
@@ -83,7 +81,7 @@ def run(
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     if ask is not None:
         if learn or positive or unjudged or whole:
-            raise UsageError("--ask does not go with --learn, --positive, --unjudged or --of", "leave them out")
+            raise UsageError("--ask cannot be combined with --learn, --positive, --unjudged or --of", "leave them out")
         ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json, on_page), settings)
         return
     if on_page:

@@ -221,4 +221,4 @@ def read_line(number: int, line: bytes) -> Any:
     try:
         return orjson.loads(line or b"{}")
     except orjson.JSONDecodeError as error:
-        raise UsageError(f"line {number} of the searches is not JSON: {error}", "write a head and a body") from error
+        raise UsageError(f"line {number} of the searches is not JSON: {error}", "write a header and a body") from error

@@ -82,10 +82,10 @@ class PagedText:
         first_break, last_break = np.searchsorted(self.breaks, (start, end)).tolist()
         page = 1 if start == 0 and len(self.breaks) else 0
         for number in range(first_break, last_break):
-            at = int(self.breaks[number])
-            if start < at or page:
-                yield TextSpan(printable(self.text[start:at]), differs, page)
-            start, page = at + 1, number + 2
+            position = int(self.breaks[number])
+            if start < position or page:
+                yield TextSpan(printable(self.text[start:position]), differs, page)
+            start, page = position + 1, number + 2
         if start < end or page:
             yield TextSpan(printable(self.text[start:end]), differs, page)
 

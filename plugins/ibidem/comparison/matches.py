@@ -83,11 +83,11 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = LEAST) -> list[Ru
     size = min(min_length, len(a), len(b))
     if size == 0:
         return []
-    where = grams(b, size)
+    places_by_gram = grams(b, size)
     matches: list[Run] = []
     i = reached = 0
     while i <= len(a) - size:
-        places = where.get(tuple(a[i : i + size]), ())
+        places = places_by_gram.get(tuple(a[i : i + size]), ())
         # Of places that are equally long the one nearest to where the last run ended: texts mostly go on in order.
         words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
         if words:

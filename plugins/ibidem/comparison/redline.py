@@ -82,7 +82,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     known = numbers(a)
     lengths: dict[int, int] = {}
     for part in b:
-        lengths.setdefault(part.target, length(part))  # of one that is there twice the first stays, as in `split_at`
+        lengths.setdefault(part.target, length(part))  # of one that occurs twice the first stays, as in `split_at`
     in_place = frozenset(stay([each for each in lengths.items() if each[0] in known]))
     rows: list[Row] = []
     differences = 0
@@ -117,15 +117,15 @@ def stay(passages: Sequence[tuple[int, int]]) -> list[int]:
     steps: list[int] = []
     weights: list[int] = []
     for number, weight in passages:
-        at = bisect_left(ends, number)
-        chains.append((number, steps[at - 1] if at else None))
-        total = weight + (weights[at - 1] if at else 0)
-        behind = at
+        position = bisect_left(ends, number)
+        chains.append((number, steps[position - 1] if position else None))
+        total = weight + (weights[position - 1] if position else 0)
+        behind = position
         while behind < len(ends) and weights[behind] <= total:
             behind += 1
-        if behind == at and at < len(ends) and ends[at] == number:
+        if behind == position and position < len(ends) and ends[position] == number:
             continue
-        ends[at:behind], weights[at:behind], steps[at:behind] = [number], [total], [len(chains) - 1]
+        ends[position:behind], weights[position:behind], steps[position:behind] = [number], [total], [len(chains) - 1]
     result: list[int] = []
     step = steps[-1] if steps else None
     while step is not None:
@@ -190,8 +190,8 @@ def paragraphs(a: Part, b: Part) -> Iterator[Row]:
     left, right = (list(cut_paragraphs(part.stretches)) for part in (a, b))
     if len(left) != len(right):
         left, right = ([[run for each in side for run in each]] for side in (left, right))
-    for at, (own, other) in enumerate(zip(left, right, strict=True)):
-        yield Row(own, other, passages=(0, 0) if at else (a.passage, b.passage))
+    for position, (own, other) in enumerate(zip(left, right, strict=True)):
+        yield Row(own, other, passages=(0, 0) if position else (a.passage, b.passage))
 
 
 def cut_paragraphs(stretches: Sequence[TextSpan]) -> Iterator[list[Run]]:

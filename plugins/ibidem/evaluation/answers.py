@@ -30,10 +30,10 @@ def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
             f"name a new file, or a table with the columns {', '.join(COLUMNS)}",
         )
     judged = []
-    for where, row in rows:
+    for location, row in rows:
         if row["duplicate"] not in VERDICTS:
-            raise UsageError(f"{where}: duplicate is {row['duplicate']!r}", "it has to be 1 or 0")
-        judged.append((order_pair(row["a"], row["b"]), VERDICTS[row["duplicate"]], where))
+            raise UsageError(f"{location}: duplicate is {row['duplicate']!r}", "it has to be 1 or 0")
+        judged.append((order_pair(row["a"], row["b"]), VERDICTS[row["duplicate"]], location))
     known = set(ids)
     refuse_unknown(path, {name for pair, _, _ in judged for name in pair} - known, "answers")
     return judge_once(judged)

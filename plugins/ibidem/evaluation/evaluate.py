@@ -251,7 +251,7 @@ def sign_collection(
         filters: Only documents that pass are taken.
 
     Raises:
-        UsageError: There are no documents, or the same id is there twice.
+        UsageError: There are no documents, or the same id occurs twice.
     """
     refusals: list[Refusal] = []
     left_out: set[str] = set()
@@ -261,7 +261,7 @@ def sign_collection(
         filter_documents(split_refusals(refusals, items), filters, left_out), tables
     ):
         if document.id in packed:
-            raise UsageError(f"the id {document.id!r} is there twice", "labels need ids that name one document")
+            raise UsageError(f"the id {document.id!r} occurs twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)
         if signatures.long:
             long_signatures[document.id] = signatures.long

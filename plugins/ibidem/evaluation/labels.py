@@ -67,7 +67,7 @@ def parse_condition(typed: str) -> Condition:
     """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty one is always true.
 
     Raises:
-        UsageError: It is not understood.
+        UsageError: It is not valid.
 
     >>> parse_condition("jac5>=0.5 and words_a > 50").terms
     (('jac5', '>=', 0.5), ('words_a', '>', 50.0))
@@ -77,7 +77,7 @@ def parse_condition(typed: str) -> Condition:
     terms = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)]
     if not all(terms):
         raise UsageError(
-            f"--positive {typed!r} is not understood",
+            f"--positive {typed!r} is not valid",
             f"write COLUMN OPERATOR NUMBER, joined by `and`; the operators are {', '.join(OPERATORS)}",
         )
     return Condition(typed, tuple((each[1], each[2], float(each[3])) for each in terms if each))
@@ -135,10 +135,10 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
     """
     verdicts: dict[Names, tuple[Verdict, str]] = {}
     contradictions = []
-    for names, verdict, where in rows:
-        first, place = verdicts.setdefault(names, (verdict, where))
+    for names, verdict, location in rows:
+        first, place = verdicts.setdefault(names, (verdict, location))
         if first != verdict:
-            contradictions.append(f"{' and '.join(map(repr, names))} at {place} and {where}")
+            contradictions.append(f"{' and '.join(map(repr, names))} at {place} and {location}")
     if contradictions:
         more = f" and {len(contradictions) - SHOWN:,} more" if len(contradictions) > SHOWN else ""
         raise UsageError(
@@ -195,7 +195,7 @@ def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterat
             "begin with `id, cluster` or `a, b`",
         )
     if names == CLUSTERS and condition.terms:
-        raise UsageError(f"{path} lists clusters, which --positive does not go with", "leave --positive out")
+        raise UsageError(f"{path} lists clusters, which cannot be combined with --positive", "leave --positive out")
     for column, _, _ in condition.terms:
         if column not in columns:
             raise UsageError(f"{path}: no column {column!r}", f"its columns are {', '.join(columns)}")

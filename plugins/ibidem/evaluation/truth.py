@@ -51,8 +51,8 @@ class Truth:
         """Split the sets into folds by a hash of their first id, independent of the order of the files."""
         row = {name: at for at, name in enumerate(collection.ids)}
         first: dict[int, str] = {}
-        for name, at in zip(collection.ids, part, strict=True):
-            first[at] = min(name, first.get(at, name))
+        for name, position in zip(collection.ids, part, strict=True):
+            first[position] = min(name, first.get(position, name))
         fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
         judged, not_judged = (cls.number_pairs(pairs, row) for pairs in (true, unjudged))
         return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, whole / len(row)))

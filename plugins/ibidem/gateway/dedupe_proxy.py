@@ -99,7 +99,7 @@ class DedupeProxy:
             UsageError: What cannot be grouped.
         """
         if request.dedupe is None:
-            raise ValueError("a search that asks for no groups is passed on")
+            raise ValueError("a search that asks for no groups is forwarded")
         search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
         search = replace(search, tables=self.tables)
         depth = max(request.dedupe.window, search.start + search.size)
@@ -133,17 +133,17 @@ class DedupeProxy:
         loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
         while True:
             if aside:
-                ask, result, took = await loop.run_in_executor(GROUPING, step, flow, answer)
+                api_request, result, took = await loop.run_in_executor(GROUPING, step, flow, answer)
             else:
-                ask, result, took = step(flow, answer)
+                api_request, result, took = step(flow, answer)
             grouping += took
-            if ask is None:
+            if api_request is None:
                 self.metrics.took("grouping", grouping)
                 response: Json = result
                 return response
             began = perf_counter()
-            answer = await self.send(ask)
-            if stage := search_stage(ask):
+            answer = await self.send(api_request)
+            if stage := search_stage(api_request):
                 self.metrics.took(stage, perf_counter() - began)
 
     async def _request(self, method: str, path: str, params: Mapping[str, str], form: str, body: bytes | None) -> Reply:
@@ -185,12 +185,12 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
     """
     began = perf_counter()
     try:
-        ask = flow.send(answer)
+        api_request = flow.send(answer)
     except StopIteration as stop:
         return None, stop.value, perf_counter() - began
     except Failure as failure:
         raise HttpError(failure.status or 502, failure.kind or "exception", failure.reason) from failure
-    return ask, None, perf_counter() - began
+    return api_request, None, perf_counter() - began
 
 
 def search_stage(ask: ApiRequest) -> Stage | None:

@@ -68,7 +68,7 @@ def http_error(error: IbidemError) -> HttpError:
     Args:
         error: Error that was raised.
 
-    >>> http_error(UsageError("dedupe='maybe' is not understood", "allowed: off, collapse, indent")).status
+    >>> http_error(UsageError("dedupe='maybe' is not valid", "allowed: off, collapse, indent")).status
     400
     """
     status, kind = classify(error)
@@ -92,10 +92,10 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
         return invalid(request, error)
     target = f"{request.method} {request.url.path}"
     if isinstance(error, HTTPException):
-        reason = f"{target} is not answered here"
+        reason = f"{target} is not supported here"
         return HttpError(error.status_code, "not_proxied_exception", reason, f"the gateway answers {ANSWERED}")
     LOG.error(target, exc_info=error)
-    return HttpError(500, "exception", f"the gateway has a fault: {type(error).__name__}", "its log says more")
+    return HttpError(500, "exception", f"internal error: {type(error).__name__}", "see the gateway's log")
 
 
 def invalid(request: Request, error: RequestValidationError) -> HttpError:
@@ -115,7 +115,7 @@ def public_message(error: IbidemError) -> tuple[str, str]:
         error: Error that was raised.
     """
     if isinstance(error, TableError):
-        return "an idf table cannot be read", "the gateway's log says more"
+        return "an idf table cannot be read", "see the gateway's log"
     if not isinstance(error, EngineError):
         return error.what, error.remedy
     cause = error.__cause__
@@ -125,7 +125,7 @@ def public_message(error: IbidemError) -> tuple[str, str]:
         return "there is no such index", error.remedy
     if isinstance(error, Unavailable):
         return "the engine does not answer", "try again later"
-    return "the engine cannot be asked", "the gateway's log says more"
+    return "the engine cannot be queried", "see the gateway's log"
 
 
 def classify(error: IbidemError) -> tuple[int, str]:

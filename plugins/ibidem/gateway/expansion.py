@@ -28,7 +28,7 @@ class Expansion:
         way = encoding.strip().lower() or "identity"
         if way not in ("identity", "gzip"):
             raise HttpError(
-                415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip"
+                415, "media_type_header_exception", f"content encoding {way!r} is not accepted here", "send gzip"
             )
         self._reader = zlib.decompressobj(GZIP) if way == "gzip" else None
         self._allowed = allowed
@@ -51,8 +51,8 @@ class Expansion:
                 raise HttpError(
                     413,
                     "content_too_long_exception",
-                    f"the body unpacks to more than {MAX_RATIO} times its length and {self._allowed:,} bytes",
-                    "send it in several requests, or unpacked",
+                    f"the body decompresses to more than {MAX_RATIO} times its length and {self._allowed:,} bytes",
+                    "send it in several requests, or uncompressed",
                 )
             await asyncio.sleep(0)
 

@@ -19,13 +19,13 @@ SHAPES = "shapes"
 """The index in which the engines look for a shape when none is named."""
 
 HIDING: Mapping[str, str] = {
-    "agentic": "a model writes it",
+    "agentic": "a model generates it",
     "collate": "it is a template of a query",
-    "ext": "what is in it is for plugins",
+    "ext": "plugins define what it contains",
     "pit": "its id names indexes",
-    "search_pipeline": "its processors may hold queries",
-    "template": "a search pipeline writes it",
-    "wrapper": "it is a query as a text",
+    "search_pipeline": "its processors may contain queries",
+    "template": "a search pipeline generates it",
+    "wrapper": "it is a query in a string",
 }
 """Parts that may name indexes in a way that is not looked into."""
 
@@ -78,10 +78,10 @@ def refuse(name: str) -> None:
     Raises:
         HttpError: Naming the part and the reason.
     """
-    remedy = "leave it out; IBIDEM_GATEWAY_INDEXES=* opens all indexes"
+    remedy = "leave it out; IBIDEM_GATEWAY_INDEXES=* allows all indexes"
     if name in HIDING:
-        raise HttpError(403, "security_exception", f"{name!r} is not taken here, since {HIDING[name]}", remedy)
-    raise HttpError(400, UNKNOWN, f"no part of a search that may hold {name!r} is known here", remedy)
+        raise HttpError(403, "security_exception", f"{name!r} is not accepted here, since {HIDING[name]}", remedy)
+    raise HttpError(400, UNKNOWN, f"{name!r} is not an allowed part of a search here", remedy)
 
 
 def query(value: Any) -> Iterator[str]:

@@ -75,7 +75,7 @@ def check_expansion(value: object, settings: Settings) -> None:
     kinds = str(value).split(",") if not isinstance(value, list) else [str(each) for each in value]
     if {"hidden", "all"} & {each.strip().lower() for each in kinds} and not has_all_indexes(settings):
         raise HttpError(
-            403, "security_exception", "wildcards reach no hidden index here", "write expand_wildcards=open"
+            403, "security_exception", "wildcards cannot match hidden indexes here", "write expand_wildcards=open"
         )
 
 
@@ -88,7 +88,7 @@ def check_indexes(names: str, settings: Settings) -> str:
     """Check and return the index names of a path.
 
     Args:
-        names: Names and patterns, by commas.
+        names: Names and patterns, separated by commas.
         settings: The settings in force.
 
     Raises:
@@ -109,14 +109,16 @@ def check_name(name: str, settings: Settings) -> None:
     """
     dated = _DATED_NAME.fullmatch(name)
     if not (dated or _NAME.fullmatch(name)) or ".." in name:
-        raise HttpError(400, "invalid_index_name_exception", f"{name!r} names no index", "write lower-case names")
+        raise HttpError(
+            400, "invalid_index_name_exception", f"{name!r} is not the name of an index", "write lower-case names"
+        )
     if not is_allowed(_DATE.sub("*", dated[1]) if dated else name, settings):
         open_ones = ", ".join(patterns(settings))
         raise HttpError(
             403,
             "security_exception",
-            f"index {name!r} is not open here",
-            f"open are {open_ones} (IBIDEM_GATEWAY_INDEXES)",
+            f"index {name!r} is not allowed here",
+            f"allowed are {open_ones} (IBIDEM_GATEWAY_INDEXES)",
         )
 
 

@@ -35,7 +35,7 @@ async def buffer_body(receive: Receive, settings: Settings) -> Receive:
         settings: How long a body may be, and may take.
 
     Raises:
-        HttpError: It is too long, came too slowly, or the client went away.
+        HttpError: It is too long, came too slowly, or the client disconnected.
     """
     try:
         async with asyncio.timeout(settings.gateway_arrival):
@@ -62,7 +62,7 @@ async def receive_body(receive: Receive, settings: Settings) -> bytes:
     while has_more:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise HttpError(CLOSED, "client_closed_request", "the client went away")
+            raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
         parts.append(message.get("body", b""))
         read += len(parts[-1])
         if read > settings.gateway_body:
@@ -104,7 +104,7 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
     raise HttpError(
         421,
         "misdirected_request_exception",
-        f"this gateway is not called {host!r}",
+        f"this gateway does not answer for the host {host!r}",
         f"it is called {', '.join(hosts)}; IBIDEM_GATEWAY_HOSTS names others",
     )
 
@@ -128,7 +128,7 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
     raise HttpError(
         403,
         "security_exception",
-        "a page of another site sent this request",
+        "this request comes from a page of another site",
         "open the gateway's own page, or send the request with a program",
     )
 

@@ -102,7 +102,7 @@ def read_lines(
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
     if "source" in parameters:
-        raise HttpError(400, "illegal_argument_exception", "several searches do not fit into 'source'", "send a body")
+        raise HttpError(400, "illegal_argument_exception", "'source' cannot hold several searches", "send a body")
     engine_parameters = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
     for_each = {name: value for name, value in parameters.items() if is_dedupe_name(name) or name in OF_EACH}
     text = decompress(content, headers, settings)
@@ -133,7 +133,9 @@ def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         raise HttpError(400, "illegal_argument_exception", "the body does not end with an end of line", "add one")
     lines = [line.rstrip(b"\r") for line in content[:-1].split(b"\n")]
     if len(lines) % 2:
-        raise HttpError(400, "illegal_argument_exception", "the last head has no body", "write two lines a search")
+        raise HttpError(
+            400, "illegal_argument_exception", "the last header has no body", "write two lines for each search"
+        )
     yield from zip(lines[::2], lines[1::2], strict=True)
 
 
@@ -158,13 +160,13 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     name, alias = split_alias(read_index(indexes, head, settings))
     default = {"dedupe": alias} if alias else default
     options = {name: value for name, value in head.items() if name not in INDEX}
-    where = {"index": name.split(",")} if name else {}
+    names = {"index": name.split(",")} if name else {}
     check_head(options, settings)
     for spelling in ("expand_wildcards", "expandWildcards"):
         check_expansion(options.get(spelling, ""), settings)
     content = b"".join(
         dump_json({name: value for name, value in part.items() if not is_dedupe_name(name)}) + b"\n"
-        for part in ({**where, **options}, body)
+        for part in ({**names, **options}, body)
     )
     try:
         parameters = {name: as_text(value) for name, value in options.items()}

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ibidem_dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
+from ibidem_dedupe.parameters import DEEPEST, PAIR_LEVEL, PARAMETERS, Mode, Parameter
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
@@ -32,15 +32,15 @@ ERROR: dict[str, Any] = {
 """An error as OpenSearch and Elasticsearch write theirs."""
 
 WRONG = {
-    "400": "What was sent is not understood; the reason says what is allowed.",
-    "401": "The engine does not know who asks.",
-    "403": "The engine, or the settings, do not allow it.",
+    "400": "The request is not valid; the reason says what is allowed.",
+    "401": "The caller is not authenticated.",
+    "403": "The engine or the settings do not permit it.",
     "404": "No such index or document.",
-    "406": "The body is in a form that is not taken.",
+    "406": "The content type is not supported.",
     "408": "The request did not arrive in time.",
     "413": "The body is too long.",
-    "415": "The body is packed in a way that is not taken.",
-    "421": "The gateway is not called by this name.",
+    "415": "The content encoding is not supported.",
+    "421": "The gateway does not answer for this host name.",
     "429": "Too many requests at once; try again.",
     "500": "A fault.",
     "501": "An SQLite index has no such query language.",
@@ -109,7 +109,10 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
     """The parameters of a grouped search."""
 
     q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
-    filter: list[str] = Field(default=[], description="FIELD=VALUE: source, language, date, id or meta.NAME.")
+    filter: list[str] = Field(
+        default=[],
+        description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current.",
+    )
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
@@ -122,7 +125,7 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
 class LevelQuery(StrictQuery):
     """The parameters of the decision on a pair."""
 
-    dedupe_level: str | None = to_field(PARAMETERS["dedupe_level"])[1]
+    dedupe_level: str | None = to_field(PAIR_LEVEL)[1]
     dedupe_similarity: str | None = to_field(PARAMETERS["dedupe_similarity"])[1]
     dedupe_preset: str | None = to_field(PARAMETERS["dedupe_preset"])[1]
     dedupe_window_days: str | None = to_field(PARAMETERS["dedupe_window_days"])[1]

@@ -124,8 +124,8 @@ def path_parts(request: Request) -> tuple[str, str, str]:
         raise HttpError(
             403,
             "security_exception",
-            f"{request.method} {request.url.path} is not passed on while not all indexes are open",
-            f"passed on are {', '.join(name for name in ACTIONS if name)}; IBIDEM_GATEWAY_INDEXES=* opens all indexes",
+            f"{request.method} {request.url.path} is not forwarded while access is restricted to some indexes",
+            f"forwarded are {', '.join(name for name in ACTIONS if name)}; IBIDEM_GATEWAY_INDEXES=* allows all indexes",
         )
     return index, action, id_
 
@@ -152,7 +152,7 @@ def check_meta(meta: Any, index: str, settings: Settings) -> None:
         HttpError: An index that is not open, or none, or what nobody knows.
     """
     if not isinstance(meta, dict) or meta.keys() - META:
-        raise HttpError(400, "parsing_exception", f"a document is named by {', '.join(sorted(META))} alone")
+        raise HttpError(400, "parsing_exception", f"a document may be named only by {', '.join(sorted(META))}")
     name = meta.get("_index", index)
     if not isinstance(name, str) or not name:
         raise HttpError(400, "illegal_argument_exception", "a document without an index", 'write {"_index": "NAME"}')
@@ -195,7 +195,7 @@ def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes
             continue
         action = as_object(line)
         if len(action) != 1 or next(iter(action)) not in OPERATIONS:
-            raise HttpError(400, "illegal_argument_exception", f"a line does one of {', '.join(OPERATIONS)}")
+            raise HttpError(400, "illegal_argument_exception", f"each line has to be one of {', '.join(OPERATIONS)}")
         ((operation, meta),) = action.items()
         check_meta(meta, index, settings)
         yield dump_json(action) + b"\n"

@@ -65,7 +65,7 @@ def check_type(content_type: str, endings: Iterable[str]) -> None:
         raise HttpError(
             406,
             "media_type_header_exception",
-            f"content type {content_type!r} is not taken here",
+            f"content type {content_type!r} is not accepted here",
             "send application/json",
         )
 
@@ -80,7 +80,9 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
     if way == "identity" or not content:
         return content
     if way != "gzip":
-        raise HttpError(415, "media_type_header_exception", f"content encoding {way!r} is not taken here", "send gzip")
+        raise HttpError(
+            415, "media_type_header_exception", f"content encoding {way!r} is not accepted here", "send gzip"
+        )
     reader = zlib.decompressobj(GZIP)
     try:
         text = reader.decompress(content, settings.gateway_body)
@@ -90,12 +92,12 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
         raise HttpError(
             413,
             "content_too_long_exception",
-            f"the body, unpacked, is broken off or longer than {settings.gateway_body:,} bytes",
+            f"the body, decompressed, is truncated or longer than {settings.gateway_body:,} bytes",
             "send less; IBIDEM_GATEWAY_BODY allows more",
         )
     if reader.unused_data:
         raise HttpError(
-            400, "parse_exception", "something follows the packed body", "pack all of it as one gzip member"
+            400, "parse_exception", "data follows the compressed body", "compress all of it as one gzip member"
         )
     return text
 
@@ -165,7 +167,7 @@ KNOWN = frozenset(
 """Those that name no index, hold no body or are looked into, and leave nothing behind."""
 
 REFUSED: Mapping[str, str] = {
-    "scroll": "what it keeps in the engine cannot be read on or closed here",
+    "scroll": "a scroll cannot be continued or closed here",
     "index": "the path names the index",
     "project_routing": "it names other projects",
 }
@@ -187,7 +189,7 @@ def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
     for name in parameters:
         if name in REFUSED:
             raise HttpError(
-                400, "illegal_argument_exception", f"{name!r} is not taken: {REFUSED[name]}", "leave it out"
+                400, "illegal_argument_exception", f"{name!r} is not accepted: {REFUSED[name]}", "leave it out"
             )
         if not has_all_indexes(settings) and name not in KNOWN and not name.startswith("dedupe"):
             raise HttpError(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")
@@ -225,7 +227,7 @@ def read_request(
     """Read a search.
 
     Args:
-        indexes: Names and patterns, by commas.
+        indexes: Names and patterns, separated by commas.
         query_string: As it came.
         headers: Names in small letters.
         content: The body's bytes.
@@ -233,7 +235,7 @@ def read_request(
 
     Raises:
         HttpError: An index that is not open, a body that is not a JSON object.
-        UsageError: A dedupe parameter that is not understood, or said in two ways.
+        UsageError: A dedupe parameter that is not valid, or said in two ways.
     """
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
@@ -243,7 +245,12 @@ def read_request(
     if SOURCE not in parameters:
         return build_request(indexes, parameters, body or {}, settings, default)
     if body is not None:
-        raise HttpError(400, "illegal_argument_exception", "a body and 'source' are two searches", "send one of them")
+        raise HttpError(
+            400,
+            "illegal_argument_exception",
+            "the search is given twice, as the body and as 'source'",
+            "send one of them",
+        )
     remaining = {name: value for name, value in parameters.items() if name not in (SOURCE, SOURCE_TYPE)}
     return build_request(indexes, remaining, read_source(parameters), settings, default)
 
@@ -267,7 +274,7 @@ def build_request(
     """Separate the dedupe parameters from the engine's own.
 
     Args:
-        indexes: Names and patterns, by commas.
+        indexes: Names and patterns, separated by commas.
         parameters: Of the query string.
         body: Read from JSON.
         settings: The settings in force.
@@ -293,7 +300,7 @@ def read_parameters(query_string: str) -> dict[str, str]:
     try:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
     except ValueError as error:
-        raise HttpError(400, "illegal_argument_exception", f"the query string is not understood: {error}") from error
+        raise HttpError(400, "illegal_argument_exception", f"the query string is not valid: {error}") from error
     read: dict[str, str] = {}
     for name, value in pairs:
         if name in read:

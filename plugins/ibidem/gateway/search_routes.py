@@ -103,7 +103,7 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Ans
         await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
         if doing.done():
             return doing.result()
-        raise HttpError(CLOSED, "client_closed_request", "the client went away")
+        raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
     finally:
         leaving.cancel()
         doing.cancel()
@@ -134,7 +134,7 @@ async def check_path(request: Request) -> None:
     parts = [DATE_MATH.sub("", unquote(part)) for part in raw.removeprefix("/").split("/")]
     if len(parts) > MAX_PARTS or any("/" in part for part in parts):
         raise HttpError(
-            400, "invalid_index_name_exception", "no index has a stroke in its name", "write lower-case names"
+            400, "invalid_index_name_exception", "the name of an index cannot contain a slash", "write lower-case names"
         )
 
 
@@ -149,7 +149,7 @@ everywhere = APIRouter(tags=["search"])
 OF_ENGINE = "engine"
 """Name under which the engine's own errors are counted."""
 
-Indexes = Annotated[str, Path(description="Names and patterns of indexes, by commas.")]
+Indexes = Annotated[str, Path(description="Names and patterns of indexes, separated by commas.")]
 
 
 @router.get("/{indexes:indexes}/_search")

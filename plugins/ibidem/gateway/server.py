@@ -107,5 +107,5 @@ def listen(host: str, port: int) -> socket.socket:
     except OSError as error:
         raise UsageError(
             f"cannot listen on {host}:{port} ({os.strerror(error.errno) if error.errno else error})",
-            "choose others: --host, --port",
+            "choose another with --host or --port",
         ) from error

@@ -85,10 +85,12 @@ class StreamedResponse:
         try:
             await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
             if not doing.done():
-                raise HttpError(CLOSED, "client_closed_request", "the client went away")
+                raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
             doing.result()
         except TimeoutError as error:
-            raise HttpError(504, "timeout_exception", f"nothing moved for {MAX_WAIT_S:.0f} seconds") from error
+            raise HttpError(
+                504, "timeout_exception", f"no data was transferred for {MAX_WAIT_S:.0f} seconds"
+            ) from error
         finally:
             leaving.cancel()
             doing.cancel()
@@ -162,7 +164,7 @@ class StreamedResponse:
             self._error = self._too_slow("sends the body")
             raise self._error from error
         if message["type"] == "http.disconnect":
-            self._error = HttpError(CLOSED, "client_closed_request", "the client went away")
+            self._error = HttpError(CLOSED, "client_closed_request", "the client disconnected")
             raise self._error
         return message
 

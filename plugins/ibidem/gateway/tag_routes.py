@@ -38,7 +38,9 @@ class TagChange(StrictQuery):
         default="document", description="document, or all duplicates (group) or mails (thread) of one document."
     )
     action: Action = Field(default="add", description="add, or remove: take the tag back.")
-    seen: int | None = Field(default=None, ge=1, description="How many documents were shown; else none is tagged.")
+    seen: int | None = Field(
+        default=None, ge=1, description="Number of documents that were shown; if it has changed, nothing is tagged."
+    )
     reason: str = Field(default="", max_length=MOST_WORDS)
     author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
 
@@ -72,7 +74,7 @@ def find_target(engine: Engine, ids: list[str], kind: Kind, policy: Policy | Non
     if kind == "document":
         return find_named(engine, ids)
     if len(ids) != 1:
-        raise UsageError(f"a {kind} of {len(ids)} documents was asked for", f"name one document of the {kind}")
+        raise UsageError(f"a {kind} was requested for {len(ids)} documents", f"name one document of the {kind}")
     if kind == "group":
         return find_duplicates(engine, ids[0], policy)
     with lock_index():

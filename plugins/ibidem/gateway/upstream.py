@@ -198,8 +198,8 @@ class Upstream:
             except aiohttp.ClientConnectorError as error:
                 unreachable = error
             except (aiohttp.ClientError, OSError) as error:
-                LOG.warning("the engine broke off its answer: %s", error)
-                raise HttpError(502, "bad_gateway_exception", "the engine broke off its answer") from error
+                LOG.warning("the engine's answer was cut off: %s", error)
+                raise HttpError(502, "bad_gateway_exception", "the engine's answer was cut off") from error
         LOG.warning("the engine does not answer: %s", unreachable.os_error)
         raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
 
@@ -233,8 +233,8 @@ class Upstream:
             LOG.warning("the engine does not answer: %s", error.os_error)
             raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
         except (aiohttp.ClientError, OSError) as error:
-            LOG.warning("the engine broke off its answer: %s", error)
-            raise HttpError(502, "bad_gateway_exception", "the engine broke off its answer") from error
+            LOG.warning("the engine's answer was cut off: %s", error)
+            raise HttpError(502, "bad_gateway_exception", "the engine's answer was cut off") from error
 
     async def close(self) -> None:
         """Close all connections."""

@@ -32,14 +32,16 @@ class Passage:
     Args:
         text: The text.
         document: Name of the document; empty: it is not known, and the passage overlaps no other.
-        date: ISO 8601; decides where the earliest or latest is kept.
+        date: ISO 8601; decides where the earliest, latest or current is kept.
         source: Its publisher; decides where sources are kept in an order.
+        title: Title of the document; decides with its name, by what they say of its version, where the current is kept.
     """
 
     text: str
     document: str = ""
     date: str = ""
     source: str = ""
+    title: str = ""
 
     @classmethod
     def of(cls, value: object, place: int) -> "Passage":
@@ -53,7 +55,7 @@ class Passage:
             UsageError: It is no text, or a field of the passage is no string.
 
         >>> Passage.of("Rent is due.", 0)
-        Passage(text='Rent is due.', document='', date='', source='')
+        Passage(text='Rent is due.', document='', date='', source='', title='')
         """
         passage = value if isinstance(value, cls) else cls(value)  # type: ignore[arg-type]  # checked on the next lines
         for name in cls.__slots__:
@@ -81,8 +83,8 @@ class Overlap:
     @property
     def evidence(self) -> Evidence:
         """The reason why the first passage belongs to the second."""
-        why = {"signature": OVERLAP, "words": self.words, "of": self.of, "side": self.side}
-        return Evidence("partial", OVERLAP, round(self.words / self.of, 3), why)
+        reason = {"signature": OVERLAP, "words": self.words, "of": self.of, "side": self.side}
+        return Evidence("partial", OVERLAP, round(self.words / self.of, 3), reason)
 
 
 Overlaps = Mapping[tuple[int, int], Overlap]
@@ -143,11 +145,11 @@ class CutWords:
     def overlaps(self) -> Iterator[tuple[tuple[int, int], Overlap]]:
         """Yield the overlaps of each pair in both orders, maybe several."""
         words = cache(self._words)
-        for (at, begins), starts in self._starts().items():
-            own, other = words(at), words(begins)
+        for (position, begins), starts in self._starts().items():
+            own, other = words(position), words(begins)
             begin = first_match(own, other, starts) if own != other else None
             if begin is not None:
-                earlier, later = self.places[at], self.places[begins]
+                earlier, later = self.places[position], self.places[begins]
                 size, least = min(len(own) - begin, len(other)), min(len(own), len(other))
                 yield (later, earlier), Overlap(size, "within" if size == len(other) else "after", least)
                 yield (earlier, later), Overlap(size, "within" if size == len(own) else "before", least)
@@ -212,11 +214,11 @@ def _prefix_lengths(words: Sequence[object]) -> list[int]:
     """
     lengths = [len(words)] + [0] * (len(words) - 1)
     first = end = 0
-    for at in range(1, len(words)):
-        size = min(lengths[at - first], end - at) if at < end else 0
-        while at + size < len(words) and words[size] == words[at + size]:
+    for position in range(1, len(words)):
+        size = min(lengths[position - first], end - position) if position < end else 0
+        while position + size < len(words) and words[size] == words[position + size]:
             size += 1
-        lengths[at] = size
-        if at + size > end:
-            first, end = at, at + size
+        lengths[position] = size
+        if position + size > end:
+            first, end = position, position + size
     return lengths

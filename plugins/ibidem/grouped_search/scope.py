@@ -155,6 +155,6 @@ def check_scope(query: Query, request: DedupeRequest) -> None:
         )
     if request.scope == "index" and query.native is not None:
         raise UsageError(
-            "dedupe_scope=index does not go with a query in the engine's own language: its filters would not be kept",
+            "dedupe_scope=index cannot be combined with a query in the engine's own language, whose filters it ignores",
             "use dedupe_scope=matches",
         )

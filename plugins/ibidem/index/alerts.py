@@ -50,7 +50,11 @@ class Alert:
                 f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
             )
         self.to_query()
-        parse_request(dict(self.dedupe), mode="indent", later=True)
+        if (request := parse_request(dict(self.dedupe), mode="indent", later=True)).membership:
+            raise UsageError(
+                f"dedupe_level={request.membership} does not go with an alert, which compares texts",
+                "leave it out; a filter such as inclusive=true may be saved with it",
+            )
 
     def to_query(self) -> Query:
         """Return the parsed query of the search."""
@@ -116,7 +120,7 @@ def find_alert(engine: Engine, name: str) -> Alert:
     for alert in alerts(engine):
         if alert.name == name:
             return alert
-    raise MissingDocument(f"no alert {name!r}", "see: ibidem alerts list")
+    raise MissingDocument(f"no alert {name!r}", "list them with: ibidem alerts list")
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:

@@ -124,7 +124,9 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
     yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
     yield from check_plugin(open_index, info.name)
     if not info.exists:
-        yield Check("index", ok=True, what=f"{settings.index!r} is not there yet", remedy="ibidem ingest PATH makes it")
+        yield Check(
+            "index", ok=True, what=f"{settings.index!r} does not exist yet", remedy="ibidem ingest PATH makes it"
+        )
         return
     yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")
     if schemas := sorted(set(info.schema) - {SCHEMA}):
@@ -166,11 +168,11 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str
     'missing on node two; on the others 0.1.0: one'
     """
     if not nodes:
-        return Check("plugin", ok=True, what="the server does not tell this user about its nodes")
+        return Check("plugin", ok=True, what="this user may not list the server's nodes")
     missing = [node.name for node in nodes if not node.plugin]
     remedy = _zip_remedy(nodes, own_version, engine_name)
     if len(missing) == len(nodes):
-        return Check("plugin", ok=True, what="on no node: ibidem groups by itself", remedy=remedy)
+        return Check("plugin", ok=True, what="not installed on any node: ibidem groups by itself", remedy=remedy)
     names = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
     if names:
         message = f"another version than this {own_version}: {', '.join(names)}; ibidem groups by itself"
@@ -232,7 +234,7 @@ def check_records(open_index: Callable[[], Engine]) -> Check:
     except IbidemError as error:
         return Check.from_issue("records", error)
     if not damaged:
-        return Check("records", ok=True, what="every record next to the index can be read")
+        return Check("records", ok=True, what="every record stored with the index can be read")
     names = "; ".join(f"{each.ledger} {each.key!r}: {each.why}" for each in damaged[:NAMED])
     more = f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
     counted = format_count(len(damaged), "damaged record is", "damaged records are")
@@ -263,7 +265,7 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
             "unsigned",
             ok=True,
             what=f"{format_count(info.unsigned, 'document')} without signatures: without words, or written by others",
-            remedy="they are found, and never grouped; sign what others wrote with: ibidem backfill",
+            remedy="searches find them but never group them; sign those that others wrote with: ibidem backfill",
         )
     else:
         yield Check("unsigned", ok=True, what="every document is signed")
@@ -326,7 +328,10 @@ def check_messages(settings: Settings) -> Iterator[Check]:
     if apart.count:
         message = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
         yield Check(
-            "messages", ok=False, what=message, remedy=f"look who else writes into the queue, then {apart.remedy}"
+            "messages",
+            ok=False,
+            what=message,
+            remedy=f"find out which other program writes to the queue, then {apart.remedy}",
         )
 
 
@@ -349,12 +354,12 @@ def check_redis(settings: Settings) -> Iterator[Check]:
         setting, loss = LASTING[name]
         yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {setting}")
     if not deviations:
-        yield Check("redis", ok=True, what="it keeps what it is sent")
+        yield Check("redis", ok=True, what="it keeps messages until they are acknowledged")
 
 
 LASTING = {
     "appendonly": ("yes", "batches since its last snapshot are lost when it is killed"),
-    "maxmemory-policy": ("noeviction", "it may throw batches away when its memory is full"),
+    "maxmemory-policy": ("noeviction", "it may evict batches when its memory is full"),
 }
 """Settings that Redis has to have, and the loss without each."""
 
@@ -363,8 +368,10 @@ def check_signing() -> Check:
     """Return whether the loops of signing were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
-    remedy = "to sign many times as fast, install a C compiler, then ibidem again"
-    return Check("signing", ok=True, what="by plain Python: no compiled loops that fit this version", remedy=remedy)
+    remedy = "to sign many times faster, install a C compiler, then reinstall ibidem"
+    return Check(
+        "signing", ok=True, what="by plain Python: the compiled loops are missing or of another version", remedy=remedy
+    )
 
 
 def check_readers() -> Iterator[Check]:

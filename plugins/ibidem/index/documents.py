@@ -22,7 +22,7 @@ from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.groups.service import follow_decisions
 
 
-def read_document(engine: Engine, id_: str, remedy: str = "ids are shown by: ibidem search QUERY") -> Document:
+def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem search QUERY") -> Document:
     """Read a document of an index.
 
     Args:
@@ -111,7 +111,7 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
     if missing := [id_ for id_ in ids if packed.get(id_) is None]:
         raise UsageError(
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
-            "its identical copies cannot be known; name only documents that are there",
+            "its identical copies cannot be determined; name only documents that exist",
         )
     values = [value for value in packed.values() if value is not None]
     contents = set(texts(engine, list(dict.fromkeys(ids))).values())
@@ -227,7 +227,7 @@ def remove_override(
     """
     overrides = select(engine, [word for word in load_overrides(engine) if {word.a[1], word.b[1]} == {a, b}])
     if not overrides:
-        raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "see: ibidem overrides list")
+        raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "list them with: ibidem overrides list")
     engine.delete_records("overrides", [word.key for word in overrides])
     follow_decisions(engine)
     return overrides

@@ -204,17 +204,17 @@ class _Tally:
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
     def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:
-        why = refusal(document, text_field, max_text)
-        if why is not None:
+        reason = refusal(document, text_field, max_text)
+        if reason is not None:
             self.refused += 1
-            self.refusals += [why] if len(self.refusals) < LISTED else []
-        return why is None
+            self.refusals += [reason] if len(self.refusals) < LISTED else []
+        return reason is None
 
 
 def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:
     """Measure the cost of a backfill, or return why it cannot be measured: the user may not create indexes."""
     if not names:
-        return "there is no document to try it with"
+        return "there is no document to measure it with"
     try:
         return measure_rates(source, settings, names)
     except Interruption as error:

@@ -147,12 +147,10 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     """
     hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
-        raise MissingDocument(
-            f"no document {name!r} in index {engine.index!r}", "ids are shown by: ibidem search QUERY"
-        )
+        raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
     packed = Window.group([hit], Policy()).packed_value(0)
     if packed is None:
-        raise UsageError(f"document {name!r} carries no signatures", "ingest it again, so that it is signed")
+        raise UsageError(f"document {name!r} carries no signatures", "ingest it again to sign it")
     return hit, packed
 
 

@@ -27,7 +27,7 @@ from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import unpack
 
-SEE = "ids are shown by: ibidem search QUERY"
+SEE = "find ids with: ibidem search QUERY"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,13 +106,13 @@ def find_thread(engine: Engine, id_: str) -> TagTarget:
 
     Raises:
         MissingDocument: It is not there.
-        UsageError: It is no mail.
+        UsageError: It is not a mail.
     """
     find_named(engine, [id_])
     rows = index_threads(engine).rows
     thread = next((row.thread for row in rows if row.id == id_), None)
     if thread is None:
-        raise UsageError(f"document {id_!r} is no mail", "tag it without its thread")
+        raise UsageError(f"document {id_!r} is not a mail", "tag it without its thread")
     target = find_named(engine, [row.id for row in rows if row.thread == thread])
     return TagTarget(target.names, "thread", next(name for name in target.names if name[1] == thread))
 

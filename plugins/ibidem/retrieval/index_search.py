@@ -134,7 +134,7 @@ def read_options(options: Mapping[str, object]) -> dict[str, object]:
     """Return the parameters of a search for passages.
 
     Raises:
-        UsageError: A mode that lists copies among the passages, or a number that is not understood.
+        UsageError: A mode that lists copies among the passages, or a number that is not valid.
 
     >>> read_options({"dedupe_window": 50})["dedupe_max_per_group"]
     50

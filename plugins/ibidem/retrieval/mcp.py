@@ -83,10 +83,11 @@ class Tools:
     def search(
         self,
         query: Annotated[str, Field(description='Words and "phrases"; empty: all documents')],
-        size: Annotated[int, Field(ge=1, le=MOST_GROUPS, description="How many different texts")] = 10,
+        size: Annotated[int, Field(ge=1, le=MOST_GROUPS, description="Number of different texts")] = 10,
         page: Annotated[int, Field(ge=1)] = 1,
         filters: Annotated[
-            list[str] | None, Field(description="FIELD=VALUE: source, language, date, id or meta.NAME")
+            list[str] | None,
+            Field(description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current"),
         ] = None,
         keep: Annotated[str, Field(description="rank, earliest, latest or longest")] = "rank",
     ) -> Answer:

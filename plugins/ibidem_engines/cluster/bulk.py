@@ -141,7 +141,9 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
             raise
         if len(actions) == 1:
             return [
-                ActionOutcome(TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server takes")
+                ActionOutcome(
+                    TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server accepts"
+                )
             ]
         half = len(actions) // 2
         return _send(cluster, actions[:half]) + _send(cluster, actions[half:])

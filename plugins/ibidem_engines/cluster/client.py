@@ -19,12 +19,13 @@ from ibidem_core.redaction import redact_text
 from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
 from ibidem_engines.throttle import Throttle
 
-UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE = (
+UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
     "unreachable",
     "timeout",
     "certificate",
     "other product",
     "unreadable",
+    "shards",
 )
 """Type of an error when no server named one."""
 
@@ -62,23 +63,23 @@ class Fault:
     soon: bool = False
 
 
-_BUSY = Fault(Unavailable, "it has more to do than it can take", "try again, or write with fewer workers", soon=True)
+_BUSY = Fault(Unavailable, "it is overloaded", "try again, or write with fewer workers", soon=True)
 _STARTING = Fault(Unavailable, "the cluster has no leader", "wait until it has started, or look at its log", soon=True)
 _RED = Fault(
     Unavailable,
-    "a part of the index is not there (its health is red)",
+    "part of the index is unavailable (its health is red)",
     "bring back the node that holds it, or restore the index from a snapshot",
 )
-_NODE = Fault(Unavailable, "a node of the cluster has gone", "try again; start the node if it stays away", soon=True)
+_NODE = Fault(Unavailable, "a node of the cluster has left", "try again; start the node if it stays away", soon=True)
 _CURSOR = Fault(
-    Permanent, "the cursor's point in time has gone, and the ranking with it", "search again without the cursor"
+    Permanent, "the cursor's point in time has expired, so its ranking is lost", "search again without the cursor"
 )
 
 KINDS: dict[str, Fault] = {
     UNREACHABLE: Fault(
         Unavailable, "it does not answer", "start it, or correct the address in IBIDEM_ENGINE", soon=True
     ),
-    TIMEOUT: Fault(Unavailable, "it did not answer in time", "try again; a longer time is given by ?timeout=SECONDS"),
+    TIMEOUT: Fault(Unavailable, "it did not answer in time", "try again; ?timeout=SECONDS sets a longer time"),
     CERTIFICATE: Fault(
         Permanent,
         "its certificate cannot be verified",
@@ -88,6 +89,9 @@ KINDS: dict[str, Fault] = {
         Permanent, "it is not Elasticsearch", "write opensearch+http://… in IBIDEM_ENGINE if it is OpenSearch"
     ),
     UNREADABLE: Fault(Permanent, "its answer is not JSON", "check that the address is the search engine's"),
+    SHARDS: Fault(
+        Unavailable, "not every copy of the index took part", "try again, or look at the logs of the nodes", soon=True
+    ),
     "index_not_found_exception": Fault(NoIndex, "", "make the index with: ibidem ingest PATH"),
     "circuit_breaking_exception": Fault(Unavailable, "its memory is full", "try again, or give it more", soon=True),
     "rejected_execution_exception": _BUSY,
@@ -104,10 +108,10 @@ KINDS: dict[str, Fault] = {
     "no_shard_available_action_exception": _RED,
     "index_create_block_exception": Fault(
         Unavailable,
-        "it makes no index, since its disk is almost full",
-        "make room on its disk; it makes indexes again by itself",
+        "it cannot create an index because its disk is almost full",
+        "free space on its disk; it then creates indexes again by itself",
     ),
-    "too_many_clauses": Fault(Permanent, "the query has more parts than it takes", "ask for fewer words"),
+    "too_many_clauses": Fault(Permanent, "the query has more clauses than it accepts", "ask for fewer words"),
 }
 """By the type of the error, which says more than the status."""
 
@@ -120,8 +124,8 @@ BLOCKS: dict[int, Fault] = {
     ),
     429: Fault(
         Unavailable,
-        "the index is read-only, since the server's disk is almost full (flood stage)",
-        "make room on its disk; it opens the index again by itself",
+        "the index is read-only because the server's disk is almost full (flood stage)",
+        "free space on its disk; it then unblocks the index by itself",
     ),
     503: _STARTING,
 }
@@ -130,15 +134,17 @@ BLOCKS: dict[int, Fault] = {
 STATUSES: dict[int, Fault] = {
     401: Fault(
         Permanent,
-        "it does not know this user and password (or API key)",
+        "it rejects this user and password (or API key)",
         "correct them in IBIDEM_ENGINE: user:password@",
     ),
-    403: Fault(Permanent, "this user may not do that", "give the user the right to this index"),
-    413: Fault(Permanent, "the request is larger than it takes", "raise its http.max_content_length"),
+    403: Fault(Permanent, "this user is not permitted to do that", "give the user the right to this index"),
+    413: Fault(Permanent, "the request is larger than it accepts", "raise its http.max_content_length"),
     429: _BUSY,
-    502: Fault(Unavailable, "the proxy before it gets no answer", "try again, or look at the proxy's log", soon=True),
+    502: Fault(
+        Unavailable, "the proxy in front of it gets no answer", "try again, or look at the proxy's log", soon=True
+    ),
     503: _RED,
-    504: Fault(Unavailable, "the proxy before it gets no answer in time", "try again", soon=True),
+    504: Fault(Unavailable, "the proxy in front of it gets no answer in time", "try again", soon=True),
 }
 """By HTTP status, when the type is not in the table above."""
 
@@ -173,6 +179,8 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
     """Read type and reason from an answer's `error`: the innermost cause that has both.
 
+    A refresh in which a copy took no part has none, as when its node stood still while another was made the primary.
+
     Args:
         status: HTTP status.
         answer: What came.
@@ -183,7 +191,8 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     """
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if not isinstance(error, Mapping):
-        return Failure(status, "", _reason(error or answer or "", secret_values))
+        kind = SHARDS if isinstance(answer, Mapping) and "_shards" in answer else ""
+        return Failure(status, kind, _reason(error or answer or "", secret_values))
     cause = _cause(error)
     reason = cause.get("reason") or error.get("reason") or ""
     return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))

@@ -67,7 +67,7 @@ class SettledNames:
         """Find the group set of the indexes.
 
         Raises:
-            UsageError: Groups of a part of them are settled apart.
+            UsageError: Groups of a part of them are settled separately.
         """
         home = self._home()
         if home in self.names.indices:

@@ -19,8 +19,8 @@ _SETTINGS = "*.settings.index.uuid,*.settings.index.blocks"
 
 BLOCKS = {
     "read_only_allow_delete": (
-        "is read-only, since the server's disk was almost full (flood stage)",
-        "make room on its disk; it opens the index again by itself",
+        "is read-only because the server's disk was almost full (flood stage)",
+        "free space on its disk; it then unblocks the index by itself",
     ),
     "read_only": ("is read-only", "set index.blocks.read_only to null"),
     "write": ("is closed to writing", "set index.blocks.write to null"),
@@ -51,7 +51,7 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
             reason = _explain_allocation(cluster, name)
             yield HealthIssue(
                 "shards",
-                f"index {name!r} is red: {each['unassigned_shards']} of its shards are nowhere{reason}",
+                f"index {name!r} is red: {each['unassigned_shards']} of its shards are unassigned{reason}",
                 "bring back the node that holds them, or restore the index from a snapshot",
                 stops=True,
             )
@@ -130,8 +130,10 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     if not missing or not paths:
         return None
     names = " and ".join(repr(getattr(fields, name)) for name in missing)
-    problem = f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so nothing is found there"
-    return HealthIssue("fields", problem, f"say what it calls them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
+    problem = (
+        f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so searches find nothing there"
+    )
+    return HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
 
 
 def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:

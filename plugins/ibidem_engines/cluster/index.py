@@ -32,8 +32,8 @@ _PARTS = (
 )
 """Parts of an index's metadata that are read; its fields may be thousands."""
 
-WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` wants it"
-CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server that was installed whole"
+WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
+CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
 
 EXISTS = "resource_already_exists_exception"
 
@@ -179,7 +179,9 @@ def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | No
         answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
         if any("collapse" in step for step in steps):
-            problem = f"the search pipeline {name!r} collapses: it discards hits, so no account could be right"
+            problem = (
+                f"the search pipeline {name!r} collapses: it discards hits, so no count of duplicates could be correct"
+            )
             return problem, "take 'collapse' out of the pipeline, or unset index.search.default_pipeline"
     return None
 
@@ -294,7 +296,7 @@ def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
     """Return the signature schema; a mapping with look-up keys as a keyword field was never released."""
     schema = str(own_meta.get("schema", ""))
     keys = read_path(index, "mappings.properties.ibidem.properties.keys.type")
-    return f"{schema} before its release" if schema == SCHEMA and keys == "keyword" else schema
+    return f"{schema} (unreleased)" if schema == SCHEMA and keys == "keyword" else schema
 
 
 def _pipeline(settings: Mapping[str, Any]) -> str:
@@ -339,7 +341,7 @@ def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
 
 
 def _refresh_error(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:
-    problem = f"{health['successful']} of {health['total']} shards of {indices!r} made visible what was written"
+    problem = f"{health['successful']} of {health['total']} shards of {indices!r} were refreshed"
     failure = Failure(503, "unavailable_shards_exception", problem)
     error = to_engine_error(failure, cluster.label)
     error.__cause__ = failure

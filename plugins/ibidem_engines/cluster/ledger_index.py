@@ -19,7 +19,7 @@ REMEDY = "rebuild it, with its records, by: ibidem doctor --repair"
 AWAY = {"ignore_unavailable": "true", "expand_wildcards": "all"}
 SLICE = 100
 KEEP_ALIVE = "5m"
-KEPT = "nothing was removed; take that record out of the way, and repair once more"
+KEPT = "nothing was removed; move that record elsewhere, and repair again"
 COPY = "-copy"
 """Behind the name of a ledger's index: its records while it is rebuilt."""
 
@@ -41,9 +41,7 @@ def source_of(index: str, ledger: Ledger) -> str:
 
 def mapping_error(index: str) -> Permanent:
     """Create the error of a ledger whose records cannot be read in order."""
-    return Permanent(
-        f"index {index!r}, which holds records of ibidem, has another mapping than ibidem gives it", REMEDY
-    )
+    return Permanent(f"index {index!r}, which holds records of ibidem, has another mapping than ibidem's", REMEDY)
 
 
 def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:

@@ -171,8 +171,8 @@ class LookUp:
     def _send_separately(
         self, questions_by_body: Mapping[bytes, list[_Question]], requests: Sequence[bytes]
     ) -> RequestFlow[None]:
-        for at in range(0, len(requests), APART):
-            batch = requests[at : at + APART]
+        for position in range(0, len(requests), APART):
+            batch = requests[position : position + APART]
             answers = yield from self._send(list(map(orjson.loads, batch)))
             yield from self._distribute(questions_by_body, batch, answers)
 
@@ -228,10 +228,10 @@ class LookUp:
     ) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Search for values, one search per part."""
         answers: list[tuple[list[Hit], int]] = []
-        for at in range(0, len(parts), APART):
+        for position in range(0, len(parts), APART):
             bodies = [
                 self._body([self._carries(question.name, values, 1)], question.limit + 1)
-                for question, values in parts[at : at + APART]
+                for question, values in parts[position : position + APART]
             ]
             answers += yield from self._send(bodies)
         return answers

@@ -35,7 +35,7 @@ def mode() -> Mode:
     for word in get_args(Mode):
         if value == word:
             return word  # type: ignore[no-any-return] # one of the two
-    raise UsageError(f"{VARIABLE}={value!r} is not understood", f"right are: {', '.join(get_args(Mode))}")
+    raise UsageError(f"{VARIABLE}={value!r} is not valid", f"allowed: {', '.join(get_args(Mode))}")
 
 
 def plugin_nodes() -> RequestFlow[list[PluginNode]]:

@@ -136,7 +136,7 @@ class LedgerStore:
             self.made.put(name, value=True)
         outcomes = run(self.cluster, actions)
         if refused := [outcome.reason for outcome in outcomes if outcome.reason and outcome.status != CONFLICT]:
-            raise Permanent(f"{self.cluster.label}: index {name!r} does not take a record: {refused[0]}")
+            raise Permanent(f"{self.cluster.label}: index {name!r} rejects a record: {refused[0]}")
         if any(outcome.place == 0 for outcome in outcomes):  # the first write: others may have removed the ledger since
             repair(self.cluster, [self.names.home])
         return outcomes

@@ -100,11 +100,13 @@ class ClusterReindexSource(ReindexSource):
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
         elif target == "copy" and index_layout.streams:
-            raise UsageError(f"{self.index!r} is a data stream, which takes no copy's alias", "sign it in its place")
+            raise UsageError(
+                f"{self.index!r} is a data stream, which cannot be replaced by an alias", "sign it in place"
+            )
         elif target == "copy" and len(index_layout.indices) > 1:
             raise UsageError(
-                f"several indexes are behind {self.index!r}: {', '.join(index_layout.indices)}",
-                "copy them one by one, each by its own name in IBIDEM_INDEX",
+                f"{self.index!r} points to several indexes: {', '.join(index_layout.indices)}",
+                "copy them one by one, naming each in IBIDEM_INDEX",
             )
         elif target == "strip":
             self._check_pipelines()

@@ -180,7 +180,7 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def check_alias(self, alias: str) -> None:
         if alias in layout.read(self._cluster, alias).indices:
-            raise UsageError(f"{alias!r} is an index, so it can be no alias", "name another with --alias")
+            raise UsageError(f"{alias!r} is an index, so it cannot be an alias", "name another with --alias")
 
     @override
     def finish(self, alias: str) -> None:

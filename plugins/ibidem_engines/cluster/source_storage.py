@@ -131,16 +131,18 @@ class SourceStorage:
 
     def _check_copyable(self, target: Target) -> None:
         if self.rebuilt:
-            why = f"index {self.index!r} stores no `_source` ({self.rebuilt})"
+            reason = f"index {self.index!r} stores no `_source` ({self.rebuilt})"
         elif self.inferred:
             field = self.inferred[0]
-            why = f"index {self.index!r} keeps the embeddings of field {field.name!r} ({field.type}) outside `_source`"
+            reason = (
+                f"index {self.index!r} keeps the embeddings of field {field.name!r} ({field.type}) outside `_source`"
+            )
         else:
             return
-        why += ", so no copy of its documents is sure to be whole"
+        reason += ", so no copy of its documents is sure to be whole"
         if target == "strip":
-            raise Permanent(why, f"copy it by {REINDEX} with the script: ctx._source.remove('{OURS}')")
-        raise Permanent(why, f"sign it in its place (ibidem backfill), or copy it by {REINDEX}")
+            raise Permanent(reason, f"copy it by {REINDEX} with the script: ctx._source.remove('{OURS}')")
+        raise Permanent(reason, f"sign it in place (ibidem backfill), or copy it by {REINDEX}")
 
 
 def read_storages(cluster: ClusterClient, index: str) -> dict[str, SourceStorage]:

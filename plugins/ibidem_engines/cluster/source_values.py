@@ -87,14 +87,14 @@ def remove_member(raw: bytes, name: str) -> bytes:
     """
     text = raw.decode()
     spans = list(members(text))
-    at = next((at for at, (member, _) in enumerate(spans) if member == name), None)
-    if at is None:
+    position = next((at for at, (member, _) in enumerate(spans) if member == name), None)
+    if position is None:
         return raw
     begin, end = (
-        _past_blanks(text, spans[at - 1][1][1]) if at else _past_blanks(text, text.index("{") + 1),
-        spans[at][1][1],
+        _past_blanks(text, spans[position - 1][1][1]) if position else _past_blanks(text, text.index("{") + 1),
+        spans[position][1][1],
     )
-    if at == 0 and len(spans) > 1:
+    if position == 0 and len(spans) > 1:
         end = _past_blanks(text, text.index(",", end) + 1)
     return f"{text[:begin]}{text[end:]}".encode()
 

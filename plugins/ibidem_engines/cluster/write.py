@@ -318,6 +318,6 @@ def _give_way(place: WriteTarget, turn: int) -> None:
 
 def _conflict_error(place: WriteTarget, ids: Sequence[str]) -> Unavailable:
     return Unavailable(
-        f"{place.cluster.label}: other writers change document {ids[0]!r} in index {place.index!r} all the time",
-        "try again, or let one writer at a time have it",
+        f"{place.cluster.label}: other writers keep changing document {ids[0]!r} in index {place.index!r} all the time",
+        "try again, or let one writer at a time change it",
     )

@@ -10,7 +10,7 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_PROTOCOL: (Unavailable, "another process is opening it", "try again"),
     sqlite3.SQLITE_INTERRUPT: (Unavailable, "a statement took longer than it may", "try again, or ask for less"),
     sqlite3.SQLITE_NOMEM: (Unavailable, "memory ran out", "try again with smaller batches"),
-    sqlite3.SQLITE_FULL: (Permanent, "the disk is full", "make room, then run the same command again"),
+    sqlite3.SQLITE_FULL: (Permanent, "the disk is full", "free some space, then run the same command again"),
     sqlite3.SQLITE_READONLY: (Permanent, "it cannot be written", "allow writing to the file and to its folder"),
     sqlite3.SQLITE_PERM: (Permanent, "it cannot be written", "allow writing to the file and to its folder"),
     sqlite3.SQLITE_CANTOPEN: (Permanent, "it cannot be opened", "check that it is a file that this user may read"),

@@ -82,7 +82,7 @@ class SqliteReindexTarget(ReindexTarget):
     def check_alias(self, alias: str) -> None:
         if alias:
             raise UsageError(
-                "SQLite has no aliases", f"leave --alias away, and set IBIDEM_INDEX={self.name} when it is done"
+                "SQLite has no aliases", f"leave --alias out, and set IBIDEM_INDEX={self.name} when it is done"
             )
 
     @override

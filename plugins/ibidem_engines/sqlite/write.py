@@ -60,12 +60,12 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
     """
     outcomes = find_superseded(records)
     facts: dict[int, Row] = {}
-    for at, record in enumerate(records):
-        if at not in outcomes:
+    for position, record in enumerate(records):
+        if position not in outcomes:
             try:
-                facts[at] = _facts(record)
+                facts[position] = _facts(record)
             except UnstorableRecord as unfit:
-                outcomes[at] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     values = dict(zip(facts, values_of_records([records[at] for at in facts]), strict=True))
     hashes = _marks([sketched_values(values[at]) for at in facts])
     ready = [

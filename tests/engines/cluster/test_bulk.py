@@ -68,5 +68,5 @@ def test_a_refused_document_is_reported_with_its_cause() -> None:
 
 def test_a_missing_right_is_no_refusal_of_a_document() -> None:
     error = {"type": "security_exception", "reason": "no permissions"}
-    with pytest.raises(Permanent, match="may not do that"):
+    with pytest.raises(Permanent, match="is not permitted to do that"):
         run(ClusterClient("here", lambda: Taking({"status": 403, "error": error})), actions(1))

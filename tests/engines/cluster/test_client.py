@@ -102,6 +102,16 @@ def test_type_and_reason_are_read_out_of_an_answer(answer: object, expected: tup
     assert (failure.kind, failure.reason) == expected
 
 
+def test_a_refresh_in_which_a_copy_took_no_part_may_be_tried_again() -> None:
+    """So it is right after a node stood still: workers had ended by it."""
+    reason = {"type": "illegal_state_exception", "reason": "operation primary term [1] is too old (current [2])"}
+    shards = {"total": 2, "successful": 1, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
+    failure = build_failure(500, {"_shards": shards})
+    error = to_engine_error(failure, "here")
+    assert isinstance(error, Unavailable)
+    assert "operation primary term [1] is too old" in str(error)
+
+
 class Script:
     """A transport with prepared answers that keeps the requests."""
 

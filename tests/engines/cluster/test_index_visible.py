@@ -75,7 +75,7 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
 
 def test_nothing_is_answered_from_half_an_index(address: str, cluster_engine: ClusterEngine) -> None:
     for use in uses(cluster_engine, address).values():
-        with pytest.raises(Unavailable, match="a part of the index is not there"):
+        with pytest.raises(Unavailable, match="part of the index is unavailable"):
             use()
     bring_back(address)
     cluster_engine.create()
@@ -94,7 +94,7 @@ def test_a_refresh_in_which_a_part_of_the_index_took_no_part_is_none(
     kind = address.partition("+")[0]
     with between(address, lambda request: answer if "_refresh" in request.path else None) as server:
         behind = open_engine(server.address(kind), INDEX)
-        with pytest.raises(Unavailable, match=r"a part of the index is not there.*1 of 2 shards"):
+        with pytest.raises(Unavailable, match=r"part of the index is unavailable.*1 of 2 shards"):
             behind.refresh()
         bring_back(address)
         behind.refresh()
@@ -122,5 +122,5 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
         lambda: list(cluster_engine.get_records("overrides")),
         lambda: cluster_engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
     ):
-        with pytest.raises(Unavailable, match="a part of the index is not there"):
+        with pytest.raises(Unavailable, match="part of the index is unavailable"):
             use()

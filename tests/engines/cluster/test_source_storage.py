@@ -63,7 +63,7 @@ class TestVectors:
 def test_embeddings_that_the_server_computes_are_kept_by_partial_updates_and_not_copied(kind: str) -> None:
     storage = field(kind)
     assert (storage.updates_in_part, refused(storage)) == (True, ["copy", "strip"])
-    with pytest.raises(Permanent, match=rf"index 'news' .*field 'meaning' \({kind}\).*; sign it in its place"):
+    with pytest.raises(Permanent, match=rf"index 'news' .*field 'meaning' \({kind}\).*; sign it in place"):
         storage.check("copy")
     with pytest.raises(Permanent, match=r"ctx\._source\.remove"):
         storage.check("strip")

@@ -152,7 +152,7 @@ def test_a_full_disk_harms_nothing_that_is_there(file: SqliteFile) -> None:
     with file.reading():
         (pages,) = file.run("pragma page_count").fetchone()
         file.run(f"pragma max_page_count = {pages + 2}")
-    with pytest.raises(Permanent, match=r"the disk is full.*make room"), file.transaction():
+    with pytest.raises(Permanent, match=r"the disk is full.*free some space"), file.transaction():
         file.run_many(PUT, [(str(number), "x" * 4_000) for number in range(100)])
     assert count(file) == 1
 

@@ -69,7 +69,7 @@ def test_a_typing_error_leads_to_the_spelling_of_the_index(read: Read) -> None:
 
 
 def test_what_is_not_understood_in_a_query_is_named_and_harmless(read: Read) -> None:
-    assert "author:&lt;b&gt;: there is no field" in read("/?q=" + quote("rent author:<b>"))
+    assert "author:&lt;b&gt;: field" in read("/?q=" + quote("rent author:<b>"))
 
 
 @pytest.fixture

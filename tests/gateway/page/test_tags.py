@@ -128,7 +128,7 @@ def test_further_duplicates_of_a_group_show_their_tags(client: TestClient) -> No
         ({"group": "nosuch"}, 404, "nosuch"),
         ({"list": "q=drains&page=x"}, 400, "page"),
         ({"seen": "many"}, 400, "nothing was tagged"),
-        ({"of": "thread"}, 400, "is no mail"),
+        ({"of": "thread"}, 400, "is not a mail"),
         ({"of": "document", "id": "nosuch"}, 404, "nosuch"),
         ({"of": "entry", "date": "yesterday"}, 404, "yesterday"),
     ],

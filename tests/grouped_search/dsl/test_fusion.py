@@ -39,14 +39,17 @@ def test_a_fusion_is_read_as_the_retriever_of_its_searches(former: dict[str, Any
     [
         (
             {"sub_searches": [{"query": MATCH}]},
-            r"sub_searches does not go with dedupe: only rank: {rrf: .*; write retr",
+            r"sub_searches cannot be combined with dedupe: only rank: {rrf: .*; write retr",
         ),
-        ({"query": MATCH, "rank": {"learned": {}}}, "rank does not go with dedupe: only rank: {rrf: "),
-        ({"query": MATCH, "rank": "rrf"}, "rank does not go with dedupe"),
+        ({"query": MATCH, "rank": {"learned": {}}}, "rank cannot be combined with dedupe: only rank: {rrf: "),
+        ({"query": MATCH, "rank": "rrf"}, "rank cannot be combined with dedupe"),
         ({"query": MATCH, "rank": {"rrf": {"k": 1}}}, "rank.rrf.k is not known; allowed: rank_constant, rank_window"),
         ({"query": MATCH, "rank": {"rrf": {}}}, "rank.rrf has one search to fuse; write two or more of query, sub_"),
-        ({"sub_searches": ["x", {"query": MATCH}], "rank": {"rrf": {}}}, "sub_searches='x' is no search; write a JSON"),
-        ({"sub_searches": [{"knn": KNN}], "rank": {"rrf": {}}}, r"sub_searches=\{.* is no search; write a list of"),
+        (
+            {"sub_searches": ["x", {"query": MATCH}], "rank": {"rrf": {}}},
+            "sub_searches='x' is not a search; write a JSON",
+        ),
+        ({"sub_searches": [{"knn": KNN}], "rank": {"rrf": {}}}, r"sub_searches=\{.* is not a search; write a list of"),
         ({"retriever": STANDARD, "rank": {"rrf": {}}}, "rank next to retriever: the engine ranks by one of them"),
     ],
 )

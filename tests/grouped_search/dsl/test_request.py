@@ -98,7 +98,7 @@ def test_the_query_string_wins_over_the_body() -> None:
     [
         ({"query": nested(200)}, {}, "nested more than 100 deep"),
         ({}, {"suggest_field": "t", "suggest_size": "many"}, "suggest_size='many'.*suggestions"),
-        ({"from": "0" * 5_000}, {}, "from='000.* is not understood"),
+        ({"from": "0" * 5_000}, {}, "from='000.* is not valid"),
     ],
 )
 def test_what_cannot_be_read_is_named(body: dict[str, object], params: dict[str, str], why: str) -> None:

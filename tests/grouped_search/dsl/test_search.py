@@ -476,7 +476,7 @@ def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_
         response = wrapped_client.search(index=parted, knn=knn | {"field": field}, dedupe="collapse")
         assert ids(response) == ids(plain_client.search(index=parted, knn=knn | {"field": field})) == []
         assert response["dedupe"]["remedy"] == (
-            f"look whether documents have vectors in {field}, and pass the filters of knn"
+            f"check whether documents have vectors in {field}, and pass the filters of knn"
         )
 
 

@@ -82,7 +82,7 @@ def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
 
 def test_a_damaged_pointer_is_named(tmp_path: Path) -> None:
     (tmp_path / "da.current").write_bytes(b"\xff\0../x\n")
-    with pytest.raises(TableError, match=r"da\.current names no idf table; delete the file"):
+    with pytest.raises(TableError, match=r"da\.current does not name an idf table; delete the file"):
         Tables(tmp_path).of("da")
 
 

@@ -105,7 +105,7 @@ def test_a_header_that_tells_something_else_is_noticed(
 
 def test_a_file_whose_terms_were_hashed_in_another_way_is_noticed(table: Table, tmp_path: Path) -> None:
     replace(table, slots=lookup.layout_slots(table.hashes() ^ np.uint64(1 << 63))).save(tmp_path / "a.idf")
-    with pytest.raises(TableError, match="hashed in another way"):
+    with pytest.raises(TableError, match="hashed by another scheme"):
         Table.open(tmp_path / "a.idf")
 
 

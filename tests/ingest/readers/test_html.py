@@ -80,8 +80,8 @@ def test_a_page_is_decoded_as_it_declares(tmp_path: Path, html: bytes) -> None:
     [
         (b"", "it is empty"),
         (b" \n", "it is empty"),
-        (b"<html><body></body></html>", "it shows no text"),
-        (b"<html><frameset><frame src='x'></frameset></html>", "it shows no text"),
+        (b"<html><body></body></html>", "it contains no text"),
+        (b"<html><frameset><frame src='x'></frameset></html>", "it contains no text"),
         (b"<!-- nothing -->", "it is not HTML"),
         (b"<p>caf\xe9 fa\xe7ade</p>", "not UTF-8: byte 0xe9 at offset 6"),
         (b"<meta charset='klingon'><p>caf\xe9</p>", "not UTF-8: byte 0xe9"),

@@ -135,7 +135,7 @@ def test_a_file_that_only_calls_itself_compressed_is_refused(reading: Reading, s
 def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
     (refusal,) = read(tmp_path / "gone.jsonl", "gone.jsonl", 1_000, Tally())
     assert refusal == Refusal(
-        "gone.jsonl", "", "", "it cannot be read (No such file or directory); mend that, or leave it out"
+        "gone.jsonl", "", "", "it cannot be read (No such file or directory); fix that, or leave it out"
     )
 
 

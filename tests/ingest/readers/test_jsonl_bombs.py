@@ -144,7 +144,8 @@ def test_a_file_that_unpacks_into_far_more_than_its_size_is_read_to_that_limit(
     assert len(documents) > 40_000
     assert isinstance(refusal, Refusal)
     assert (
-        "more than 1,048,576 bytes and more than 100 times its size; if it is meant to, unpack it first" in refusal.why
+        "more than 1,048,576 bytes and more than 100 times its size; if that is intended, decompress it first"
+        in refusal.why
     )
 
 

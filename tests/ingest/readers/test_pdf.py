@@ -32,7 +32,10 @@ def test_a_word_that_goes_on_after_a_hyphen_is_one_word(tmp_path: Path) -> None:
     ("data", "why"),
     [
         (pdf([["We the People"]], encrypted=True), "it is encrypted; save it without a password first"),
-        (pdf([[], []]), "none of its 2 pages holds text, as scans do; recognise it first, for example with: ocrmypdf"),
+        (
+            pdf([[], []]),
+            "none of its 2 pages contains text; recognise it first, for example with: ocrmypdf",
+        ),
         (b"", "not a PDF, or a damaged one"),
         (b"plain words", "not a PDF, or a damaged one"),
         (pdf([["We the People"]])[:300], "not a PDF, or a damaged one"),

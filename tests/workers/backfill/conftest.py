@@ -13,7 +13,7 @@ import pytest
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from servers.indices import ask
+from servers.indices import ask, names, remove_indices
 from support.empty_index import WORDS
 
 KINDS = (
@@ -54,10 +54,9 @@ class Theirs:
     def remove(self) -> None:
         """Remove every index of these tests."""
         for name in (FIRST, SECOND):
-            ask(self.address, "DELETE", f"/{name}?ignore_unavailable=true")
-        for ledger in ("runs", "dead", "tombstones", "overrides"):
-            for name in (ALIAS, FIRST, SECOND):
-                ask(self.address, "DELETE", f"/{name}-ibidem-{ledger}?ignore_unavailable=true")
+            remove_indices(self.address, name)
+        ledgers = names(ALIAS).removeprefix(f"{ALIAS},")  # a name that is an alias cannot be deleted
+        ask(self.address, "DELETE", f"/{ledgers}?ignore_unavailable=true")
 
     def write(self, documents: dict[str, Source], index: str = ALIAS, verb: str = "index", **head: object) -> None:
         """Write documents as any other program does; each third one has a routing of its own."""

@@ -86,7 +86,7 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
     monkeypatch.setattr(context.source, "sign", never)
     account = sign_batch(context, make_batch(context)).account
     assert turns == [10] * ROUNDS
-    assert {refusal.why for refusal in account.refusals} == {"other writers change it all the time; try again"}
+    assert {refusal.why for refusal in account.refusals} == {"other writers keep changing it; try again"}
 
 
 @pytest.mark.slow

@@ -61,7 +61,7 @@ def test_what_is_added_and_what_is_changed_is_signed(
     assert check(foreign_settings).changed == 0
     counts = summary(foreign_engine, following.run)
     assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
-    assert following.said[0].startswith("10 documents looked at")
+    assert following.said[0].startswith("10 documents checked")
 
 
 def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_settings: Settings) -> None:
@@ -86,7 +86,7 @@ def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_set
             foreign_index.write({"t20": story(20)})
             away.clear()
             following.until(lambda: "t20" in foreign_index.signed())
-            following.until(lambda: "it answers again" in following.said)
+            following.until(lambda: "the service answers again" in following.said)
 
 
 def test_a_follower_that_was_ended_goes_on_behind_the_last_write_and_fills_no_ledger(

@@ -191,7 +191,7 @@ class TestTheirIndex:
             **{name: source for name, source in stories(10).items() if name != "t4"},
             "t3": story(3, 1),
         }
-        with pytest.raises(UsageError, match=f"'{FIRST}' is an index, so it can be no alias"):
+        with pytest.raises(UsageError, match=f"'{FIRST}' is an index, so it cannot be an alias"):
             into_second(settings, FIRST)
         assert into_second(settings, ALIAS).alias == ALIAS
         assert len(foreign_index.all()) == 9
@@ -204,11 +204,11 @@ class TestTheirIndex:
         ask(foreign_index.address, "PUT", f"/{SECOND}")
         with pytest.raises(UsageError, match=f"index '{SECOND}' already exists"):
             into_second(foreign_settings)
-        with pytest.raises(UsageError, match=f"'{ALIAS}' stands for '{FIRST}' already"):
+        with pytest.raises(UsageError, match=f"'{ALIAS}' is already an alias of '{FIRST}'"):
             replace_index(Replacement(FIRST), foreign_settings)
         actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
         ask(foreign_index.address, "POST", "/_aliases", json.dumps(actions))
-        with pytest.raises(UsageError, match=f"several indexes are behind '{ALIAS}': {FIRST}, {SECOND}"):
+        with pytest.raises(UsageError, match=f"'{ALIAS}' points to several indexes: {FIRST}, {SECOND}"):
             replace_index(Replacement(f"{ALIAS}-3"), foreign_settings)
 
     @pytest.mark.parametrize(
@@ -276,7 +276,7 @@ class TestSqlite:
         ingest_documents([Document("a", "We the People")], sqlite_settings)
         replace_index(Replacement("second"), sqlite_settings)
         Tables(sqlite_settings.tables).use(OTHER)
-        with pytest.raises(UsageError, match="'second' was begun with another idf table"):
+        with pytest.raises(UsageError, match="'second' was started with another idf table"):
             replace_index(Replacement("second"), sqlite_settings)
 
     @pytest.mark.slow
@@ -309,7 +309,7 @@ class TestSqlite:
         second = open_engine(sqlite_settings.address, "second")
         assert list(second.info().schema) == [SCHEMA]
         second.close()
-        with pytest.raises(Exception, match="written with layout 2 and signature schema 0"):
+        with pytest.raises(Exception, match="written with layout 3 and signature schema 0"):
             backfill_in_place(sqlite_settings)
 
     @pytest.mark.slow

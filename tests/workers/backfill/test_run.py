@@ -348,7 +348,7 @@ class TestGoingOn:
         def stop(*_: int) -> None:
             raise KeyboardInterrupt
 
-        with pytest.raises(Interruption, match="go on with the same command"):
+        with pytest.raises(Interruption, match="continue with the same command"):
             backfill_in_place(settings, stop)
         run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=40, unchanged=40)

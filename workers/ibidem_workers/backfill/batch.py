@@ -31,14 +31,14 @@ def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal
         text_field: Name of the text's field in its index.
         max_text: The most characters that a text may have.
     """
-    where, text = f"index {original.name.index}", original.document.text
+    location, text = f"index {original.name.index}", original.document.text
     if original.fault:
-        why = f"{original.fault}; give it a text, or name another field in IBIDEM_FIELDS: text=…"
+        reason = f"{original.fault}; give it a text, or name another field in IBIDEM_FIELDS: text=…"
     elif len(text) > max_text:
-        why = f"{len(text):,} characters, at most {max_text:,} are taken; raise IBIDEM_MAX_TEXT"
+        reason = f"{len(text):,} characters, at most {max_text:,} are allowed; raise IBIDEM_MAX_TEXT"
     else:
         return None
-    return Refusal(where, original.name.id, text_field, why)
+    return Refusal(location, original.name.id, text_field, reason)
 
 
 def is_current(original: SourceDocument, tables: Tables) -> bool:
@@ -257,7 +257,7 @@ def _write_until_stable(
         if not remaining:
             return account
     return account + BatchResult(
-        refusals=[_refuse(name, "other writers change it all the time; try again") for name in remaining]
+        refusals=[_refuse(name, "other writers keep changing it; try again") for name in remaining]
     )
 
 

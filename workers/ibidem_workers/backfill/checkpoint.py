@@ -51,11 +51,11 @@ class Portions:
 
     def cut(self, names: Sequence[Name]) -> Iterator[Sequence[Name]]:
         """Split names into portions whose size adapts to the previous ones."""
-        at = 0
-        while at < len(names):
-            portion = names[at : at + self._size]
+        position = 0
+        while position < len(names):
+            portion = names[position : position + self._size]
             yield portion
-            at += len(portion)
+            position += len(portion)
 
     def learn(self, lengths: Sequence[int]) -> None:
         """Adapt the size to the lengths of the last texts."""
@@ -119,8 +119,8 @@ def read_ranges(
         raw: Whether to read their JSON as well.
     """
     portions = Portions()
-    for stretch in stretches:
-        for page in paginate(names(source, stretch)):
+    for seq_range in stretches:
+        for page in paginate(names(source, seq_range)):
             for portion in portions.cut(page):
                 originals = source.read(portion, raw=raw)
                 portions.learn([max(len(each.document.text), len(each.raw)) for each in originals])
@@ -328,28 +328,31 @@ class OwnWrites:
         """Yield the ranges of a range that others wrote."""
         first, last = self._first[stretch.part], self._last[stretch.part]
         start = stretch.after
-        for at in range(bisect_left(last, start + 1), len(first)):
-            if first[at] > stretch.upto:
+        for position in range(bisect_left(last, start + 1), len(first)):
+            if first[position] > stretch.upto:
                 break
-            if first[at] - 1 > start:
-                yield SeqNoRange(stretch.part, start, first[at] - 1)
-            start = max(start, last[at])
+            if first[position] - 1 > start:
+                yield SeqNoRange(stretch.part, start, first[position] - 1)
+            start = max(start, last[position])
         if start < stretch.upto:
             yield SeqNoRange(stretch.part, start, stretch.upto)
 
     @staticmethod
     def _add(first: list[int], last: list[int], number: int) -> None:
-        at = bisect_right(first, number)
-        if at and last[at - 1] >= number:
+        position = bisect_right(first, number)
+        if position and last[position - 1] >= number:
             return
-        before, behind = at > 0 and last[at - 1] == number - 1, at < len(first) and first[at] == number + 1
+        before, behind = (
+            position > 0 and last[position - 1] == number - 1,
+            position < len(first) and first[position] == number + 1,
+        )
         if before and behind:
-            last[at - 1] = last.pop(at)
-            first.pop(at)
+            last[position - 1] = last.pop(position)
+            first.pop(position)
         elif before:
-            last[at - 1] = number
+            last[position - 1] = number
         elif behind:
-            first[at] = number
+            first[position] = number
         else:
-            first.insert(at, number)
-            last.insert(at, number)
+            first.insert(position, number)
+            last.insert(position, number)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ibidem_core.errors import Permanent
 from ibidem_engines.reindex import FieldCounts, Marks, ReindexSource, ReindexTarget
 
-REMEDY = "do not repeat the command; bring the values back from where they came, or from a snapshot"
+REMEDY = "do not repeat the command; restore the values from their source, or from a snapshot"
 
 MAX_LOOKS = 3
 """How often counts are compared before they are believed to differ: a write of others may be seen before its number."""
@@ -127,4 +127,4 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
         later_writes = sum(source.newest().values()) - sum(upto.values())
         return Comparison(counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents))
 
-    check_counts(look, f"the copy {copy.name!r}, which has not taken the place of {source.index!r}")
+    check_counts(look, f"the copy {copy.name!r}, which has not replaced {source.index!r}")

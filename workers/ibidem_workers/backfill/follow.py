@@ -76,7 +76,7 @@ def follow(
             backfill.note("submitted")
         if is_asked:
             return backfill.checkpoint.run
-        notify(f"other indexes are behind {settings.index!r} now; following these")
+        notify(f"{settings.index!r} now points to other indexes; following these")
 
 
 def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> None:
@@ -196,7 +196,7 @@ class _Following:
             self._settler.wake()
             self._reported = self._counts
             documents = self._backfill.checkpoint.documents
-            self._notify(f"{documents:,} documents looked at; following what others write")
+            self._notify(f"{documents:,} documents checked; following changes by others")
         while not self._is_changed and not self._has_ended(self._pause):
             self._try(self._look)
             self._report()
@@ -246,6 +246,6 @@ class _Following:
             self._pause = min(max(1.0, 2 * self._pause), MAX_PAUSE_S)
             return False
         if self._pause > LOOK_S:
-            self._notify("it answers again")
+            self._notify("the service answers again")
         self._pause = LOOK_S
         return True

@@ -100,7 +100,7 @@ def _report_exit(call: Callable[[], Answer]) -> Answer:
     try:
         return call()
     except BrokenProcessPool as error:
-        raise WorkerFailure("a process that signs has ended", "go on with the same command") from error
+        raise WorkerFailure("a signing process has ended", "continue with the same command") from error
 
 
 def _initialize(job: SigningJob) -> None:
@@ -115,7 +115,7 @@ def _initialize(job: SigningJob) -> None:
 def _context() -> BackfillContext:
     """Open engine and index at the first page, so that an error becomes that page's outcome."""
     if _job is None:
-        raise RuntimeError("this process was not prepared")
+        raise RuntimeError("this process was not initialized")
     return _job.context()
 
 

@@ -157,7 +157,7 @@ class _Replacing:
         """Refuse an impossible request before anything is written."""
         check_fields(self._source)
         if self._replacement.into in {part.index for part in self._source.parts()}:
-            reason = f"{self._settings.index!r} stands for {self._replacement.into!r} already"
+            reason = f"{self._settings.index!r} is already an alias of {self._replacement.into!r}"
             raise UsageError(
                 reason if self._source.alias else f"{self._replacement.into!r} is the index to be copied",
                 "name a new one with --into",
@@ -173,7 +173,7 @@ class _Replacing:
                 raise UsageError(f"index {into!r} already exists", "name a new one with --into")
             if not checkpoint.signs_alike(tables):
                 raise UsageError(
-                    f"index {into!r} was begun with another idf table", "delete it, or name a new one with --into"
+                    f"index {into!r} was started with another idf table", "delete it, or name a new one with --into"
                 )
             return checkpoint
         deletions = self._source.deletions()

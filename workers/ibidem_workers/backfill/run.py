@@ -13,6 +13,7 @@ from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import read_key
+from ibidem_engines.own_record import OwnRecord
 from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.errors import Refusal, UsageError
@@ -79,6 +80,8 @@ class Backfill:
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
+        self._head = OwnRecord(engine, "runs", HEADS + checkpoint.run)
+        self._progress = OwnRecord(engine, "runs", checkpoint.key)
         self._own = OwnWrites()
         self._total = 0
         self._waiting: deque[Pending] = deque()
@@ -152,7 +155,8 @@ class Backfill:
             joined=checkpoint.joined,
             followed=checkpoint.followed,
         )
-        self._engine.put_records("runs", {checkpoint.key: checkpoint.as_json(), HEADS + checkpoint.run: read.as_json()})
+        self._head.write(read.as_json())
+        self._progress.write(checkpoint.as_json())
 
     def _job(self) -> SigningJob:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
@@ -189,8 +193,8 @@ class Backfill:
         for page in [page for page in in_hand if page.deaths >= DEATHS]:
             names_left = self._source.names(page.stretch, PAGE)
             if page.documents == 1 and names_left:
-                why = "it ended the process that signed it; look at it, or leave it out"
-                account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", why)])
+                reason = "it crashed the process that signed it; check the document, or leave it out"
+                account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", reason)])
             else:
                 write_count = 0 if self.checkpoint.into else page.documents - len(names_left)
                 account = BatchResult(indexed=max(0, write_count))
@@ -268,7 +272,7 @@ class Backfill:
         except KeyboardInterrupt as error:
             self._waiting.clear()
             self.note("interrupted")
-            raise Interruption(f"run {self.checkpoint.run} was stopped", "go on with the same command") from error
+            raise Interruption(f"run {self.checkpoint.run} was stopped", "continue with the same command") from error
         except EngineError:
             self._in_hand = {page.number for page, _, _ in self._waiting}
             self._waiting.clear()
@@ -361,7 +365,7 @@ def check_fields(source: ReindexSource) -> None:
     if missing := source.missing_fields():
         raise UsageError(
             f"index {source.index!r} has no field {', '.join(map(repr, missing))}",
-            "say what it calls the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",
+            "map the fields of a document in IBIDEM_FIELDS: title=…,text=…,date=…",
         )
 
 

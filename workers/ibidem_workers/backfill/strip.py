@@ -162,7 +162,7 @@ def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: S
             return writes
         originals = [each for each in source.read(stale_names, raw=True) if carries(each)]
     for each in originals:
-        result.refuse(each.name, "another program changes it again and again; give the same command again")
+        result.refuse(each.name, "another program keeps changing it; run the same command again")
     return writes
 
 

@@ -73,8 +73,8 @@ def measure_rates(source: ReindexSource, settings: Settings, names: Sequence[Nam
 def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -> int:
     """Copy documents without signatures; returns how many were written."""
     copied = 0
-    for at in range(0, len(names), PORTION):
-        originals = source.read(names[at : at + PORTION], raw=True)
+    for position in range(0, len(names), PORTION):
+        originals = source.read(names[position : position + PORTION], raw=True)
         outcomes = target.take([(source.strip_document(each), None) for each in originals])
         copied += sum(outcome.fate is WriteStatus.INDEXED for outcome in outcomes)
     return copied

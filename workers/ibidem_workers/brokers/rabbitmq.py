@@ -9,26 +9,26 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
     (
         AccessRefused,
         Permanent,
-        "does not know this user and password, or does not let it use the queue",
+        "rejects this user and password, or does not permit the user to use the queue",
         "correct them in IBIDEM_BROKER, or give the user the right to configure, write and read",
     ),
     (
         NotAllowed,
         Permanent,
-        "has no such virtual host, or not for this user",
-        "name another in IBIDEM_BROKER: amqp://user:password@host/NAME; `//` at the end is the usual one",
+        "has no such virtual host, or does not permit it to this user",
+        "name another in IBIDEM_BROKER: amqp://user:password@host/NAME; `//` at the end is the default one",
     ),
     (
         PreconditionFailed,
         Permanent,
-        "holds the queue already, made with other arguments (by another version, or other IBIDEM_TRIES)",
+        "already has the queue, with other arguments (from another version, or another IBIDEM_TRIES)",
         "let workers of that version empty it, then delete it: rabbitmqctl delete_queue NAME",
     ),
     (
         ResourceError,
         Unavailable,
         "has no room for the queue",
-        "look at its log; make room on its disk or in its memory",
+        "look at its log; free space on its disk or in its memory",
     ),
 )
 """By the class of the client's error: whether to try again, what happened, what to do."""
@@ -50,4 +50,6 @@ def translate_error(error: AMQPError, broker: str) -> EngineError:
     for client_type, error_type, reason, remedy in REFUSED:
         if isinstance(error, client_type):
             return error_type(f"the broker {address} {reason}: {message}", remedy)
-    return Unavailable(f"the broker {address} broke off: {message}", "look at its log, then run the same command again")
+    return Unavailable(
+        f"the broker {address} closed the connection: {message}", "look at its log, then run the same command again"
+    )

@@ -145,7 +145,7 @@ class Channel(virtual.Channel):
             raise Empty
         message = read_message(entry.message, options.get("most"))
         if message is None:
-            _log.warning("a message that no submitter has sent is given up: %s", entry.name)
+            _log.warning("a message that no submitter has sent is set aside: %s", entry.name)
             backend.reject(entry)
             raise Empty
         message["headers"][TRIES] = entry.tries
@@ -165,7 +165,9 @@ class Channel(virtual.Channel):
         try:
             delivery[0].requeue(delivery[1])
         except self._passing as error:
-            _log.warning("a message could not be handed back and comes again when its lease has lapsed: %s", error)
+            _log.warning(
+                "a message could not be returned to the queue and is redelivered when its lease expires: %s", error
+            )
 
     def basic_ack(self, delivery_tag: str, multiple: bool = False) -> None:  # noqa: FBT001, FBT002 - kombu's own
         """Acknowledge and remove a message."""

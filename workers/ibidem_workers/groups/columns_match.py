@@ -114,11 +114,11 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
         stretches: The stretches.
         size: Documents in a slice.
     """
-    for stretch in stretches:
-        after = stretch.after
-        while after < stretch.upto and (documents := read(SeqNoRange(stretch.part, after, stretch.upto), size)):
+    for seq_range in stretches:
+        after = seq_range.after
+        while after < seq_range.upto and (documents := read(SeqNoRange(seq_range.part, after, seq_range.upto), size)):
             yield documents
-            after = documents[-1].name.order if len(documents) == size else stretch.upto
+            after = documents[-1].name.order if len(documents) == size else seq_range.upto
 
 
 @dataclass(eq=False, slots=True)

@@ -59,10 +59,10 @@ class Regrouping:
             go_on: Called between slices and blocks; what it raises ends the search.
         """
         bounds = {}
-        for stretch in stretches(upto):
+        for seq_range in stretches(upto):
             start = len(stored)
-            add(stored, read_slices(store.documents, [stretch]), go_on)
-            bounds[stretch.part] = start, len(stored)
+            add(stored, read_slices(store.documents, [seq_range]), go_on)
+            bounds[seq_range.part] = start, len(stored)
         columns = stored.columns()
         constraints = rules.constraints(stored.names, columns)
         grouping = group(columns, rules.policy, constraints, report=lambda _: go_on())
@@ -139,8 +139,8 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     codes, first, counts = np.unique(grouping.evidence[rows], return_index=True, return_counts=True)
     del codes
     joined: Counter[str] = Counter()
-    for at, count in zip(first.tolist(), counts.tolist(), strict=True):
-        joined[rules.level(grouping, int(rows[at]))] += count
+    for position, count in zip(first.tolist(), counts.tolist(), strict=True):
+        joined[rules.level(grouping, int(rows[position]))] += count
     return joined
 
 
@@ -160,9 +160,9 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
     store, rules = settler.store, settler.rules
     with StoredColumns(store.counts().documents, memory) as stored:
         regrouping = Regrouping.find(stored, store, upto, rules, lambda: report(0))
-        for stretch in stretches(upto):
-            for documents in read_slices(store.documents, [stretch]):
-                regrouping.write(store, stretch.part, documents, plan)
+        for seq_range in stretches(upto):
+            for documents in read_slices(store.documents, [seq_range]):
+                regrouping.write(store, seq_range.part, documents, plan)
                 report(len(documents))
         checkpoint.joined = dict(count_joined(regrouping.grouping, rules))
     checkpoint.done = {str(part): number for part, number in upto.items()}

@@ -199,8 +199,8 @@ class Follower:
     ) -> None:
         portions = 0
         while not stop() and checkpoint.settled_write(new.part) < new.upto:
-            stretch = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.upto)
-            self._settle_portion(settler, checkpoint, stretch, size, match, read)
+            seq_range = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.upto)
+            self._settle_portion(settler, checkpoint, seq_range, size, match, read)
             portions += 1
             if portions % REFRESH == 0:
                 checkpoint.save(self.engine)

@@ -136,7 +136,7 @@ class MatchWorker:
                 return False
             self._engine.put_records("runs", {request.key: asdict(answer)})
         except (EngineError, UsageError, ValueError) as error:
-            _log.warning("documents are not matched here, but by who asked for it: %s", error)
+            _log.warning("documents are not matched by this worker, but by the process that asked: %s", error)
             return False
         return True
 

@@ -77,12 +77,14 @@ class SharedMatch:
         requests = self._ask(parts, marks)
         joins: dict[DocumentRef, Join] = {}
         answers = 0
-        for at in reversed(range(len(parts))):
+        for position in reversed(range(len(parts))):
             self.go_on()
-            found = self._answer(requests[at], parts[at], match) if at < len(requests) else None
+            found = self._answer(requests[position], parts[position], match) if position < len(requests) else None
             answers += found is not None
             joins |= (
-                {name: join for name, (join, _) in match.first_leads(parts[at]).items()} if found is None else found
+                {name: join for name, (join, _) in match.first_leads(parts[position]).items()}
+                if found is None
+                else found
             )
         self._end(requests, answers)
         among_themselves = self.settler.rules.joins([], [row for row in rows if row.name not in joins])
@@ -99,7 +101,7 @@ class SharedMatch:
         try:
             self.queue.publish([asdict(each) for each in requests])
         except EngineError as error:
-            _log.warning("groups are settled without the help of workers: %s", error)
+            _log.warning("groups are settled without workers: %s", error)
             self._is_refused = True
             return []
         return requests
@@ -140,7 +142,7 @@ class SharedMatch:
             try:
                 self.queue.purge()
             except EngineError as error:
-                _log.warning("requests to match stay in the queue, and no worker answers them: %s", error)
+                _log.warning("match requests stay in the queue, and no worker answers them: %s", error)
 
 
 def verify(answer: MatchAnswer, rows: Sequence[Row], match: LookUpMatch) -> Mapping[DocumentRef, Join] | None:

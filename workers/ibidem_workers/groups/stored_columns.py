@@ -150,5 +150,5 @@ def no_room(error: OSError) -> Permanent:
     """Return the error of a folder without space for columns."""
     return Permanent(
         f"no room for the columns of settling in the folder of temporary files: {error}",
-        "make room there, name another folder in TMPDIR, or allow more memory by IBIDEM_SETTLE_MEMORY",
+        "free space there, name another folder in TMPDIR, or allow more memory by IBIDEM_SETTLE_MEMORY",
     )

@@ -57,7 +57,7 @@ class Decision:
 class ShownDecisions(StrictQuery):
     """The address of the list of decisions."""
 
-    said: str = Field(default="", description="The decision that was made last.")
+    said: str = Field(default="", description="The most recent decision.")
     about: list[str] = Field(default=[], max_length=2, description="The two documents of that decision.")
 
 

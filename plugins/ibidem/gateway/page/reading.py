@@ -118,19 +118,19 @@ def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: 
         name: The document's id.
     """
     order, has_next = results(engine, context, state)
-    at = next((at for at, names in enumerate(order) if name in names), None)
-    if at is None:
+    position = next((at for at, names in enumerate(order) if name in names), None)
+    if position is None:
         return Neighbours("", "")
-    if at == 0 and state.page > 1:
+    if position == 0 and state.page > 1:
         earlier = replace(state, page=state.page - 1)
         previous_link = link(earlier, results(engine, context, earlier)[0][-1:])
     else:
-        previous_link = link(state, order[at - 1 : at] if at else ())
-    if at == len(order) - 1 and has_next:
+        previous_link = link(state, order[position - 1 : position] if position else ())
+    if position == len(order) - 1 and has_next:
         later = replace(state, page=state.page + 1)
         next_link = link(later, results(engine, context, later)[0][:1])
     else:
-        next_link = link(state, order[at + 1 : at + 2])
+        next_link = link(state, order[position + 1 : position + 2])
     return Neighbours(previous_link, next_link)
 
 

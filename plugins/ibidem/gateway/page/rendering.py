@@ -72,7 +72,7 @@ class Operation:
     """A request of the API.
 
     Args:
-        methods: Of HTTP, by commas.
+        methods: Of HTTP, separated by commas.
         path: As it is declared.
         about: What is answered.
         parameters: What is sent with it.

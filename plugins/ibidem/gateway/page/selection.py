@@ -47,7 +47,7 @@ def read_selection(engine: Engine, parameters: Selection) -> Sequence[Document]:
         raise HttpError(
             400,
             "illegal_argument_exception",
-            f"style={parameters.style!r} is not understood",
+            f"style={parameters.style!r} is not valid",
             f"allowed: {', '.join(STYLES)}",
         )
     return [read_document(engine, each) for each in dict.fromkeys(parameters.doc)]

@@ -13,8 +13,8 @@ from starlette.datastructures import QueryParams
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import LONGEST_QUERY, Id, StrictQuery
-from ibidem_dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
-from ibidem_dedupe.policy import LEVELS, Level, Policy
+from ibidem_dedupe.parameters import DEEPEST, LIST_LEVELS, MEMBERSHIPS, MODES, PRESETS, SCOPES, WAYS
+from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
@@ -39,7 +39,13 @@ Choice = tuple[str, str]
 
 LABELS: Mapping[str, Sequence[Choice]] = {
     "dedupe": (("indent", "indented"), ("collapse", "collapsed"), ("off", "not grouped")),
-    "level": (("identical", "identical"), ("", "near"), ("partial", "partial")),
+    "level": (
+        ("identical", "identical"),
+        ("", "near"),
+        ("partial", "partial"),
+        ("thread", "threads of mails"),
+        ("version", "versions of works"),
+    ),
     "keep": (
         ("rank", "best match"),
         ("earliest", "earliest"),
@@ -57,6 +63,10 @@ LABELS: Mapping[str, Sequence[Choice]] = {
     "size": tuple((str(size), str(size)) for size in SIZES),
 }
 """The choices of a list, by their names in the address."""
+
+
+PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
+"""The levels of a pair of documents."""
 
 
 def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
@@ -164,7 +174,7 @@ class PageState:
             level: The level where none is chosen.
         """
         parameters = {
-            "dedupe_level": self.level,
+            "dedupe_level": "" if self.level in MEMBERSHIPS else self.level,
             "dedupe_similarity": self.similarity,
             "dedupe_preset": self.preset,
             "dedupe_window_days": self.days,
@@ -277,10 +287,10 @@ class ListQuery(StrictQuery):
 
     q: str = Field(default="", max_length=LONGEST_QUERY, description="Words that must occur.")
     dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
-    level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
+    level: str = Field(default="", description=f"{', '.join(LIST_LEVELS)}.")
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
-    similarity: str = Field(default="", max_length=10, description="Least share of common text, in percent.")
-    days: str = Field(default="", max_length=10, description="Most days between two duplicates.")
+    similarity: str = Field(default="", max_length=10, description="Minimum share of common text, in percent.")
+    days: str = Field(default="", max_length=10, description="Maximum of days between two duplicates.")
     by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
     document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
@@ -288,12 +298,12 @@ class ListQuery(StrictQuery):
     language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
     sort: Literal["", "relevance", "newest", "oldest"] = Field(default="", description=f"{', '.join(ORDERS)}.")
-    since: str = Field(default="", max_length=40, description="Only from this date on, as people write one.")
+    since: str = Field(default="", max_length=40, description="Only from this date on, in any common format.")
     until: str = Field(default="", max_length=40, description="Only up to this date.")
-    within: str = Field(default="", max_length=LONGEST_QUERY, description="A query within whose results is searched.")
-    said: Literal["", "same", "not", "none"] = Field(default="", description="The decision that was made last.")
+    within: str = Field(default="", max_length=LONGEST_QUERY, description="A query whose results are searched.")
+    said: Literal["", "same", "not", "none"] = Field(default="", description="The most recent decision.")
     about: list[Id] = Field(default=[], max_length=2, description="The two documents of that decision.")
-    tagged: str = Field(default="", max_length=40, description="The date of the entry of tags that was made last.")
+    tagged: str = Field(default="", max_length=40, description="The date of the most recent entry of tags.")
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
@@ -305,9 +315,9 @@ class ListQuery(StrictQuery):
         """
         values = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
         if "dedupe" in values and values["dedupe"] not in MODES:
-            raise UsageError(f"dedupe={values['dedupe']!r} is not understood", f"allowed: {', '.join(MODES)}")
+            raise UsageError(f"dedupe={values['dedupe']!r} is not valid", f"allowed: {', '.join(MODES)}")
         if self.by and self.by not in GROUPED:
-            raise UsageError(f"by={self.by!r} is not understood", f"allowed: {', '.join(GROUPED)}")
+            raise UsageError(f"by={self.by!r} is not valid", f"allowed: {', '.join(GROUPED)}")
         values |= {"level": "" if self.level == "near" else self.level, "date": self._date(), "q": self._words()}
         several = {name: tuple(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
         return PageState(**(values | several))

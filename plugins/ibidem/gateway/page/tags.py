@@ -82,7 +82,7 @@ def read_page_tags(engine: Engine, names: Collection[DocumentRef], made: str = "
     Args:
         engine: The index, with the caller's rights.
         names: Index and id of each document.
-        made: The date of the entry that was made last.
+        made: The date of the most recent entry.
     """
     try:
         return PageTags(read_states(engine, names), find_entry(engine, made))
@@ -108,7 +108,7 @@ def find_entry(engine: Engine, date: str) -> TagEntry | None:
 class ShownTags(StrictQuery):
     """The address of the ledger and the report."""
 
-    tagged: str = Field(default="", max_length=40, description="The date of the entry that was made last.")
+    tagged: str = Field(default="", max_length=40, description="The date of the most recent entry.")
 
 
 @router.get("/tags")

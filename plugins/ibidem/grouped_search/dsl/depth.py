@@ -86,11 +86,12 @@ class Depth:
             return self.nearest(knn, "knn")
         if not isinstance(knn, list | tuple):
             raise UsageError(
-                f"knn={short_repr(knn)} is no search for neighbours", "write a JSON object, or a list of them"
+                f"knn={short_repr(knn)} is not a search for nearest neighbours",
+                "write a JSON object, or a list of them",
             )
         if strangers := [at for at, each in enumerate(knn) if not isinstance(each, Mapping)]:
             raise UsageError(
-                f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is no search for neighbours",
+                f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
                 "write a JSON object with field, query_vector and k",
             )
         return [self.nearest(each, _place("knn", at, knn)) for at, each in enumerate(knn)]
@@ -156,7 +157,7 @@ class Depth:
             or not rescore
             or not all(isinstance(each, Mapping) for each in rescore)
         ):
-            raise UsageError(f"{path}.rescore={short_repr(rescore)} is no rescorer", "write one, or a list of them")
+            raise UsageError(f"{path}.rescore={short_repr(rescore)} is not a rescorer", "write one, or a list of them")
         windows = [
             self._raise(each, "window_size", _place(f"{path}.rescore", at, rescore), self.hits)
             for at, each in enumerate(rescore)
@@ -174,7 +175,7 @@ class Depth:
         value = parts.get(name, DEFAULT)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= DEEPEST:
             raise UsageError(
-                f"{path}.{name}={short_repr(value)} is not understood", f"allowed: an integer from 1 to {DEEPEST:,}"
+                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {DEEPEST:,}"
             )
         if name in parts and value >= least:
             return {**parts}
@@ -199,7 +200,7 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
         The search, and what was raised in it.
 
     Raises:
-        UsageError: A retriever or a number that is not understood, or does not go with groups.
+        UsageError: A retriever or a number that is not valid, or cannot be combined with groups.
 
     >>> body = {"knn": {"field": "place", "query_vector": [1.0], "k": 10}}
     >>> deepen(body, 100)[1]
@@ -246,13 +247,13 @@ def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
     """Return the account's advice for a kNN search without results.
 
     >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
-    {'remedy': 'look whether documents have vectors in place, and pass the filters of knn'}
+    {'remedy': 'check whether documents have vectors in place, and pass the filters of knn'}
     """
     knn = ranking.get("knn")
     if total or not knn:
         return {}
     fields = [str(each.get("field")) for each in ([knn] if isinstance(knn, Mapping) else knn)]
-    return {"remedy": f"look whether documents have vectors in {', '.join(fields)}, and pass the filters of knn"}
+    return {"remedy": f"check whether documents have vectors in {', '.join(fields)}, and pass the filters of knn"}
 
 
 def unwrap(body: Mapping[str, Any]) -> Json:
@@ -301,18 +302,20 @@ def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[
         level: How many retrievers it is inside of, itself included.
 
     Raises:
-        UsageError: It is no retriever, of a kind that is not known, or inside too many others.
+        UsageError: It is not a retriever, of a kind that is not known, or inside too many others.
     """
     if level > DEEPEST_RETRIEVER:
         raise UsageError(
-            f"retrievers are nested more than {DEEPEST_RETRIEVER} deep", "put them side by side into one rrf or linear"
+            f"retrievers are nested more than {DEEPEST_RETRIEVER} deep", "put them side by side in one rrf or linear"
         )
     allowed = "one of " + ", ".join(kinds())
     if not isinstance(retriever, Mapping) or len(retriever) != 1:
-        raise UsageError(f"{path}={short_repr(retriever)} is no retriever", f"write one kind and its parts: {allowed}")
+        raise UsageError(
+            f"{path}={short_repr(retriever)} is not a retriever", f"write one kind and its parts: {allowed}"
+        )
     kind, parts = next(iter(retriever.items()))
     if kind not in kinds():
-        refuse(f"the retriever {kind!r}", "how its ranking can be made longer is not known", f"use {allowed}")
+        refuse(f"the retriever {kind!r}", "ibidem cannot make its ranking longer", f"use {allowed}")
     if not isinstance(parts, Mapping):
         raise UsageError(f"{path}.{kind}={short_repr(parts)} is not a JSON object", "write its parts by name")
     return kind, parts

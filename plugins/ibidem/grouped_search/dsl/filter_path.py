@@ -35,7 +35,7 @@ class ResponseFilter:
     def apply(self, answer: Json) -> Json:
         """Return an answer with only the requested parts."""
         part: Any = keep(answer, self.included) if self.included else answer
-        return drop(part, self.excluded) or {}
+        return (drop(part, self.excluded) if self.excluded else part) or {}
 
 
 def read_filter(params: Mapping[str, str]) -> ResponseFilter:

@@ -27,7 +27,7 @@ def read_fusion(body: Mapping[str, Any]) -> Json:
     """Rewrite `rank` with what it fuses as a retriever; a body without it stays as it is.
 
     Raises:
-        UsageError: It is no fusion of several searches, or one that is not understood.
+        UsageError: It is no fusion of several searches, or one that is not valid.
 
     >>> wheat, near = {"match": {"text": "wheat"}}, {"field": "place", "query_vector": [1.0], "k": 10}
     >>> read_fusion({"query": wheat, "knn": near, "rank": {"rrf": {"window_size": 50}}, "size": 5})["retriever"]["rrf"]
@@ -54,7 +54,7 @@ def _queries(body: Mapping[str, Any]) -> Sequence[Json]:
     searches = [{"query": body["query"]}] if "query" in body else _several(body.get("sub_searches"), "sub_searches")
     for each in searches:
         if [*each] != ["query"]:
-            raise UsageError(f"sub_searches={short_repr(each)} is no search", "write a list of {'query': …}")
+            raise UsageError(f"sub_searches={short_repr(each)} is not a search", "write a list of {'query': …}")
     return [{"standard": dict(each)} for each in searches]
 
 
@@ -71,5 +71,5 @@ def _several(part: Any, name: str) -> Sequence[Mapping[str, Any]]:
     parts = [] if part is None else part if isinstance(part, list | tuple) else [part]
     for each in parts:
         if not isinstance(each, Mapping):
-            raise UsageError(f"{name}={short_repr(each)} is no search", "write a JSON object, or a list of them")
+            raise UsageError(f"{name}={short_repr(each)} is not a search", "write a JSON object, or a list of them")
     return parts

@@ -79,7 +79,7 @@ class IndexMetadataCache:
         """Return how far the groups of indexes are settled, and under which policy.
 
         Raises:
-            UsageError: They are settled apart.
+            UsageError: They are settled separately.
         """
         key = cache_key(names)
         if (checkpoint := self.checkpoints.get(key)) is not None:
@@ -123,8 +123,8 @@ def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
     """
     if len(checkpoints) > 1:
         raise UsageError(
-            "dedupe_by=stored does not go with indexes whose groups are settled apart",
-            "search each by itself, or settle them as one by an alias of all: ibidem regroup --all",
+            "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",
+            "search each separately, or settle them as one by an alias of all: ibidem regroup --all",
         )
     return checkpoints[0] if checkpoints else Checkpoint()
 

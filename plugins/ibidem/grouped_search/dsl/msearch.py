@@ -125,7 +125,7 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
     """
     lines = list(parts)
     if len(lines) % 2:
-        raise UsageError("the last head of the searches has no body", "give a head and a body for each search")
+        raise UsageError("the last header of the searches has no body", "give a header and a body for each search")
     for number, line in enumerate(lines):
         if not isinstance(line, Mapping):
             raise UsageError(f"part {number + 1} of the searches is not a JSON object", "write {'query': …}")
@@ -149,7 +149,7 @@ def join_names(value: object) -> str:
     values = value if isinstance(value, list) else [value]
     names = [name for name in values if isinstance(name, str)]
     if len(names) < len(values):
-        raise UsageError("an index is named by a text", 'write {"index": "NAME"}')
+        raise UsageError("an index name has to be a string", 'write {"index": "NAME"}')
     return ",".join(names)
 
 

@@ -15,7 +15,6 @@ from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
-    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -152,7 +151,7 @@ def read_search(
         request: How to group and show; not `off`.
 
     Raises:
-        UsageError: A part that does not go with groups, with the reason.
+        UsageError: A part that cannot be combined with groups, with the reason.
 
     >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).start
     10
@@ -193,12 +192,11 @@ def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str,
         request: How to group and show.
 
     Raises:
-        UsageError: A part that does not go with groups, with the reason.
+        UsageError: A part that cannot be combined with groups, with the reason.
     """
     refuse_parts(body, params)
     refuse_target(index, body)
     refuse_scope(body, request)
-    refuse_current(request)
     check_total(body)
 
 
@@ -259,7 +257,7 @@ def check_total(body: Mapping[str, Any]) -> None:
     """
     value = body.get("track_total_hits", True)
     if not isinstance(value, bool) and not _TOTAL.fullmatch(str(value)):
-        raise UsageError(f"track_total_hits={written(value)} is not understood", "allowed: true, false, a number")
+        raise UsageError(f"track_total_hits={written(value)} is not valid", "allowed: true, false, a number")
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:

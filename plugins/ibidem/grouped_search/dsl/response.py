@@ -173,12 +173,12 @@ def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
 
 
 def leaves_query(aggregations: Mapping[str, Any]) -> bool:
-    """Return whether some count documents that do not match."""
+    """Return whether any aggregation counts documents that do not match."""
     return any("global" in each for each in iter_aggregations(aggregations))
 
 
 def shows_hits(aggregations: Mapping[str, Any]) -> bool:
-    """Return whether some show documents."""
+    """Return whether any aggregation shows documents."""
     return any("top_hits" in each for each in iter_aggregations(aggregations))
 
 

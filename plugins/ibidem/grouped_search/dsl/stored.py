@@ -46,6 +46,7 @@ from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
@@ -154,7 +155,7 @@ class StoredDslBackend(StoredBackend):
             yield from source.read_index_metadata(",".join(sorted(indexes)))
         if source.layout.bare:
             raise UsageError(
-                f"dedupe_by=stored does not go with {', '.join(source.layout.bare)}: no groups are stored there",
+                f"dedupe_by=stored cannot be combined with {', '.join(source.layout.bare)}: no groups are stored there",
                 "sign it with: ibidem backfill --groups",
             )
         index = target.index
@@ -204,6 +205,10 @@ class StoredDslBackend(StoredBackend):
     @override
     def overrides(self) -> Sequence[Override]:
         return self.source.overrides()
+
+    @override
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        return self.source.versioned(hits)
 
     @override
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:

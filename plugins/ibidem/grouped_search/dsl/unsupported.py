@@ -48,14 +48,16 @@ def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
 
     >>> refuse_parts({"collapse": {"field": "isbn"}}, {})
     Traceback (most recent call last):
-    ibidem_ingest.errors.UsageError: collapse does not go with dedupe: hits that it hides would be missing from every \
-group; leave it out: dedupe='collapse' shows one hit of a group
+    ibidem_ingest.errors.UsageError: collapse cannot be combined with dedupe: hits that it hides would be missing from \
+every group; leave it out: dedupe='collapse' shows one hit of a group
     """
     for name in (*body, *params):
         if name in UNSUPPORTED:
             refuse(name, *UNSUPPORTED[name])
     if params.get("allow_partial_search_results", "").lower() == "true":
-        refuse("allow_partial_search_results=true", "a part of the index would be missing in silence", "leave it out")
+        refuse(
+            "allow_partial_search_results=true", "a part of the index could be missing without notice", "leave it out"
+        )
     if body.get("rescore") and is_true(body.get("explain")):
         refuse("explain with rescore", "the explanation of a hit would lack its second score", "leave one of them out")
     if body.get("stored_fields") in ("_none_", ["_none_"]):
@@ -77,23 +79,9 @@ def is_true(value: object) -> bool:
 def refuse_target(index: str, body: Mapping[str, Any]) -> None:
     """Refuse remote clusters, whose indexes cannot be read, and names next to a point in time."""
     if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
-        refuse("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself")
+        refuse("a search over other clusters", "their indexes cannot be inspected", "use one search per cluster")
     if index and "pit" in body:
         refuse("an index together with pit", "a point in time names its indexes itself", "leave the index out")
-
-
-def refuse_current(request: DedupeRequest) -> None:
-    """Refuse `dedupe_keep=current`, which needs the titles and fields of documents.
-
-    Raises:
-        UsageError: It is asked for.
-    """
-    if request.keep.by == "current":
-        refuse(
-            "dedupe_keep=current in the engine's own language",
-            "which fields hold a title and a version is not known there",
-            "use dedupe_keep=latest; GET /ibidem/search, `search` from Python and `ibidem search` take it",
-        )
 
 
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
@@ -102,12 +90,14 @@ def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
         if request.scope != "window" and name in body:
             refuse(
                 f"dedupe_scope={request.scope} with {name}",
-                "which documents are among the best cannot be asked of one alone",
+                "whether a document is among the best cannot be determined for one document",
                 "use dedupe_scope=window",
             )
     if request.scope != "window" and "min_score" in body:
         refuse(
-            f"dedupe_scope={request.scope} with min_score", "what is looked up has no score", "leave one of them out"
+            f"dedupe_scope={request.scope} with min_score",
+            "documents found by look-up have no score",
+            "leave one of them out",
         )
 
 
@@ -118,9 +108,9 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
         UsageError: Naming the part, the reason and what would be right.
     """
     if "timeout" in body:
-        refuse("timeout with dedupe_by=stored", "counts of a part of the matches would not add up", "leave it out")
+        refuse("timeout with dedupe_by=stored", "counts of some of the matches would not add up", "leave it out")
     if body.get("rescore"):
-        refuse("rescore with dedupe_by=stored", "a collapsed ranking is not rescored", "use dedupe_by=window")
+        refuse("rescore with dedupe_by=stored", "a collapsed ranking cannot be rescored", "use dedupe_by=window")
     if "hybrid" in (body.get("query") or {}):
         refuse("a hybrid query with dedupe_by=stored", "it cannot be collapsed", "use dedupe_by=window")
 
@@ -143,7 +133,7 @@ def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:
         raise UsageError(
-            f"{name}={short_repr(value)} is not understood", f"allowed: an integer from 0 to {maximum:,} ({unit})"
+            f"{name}={short_repr(value)} is not valid", f"allowed: an integer from 0 to {maximum:,} ({unit})"
         )
     return int(text)
 
@@ -160,7 +150,7 @@ def refuse_depth(body: Any) -> None:
     while parts := [inner for part in parts for inner in children(part)]:
         depth += 1
         if depth > DEEPEST_NESTING:
-            raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "join conditions side by side")
+            raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "put conditions side by side")
 
 
 def children(part: Any) -> Iterable[Any]:
@@ -172,4 +162,4 @@ def children(part: Any) -> Iterable[Any]:
 
 def refuse(part: str, reason: str, remedy: str) -> NoReturn:
     """Raise the error of a combination."""
-    raise UsageError(f"{part} does not go with dedupe: {reason}", remedy)
+    raise UsageError(f"{part} cannot be combined with dedupe: {reason}", remedy)

@@ -56,9 +56,9 @@ final class PageRescorer extends Engine.Rescorer<PageRescorer> {
 
     @Override
     protected RescoreContext innerBuildContext(int windowSize, QueryShardContext context) {
+        Nodes own = nodes.get();
         String index = Engine.indexName(context);
-        return new PageContext(
-                windowSize, new RankedPage(spec, index, new Ids(), nodes.get().memory()));
+        return new PageContext(windowSize, new RankedPage(spec, index, new Ids(), own.confirmed(), own.memory()));
     }
 
     @Override

@@ -4,11 +4,11 @@ import ibidem.core.Refusal;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.search.builder.SearchSourceBuilder;
 
-/** Finds parts of a search that do not go with groups. */
+/** Finds parts of a search that cannot be combined with groups. */
 final class Refusals {
     private Refusals() {}
 
-    /** Returns the part that does not go with groups; null where there is none. */
+    /** Returns the part that cannot be combined with groups; null where there is none. */
     static Refusal of(SearchRequest request) {
         if (request.scroll() != null) {
             return Refusal.SCROLL;

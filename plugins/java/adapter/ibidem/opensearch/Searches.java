@@ -198,7 +198,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         }
         String fields = Engine.nearestFields(request.source());
         if (!fields.isEmpty() && first.getHits().getTotalHits().value() == 0) {
-            notes.put("remedy", "look whether documents have vectors in " + fields + ", and pass the filters of knn");
+            notes.put("remedy", "check whether documents have vectors in " + fields + ", and pass the filters of knn");
         }
         return notes;
     }

@@ -154,15 +154,17 @@ public final class Decision {
         if (rule.numbers() && (!Numbers.agree(a, b) || Numbers.formsDiffer(a, b))) {
             return false;
         }
-        int least = rule.least(Math.min(a.terms.length, b.terms.length));
-        return a.bits.mayShare(b.bits, least) && sharedTerms(a, b) >= least;
+        int least = rule.least(Math.min(a.termCount, b.termCount));
+        return a.bits().mayShare(b.bits(), least) && sharedTerms(a, b) >= least;
     }
 
     static int sharedTerms(Packed a, Packed b) {
+        int[] ours = a.terms();
+        int[] theirs = b.terms();
         int shared = 0;
-        for (int i = 0, j = 0; i < a.terms.length && j < b.terms.length; ) {
-            int left = a.terms[i];
-            int right = b.terms[j];
+        for (int i = 0, j = 0; i < ours.length && j < theirs.length; ) {
+            int left = ours[i];
+            int right = theirs[j];
             shared += left == right ? 1 : 0;
             i += left <= right ? 1 : 0;
             j += right <= left ? 1 : 0;
@@ -172,7 +174,7 @@ public final class Decision {
 
     /** Returns whether a document's feature set may be compared at all. */
     static boolean eligible(Packed packed, Policy.Terms rule) {
-        return packed.terms.length >= Math.max(1, rule.smallest())
+        return packed.termCount >= Math.max(1, rule.smallest())
                 && packed.idf != 0
                 && (!rule.full() || (packed.flags & Packed.FULL) != 0);
     }
@@ -299,7 +301,7 @@ public final class Decision {
             return 1.0;
         }
         int shared = code == MINHASH ? a.equalSlots(b) : sharedTerms(a, b);
-        int size = code == MINHASH ? Packed.SLOTS : Math.min(a.terms.length, b.terms.length);
+        int size = code == MINHASH ? Packed.SLOTS : Math.min(a.termCount, b.termCount);
         why.put("shared", shared);
         why.put("of", size);
         double share = (double) shared / size;

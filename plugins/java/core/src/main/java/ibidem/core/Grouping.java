@@ -207,7 +207,7 @@ public final class Grouping {
     }
 
     private static boolean mayShare(Packed packed, Packed other, Policy.Terms rule) {
-        return packed.bits.mayShare(other.bits, rule.least(Math.min(packed.terms.length, other.terms.length)));
+        return packed.bits().mayShare(other.bits(), rule.least(Math.min(packed.termCount, other.termCount)));
     }
 
     /** Returns whether both are long texts, for which packed values may not be enough. */

@@ -70,17 +70,16 @@ final class Noise {
     }
 
     private int putBands(long[] into, int to) {
+        byte[] slots = new byte[SLOTS + THIRD];
+        System.arraycopy(bytes, at, slots, 0, SLOTS);
+        System.arraycopy(bytes, at, slots, SLOTS, THIRD);
         for (int first = 0; first < SLOTS; first++) {
-            into[to + first] = slot(first)
-                    | slot(first + SECOND) << Byte.SIZE
-                    | slot(first + THIRD) << 2 * Byte.SIZE
+            into[to + first] = slots[first] & 0xFF
+                    | (slots[first + SECOND] & 0xFF) << Byte.SIZE
+                    | (slots[first + THIRD] & 0xFF) << 2 * Byte.SIZE
                     | (long) first << 3 * Byte.SIZE;
         }
         return to + SLOTS;
-    }
-
-    private int slot(int which) {
-        return bytes[at + (which & SLOTS - 1)] & 0xFF;
     }
 
     /**

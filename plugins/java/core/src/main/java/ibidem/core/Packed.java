@@ -79,23 +79,25 @@ public final class Packed {
     final int numbers;
     /** How many hashes of the numbers' sketch ascend; the rest is filling. */
     final int sketchSize;
-    /** The feature set, ascending. */
-    final int[] terms;
+    /** Size of the feature set. */
+    final int termCount;
     /** The noise block, which shows misread words; null if it is empty. */
     final Noise noise;
-    /** One bit of 512 for each term, to rule out pairs cheaply. */
-    final Bits bits;
 
     private final byte[] bytes;
     private final int slotCount;
     private final int slotsAt;
     private final String id;
+    /** The feature set, and a bit of 512 for each of its terms; null until they are asked for, as of few rows. */
+    private int[] terms;
 
-    private Packed(byte[] bytes, int slotsAt, int[] terms, String id, Noise noise) {
+    private Bits bits;
+
+    private Packed(byte[] bytes, int slotsAt, String id, Noise noise) {
         this.bytes = bytes;
         this.slotsAt = slotsAt + 1;
         this.slotCount = bytes[slotsAt] & 0xFF;
-        this.terms = terms;
+        this.termCount = bytes[HEAD] & 0xFF;
         this.id = id;
         this.noise = noise;
         scheme = bytes[0];
@@ -114,7 +116,6 @@ public final class Packed {
         title = (int) INT.get(bytes, 66);
         numbers = bytes[NUMBERS_AT] & 0xFF;
         sketchSize = sketchSize();
-        bits = Bits.of(terms);
     }
 
     /**
@@ -133,10 +134,9 @@ public final class Packed {
         if (noiseAt < 0 || !fits(bytes, terms, bytes[slotsAt] & 0xFF)) {
             return null;
         }
-        int[] codes = codes(bytes, HEAD + 1, terms);
-        String id = text(bytes, nameAt, blocksAt);
+        String id = ascend(bytes, terms) ? text(bytes, nameAt, blocksAt) : null;
         Noise noise = noiseAt == 0 ? null : Noise.read(bytes, noiseAt);
-        Packed packed = codes == null || id == null ? null : new Packed(bytes, slotsAt, codes, id, noise);
+        Packed packed = id == null ? null : new Packed(bytes, slotsAt, id, noise);
         return packed != null && packed.isPossible() ? packed : null;
     }
 
@@ -189,7 +189,7 @@ public final class Packed {
         return hasWords() == (shingles > 0)
                 && hasWords() == ((contentLow | contentHigh) != 0)
                 && hasWords() == hasSlots()
-                && (hasWords() || terms.length == 0)
+                && (hasWords() || termCount == 0)
                 && (!titled() || hasWords() && title != 0)
                 && Math.max(shingles, numbers) <= length
                 && (dateFrom == NO_DATE && dateTo == NO_DATE
@@ -206,18 +206,21 @@ public final class Packed {
                 && ((flags & FULL) == 0 || terms == FULL_SET);
     }
 
-    /** Reads the terms; null where they do not ascend. */
-    private static int[] codes(byte[] bytes, int from, int count) {
-        int[] codes = new int[count];
+    private static boolean ascend(byte[] bytes, int terms) {
         int before = -1;
-        for (int i = 0, at = from; i < count; i++, at += TERM_BYTES) {
-            int code = u16(bytes, at) | (bytes[at + 2] & 0xFF) << 16;
-            if (code <= before) {
-                return null;
+        for (int i = 0; i < terms; i++) {
+            int term = term(bytes, i);
+            if (term <= before) {
+                return false;
             }
-            codes[i] = before = code;
+            before = term;
         }
-        return codes;
+        return true;
+    }
+
+    private static int term(byte[] bytes, int which) {
+        int at = HEAD + 1 + TERM_BYTES * which;
+        return u16(bytes, at) | (bytes[at + 2] & 0xFF) << 16;
     }
 
     /** Reads the id; null where it is no UTF-8. */
@@ -254,6 +257,25 @@ public final class Packed {
 
     public String id() {
         return id;
+    }
+
+    /** Returns the feature set, ascending. */
+    int[] terms() {
+        if (terms == null) {
+            terms = new int[termCount];
+            for (int i = 0; i < termCount; i++) {
+                terms[i] = term(bytes, i);
+            }
+        }
+        return terms;
+    }
+
+    /** Returns one bit of 512 for each term, to rule out pairs cheaply. */
+    Bits bits() {
+        if (bits == null) {
+            bits = Bits.of(terms());
+        }
+        return bits;
     }
 
     /** Returns the name of the idf table. */

@@ -92,7 +92,7 @@ final class PairFigures {
     }
 
     private void addTerms(Packed a, Packed b) {
-        int least = Math.min(a.terms.length, b.terms.length);
+        int least = Math.min(a.termCount, b.termCount);
         boolean known = least >= FEWEST_TERMS && Decision.sameTable(a, b);
         add(known ? (double) Decision.sharedTerms(a, b) / least : 0.0, truth(known));
     }

@@ -144,7 +144,7 @@ public final class RankingDepth {
         if (level > DEEPEST_RETRIEVER) {
             throw new UsageException(
                     "retrievers are nested more than " + DEEPEST_RETRIEVER + " deep",
-                    "put them side by side into one rrf or linear");
+                    "put them side by side in one rrf or linear");
         }
         Map<String, Object> outer = members(retriever);
         String kind = outer.keySet().iterator().next();
@@ -169,14 +169,14 @@ public final class RankingDepth {
                     .collect(Collectors.joining(", "));
             throw new UsageException(
                     "the retriever '" + kind
-                            + "' does not go with dedupe: how its ranking can be made longer is not known",
+                            + "' cannot be combined with dedupe: ibidem cannot make its ranking longer",
                     "use one of " + kinds);
         }
     }
 
     private static void refuseCut(String part) {
         throw new UsageException(
-                part + " does not go with dedupe: hits that it leaves out would be missing from every group",
+                part + " cannot be combined with dedupe: hits that it leaves out would be missing from every group",
                 "leave it out");
     }
 
@@ -233,7 +233,7 @@ public final class RankingDepth {
         long value = asked == null ? DEFAULT : ((Number) asked).longValue();
         if (value < 1 || value > Request.DEEPEST) {
             throw new UsageException(
-                    path + "." + name + "=" + value + " is not understood",
+                    path + "." + name + "=" + value + " is not valid",
                     String.format(Locale.ROOT, "allowed: an integer from 1 to %,d", Request.DEEPEST));
         }
         if (asked != null && value >= least) {

@@ -33,14 +33,13 @@ final class RareTerms {
         int[][] rarest = new int[rows.length][];
         for (List<Integer> members : tables.values()) {
             Map<Integer, Integer> counts = new HashMap<>();
-            members.forEach(row -> Arrays.stream(rows[row].terms).forEach(term -> counts.merge(term, 1, Integer::sum)));
-            int smallest = members.stream()
-                    .mapToInt(row -> rows[row].terms.length)
-                    .min()
-                    .orElse(0);
+            members.forEach(
+                    row -> Arrays.stream(rows[row].terms()).forEach(term -> counts.merge(term, 1, Integer::sum)));
+            int smallest =
+                    members.stream().mapToInt(row -> rows[row].termCount).min().orElse(0);
             int least = rule.least(smallest) - LEAST + 1;
             for (int row : members) {
-                rarest[row] = (rows[row].flags & Packed.LONG) == 0 ? null : prefix(rows[row].terms, counts, least);
+                rarest[row] = (rows[row].flags & Packed.LONG) == 0 ? null : prefix(rows[row].terms(), counts, least);
             }
         }
         return new RareTerms(rarest);

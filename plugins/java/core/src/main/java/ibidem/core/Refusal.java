@@ -1,16 +1,16 @@
 package ibidem.core;
 
-/** Parts of a search that do not go with groups, each with the reason and the remedy. */
+/** Parts of a search that cannot be combined with groups, each with the reason and the remedy. */
 public enum Refusal {
-    SCROLL("scroll", "its pages are so many hits, and a group would be cut by them", "use from and size"),
-    OTHER_CLUSTERS("a search over other clusters", "their indexes cannot be looked at", "ask each cluster by itself"),
+    SCROLL("scroll", "scroll pages are counted in hits and would split groups", "use from and size"),
+    OTHER_CLUSTERS("a search over other clusters", "their indexes cannot be inspected", "use one search per cluster"),
     COLLAPSE(
             "collapse",
             "hits that it hides would be missing from every group",
             "leave it out: \"dedupe\": \"collapse\" shows one hit of a group"),
     SEARCH_AFTER(
             "search_after",
-            "a page is so many groups, and the last hit shown says nothing of where they end",
+            "pages are counted in groups, so the sort values of the last hit do not mark where a page ends",
             "use from and size, with a point in time so that all pages see one ranking"),
     SLICE("slice", "copies of one text lie in different slices", "leave it out"),
     SUB_SEARCHES(
@@ -23,7 +23,7 @@ public enum Refusal {
             "put them into the mapping"),
     TERMINATE_AFTER(
             "terminate_after",
-            "what it never looks at would be missing from the account",
+            "documents that are not read would be missing from the counts",
             "leave it out, or use timeout"),
     EXPLAINED_RESCORE(
             "explain with rescore", "the explanation of a hit would lack its second score", "leave one of them out"),
@@ -41,7 +41,7 @@ public enum Refusal {
 
     /** Returns its exception. */
     public UsageException exception() {
-        return new UsageException(what + " does not go with dedupe: " + why, remedy);
+        return new UsageException(what + " cannot be combined with dedupe: " + why, remedy);
     }
 
     /** Returns whether one of these names of indexes is that of an index in another cluster. */

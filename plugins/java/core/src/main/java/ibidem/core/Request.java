@@ -14,7 +14,7 @@ import java.util.regex.Pattern;
  * @param collapse whether only leads are listed and carry their duplicates; else these follow their lead
  * @param policy the figures of the decision, the level and the date window among them
  * @param keep which member of a group is shown as its lead
- * @param window how many hits are grouped at once
+ * @param window number of hits that are grouped at once
  * @param most the most duplicates shown of a group, without the lead; null: all
  * @param explain whether each duplicate says why it is one
  * @param facets whether the account counts the window by source and year
@@ -121,17 +121,17 @@ public record Request(
 
     /** Refuses what only the Python layer does, each with the reason. */
     private static void refuseWhatTheLayerDoes(Map<String, String> values) {
-        refuse(values, "scope", "matches", "it looks up signatures beyond the window");
-        refuse(values, "scope", "index", "it looks up signatures beyond the window");
+        refuse(values, "scope", "matches", "it needs signatures from outside the window");
+        refuse(values, "scope", "index", "it needs signatures from outside the window");
         refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
-        refuse(values, "document", values.get("document"), "it reads no texts, by which passages overlap");
+        refuse(values, "document", values.get("document"), "it does not read texts, which tell which passages overlap");
         refuse(values, "cursor", values.get("cursor"), "a point in time makes later pages see the same ranking");
     }
 
     private static void refuse(Map<String, String> values, String name, String value, String why) {
         if (value != null && value.equalsIgnoreCase(values.get(name))) {
             throw new UsageException(
-                    name + "=" + value + " is not done by the plugin: " + why, "ibidem.wrap and the gateway do it");
+                    name + "=" + value + " is not supported by the plugin: " + why, "ibidem.wrap and the gateway do");
         }
     }
 
@@ -150,7 +150,8 @@ public record Request(
         Policy base = figures;
         if (values.containsKey("similarity") && base.learned() != null) {
             throw new UsageException(
-                    "similarity does not go with preset=" + values.get(PRESET) + ", which was learned from labels",
+                    "similarity cannot be combined with preset=" + values.get(PRESET)
+                            + ", which was learned from labels",
                     "leave one of them out");
         }
         if (values.containsKey("similarity")) {
@@ -214,7 +215,7 @@ public record Request(
     }
 
     private static UsageException wrong(String name, String value, String right) {
-        return new UsageException(name + "='" + value + "' is not understood", "allowed: " + right);
+        return new UsageException(name + "='" + value + "' is not valid", "allowed: " + right);
     }
 
     /** Estimates the bytes that grouping so many hits takes. */

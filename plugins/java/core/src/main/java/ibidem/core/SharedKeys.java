@@ -6,12 +6,10 @@ import java.util.function.Predicate;
  * Leads by keys of which each row has many.
  *
  * <p>Most keys belong to one row alone and lead to no pair. Two bits for each key, in tables that stay in the
- * processor's cache, tell these, so that only the others are numbered; from then on a key is its number, and nothing is
- * hashed.
+ * processor's cache, tell these, so that only the others are kept and numbered; from then on a key is its number, and
+ * nothing is hashed.
  */
 final class SharedKeys {
-    private static final long GOLDEN = 0x9E3779B97F4A7C15L;
-    private static final int SPARE = 8;
     /** Rows that hold a key, from which on its leads are bits. */
     private static final int MANY = 32;
 
@@ -45,23 +43,17 @@ final class SharedKeys {
      * @param seeks which rows have to share a key for it to matter
      */
     SharedKeys(Packed[] rows, int most, Source source, Predicate<Packed> seeks) {
-        long[] keys = new long[rows.length * most];
         ends = new int[rows.length];
-        int end = 0;
-        for (int row = 0; row < rows.length; row++) {
-            end = counts(rows[row]) ? source.put(rows[row], keys, end) : end;
-            ends[row] = end;
-        }
-        int shared = keepShared(keys, end, rows, seeks);
-        numbers = new int[shared];
-        int distinct = number(keys);
+        long[] shared = new KeyFilter(rows, most, source, seeks).shared(ends);
+        numbers = new int[shared.length];
+        int distinct = number(shared);
         heads = new int[distinct];
         leadCounts = new int[distinct];
         words = words(rows.length);
         dense = new int[distinct];
         bits = new long[placeDense()];
-        next = new int[shared];
-        leads = new int[shared];
+        next = new int[numbers.length];
+        leads = new int[numbers.length];
     }
 
     /** Returns how many words hold a bit for each of some rows. */
@@ -83,46 +75,15 @@ final class SharedKeys {
         return end;
     }
 
-    private static boolean counts(Packed packed) {
-        return packed != null && packed.hasWords();
-    }
-
-    /** Moves the keys that another row may hold too to the front; returns how many they are. */
-    private int keepShared(long[] keys, int end, Packed[] rows, Predicate<Packed> seeks) {
-        int size = Integer.highestOneBit(Math.max(Long.SIZE, end)) * SPARE;
-        int shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
-        long[] first = new long[size / Long.SIZE];
-        long[] second = new long[size / Long.SIZE];
-        long[] targets = new long[size / Long.SIZE];
-        for (int row = 0, at = 0; row < rows.length; row++) {
-            long mask = ends[row] > at && seeks.test(rows[row]) ? -1L : 0L;
-            for (; at < ends[row]; at++) {
-                int bit = (int) (keys[at] * GOLDEN >>> shift);
-                second[bit >>> 6] |= first[bit >>> 6] & 1L << bit;
-                first[bit >>> 6] |= 1L << bit;
-                targets[bit >>> 6] |= mask & 1L << bit;
-            }
-        }
-        int length = 0;
-        for (int row = 0, at = 0; row < rows.length; row++) {
-            for (; at < ends[row]; at++) {
-                int bit = (int) (keys[at] * GOLDEN >>> shift);
-                keys[length] = keys[at];
-                length += (int) ((second[bit >>> 6] & targets[bit >>> 6]) >>> bit & 1L);
-            }
-            ends[row] = length;
-        }
-        return length;
-    }
-
     /** Numbers the keys, equal ones alike; returns how many numbers there are. */
     private int number(long[] keys) {
-        int size = Integer.highestOneBit(Math.max(2, numbers.length)) * 4;
+        int size = Integer.highestOneBit(Math.max(2, keys.length)) * 4;
+        int shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
         long[] table = new long[size];
         int[] codes = new int[size];
         int distinct = 0;
-        for (int at = 0; at < numbers.length; at++) {
-            int place = (int) (keys[at] * GOLDEN >>> 32) & size - 1;
+        for (int at = 0; at < keys.length; at++) {
+            int place = (int) (keys[at] * KeyFilter.SALT >>> shift);
             while (codes[place] != 0 && table[place] != keys[at]) {
                 place = place + 1 & size - 1;
             }

@@ -46,7 +46,7 @@ class PackedTest {
         assertEquals((int) number(values, "title"), packed.title);
         assertEquals(values.get("scheme").asInt(), packed.scheme);
         assertEquals(
-                integers(values, "terms"), IntStream.of(packed.terms).boxed().toList());
+                integers(values, "terms"), IntStream.of(packed.terms()).boxed().toList());
         assertEquals(
                 integers(values, "number_sketch"),
                 IntStream.range(0, packed.sketchSize)

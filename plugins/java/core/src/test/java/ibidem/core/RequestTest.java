@@ -62,20 +62,20 @@ class RequestTest {
         String mode = name.equals("dedupe") ? value : "indent";
         Map<String, String> options = name.equals("dedupe") ? Map.of(name, value) : Map.of("dedupe", mode, name, value);
         UsageException error = assertThrows(UsageException.class, () -> read(options));
-        assertEquals(name + "='" + value + "' is not understood; allowed: " + right, error.getMessage());
+        assertEquals(name + "='" + value + "' is not valid; allowed: " + right, error.getMessage());
     }
 
     @ParameterizedTest
     @CsvSource({
-        "scope,matches,beyond the window",
-        "scope,index,beyond the window",
+        "scope,matches,outside the window",
+        "scope,index,outside the window",
         "by,stored,stored groups",
-        "document,meta.file,it reads no texts",
+        "document,meta.file,it does not read texts",
         "cursor,abc,a point in time"
     })
     void whatOnlyTheLayerDoesIsRefusedByNameWithTheReason(String name, String value, String reason) {
         UsageException error = assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
-        assertTrue(error.getMessage().startsWith(name + "=" + value + " is not done by the plugin: "));
+        assertTrue(error.getMessage().startsWith(name + "=" + value + " is not supported by the plugin: "));
         assertTrue(error.getMessage().contains(reason));
     }
 
@@ -85,7 +85,7 @@ class RequestTest {
         List<StoredPreset> presets = List.of(new StoredPreset("mine", Policy.DEFAULT));
         UsageException error = assertThrows(UsageException.class, () -> waiting.with(presets));
         assertEquals(
-                "preset='film' is not understood; allowed: none, news, law, books, scans, conrad2003, mine",
+                "preset='film' is not valid; allowed: none, news, law, books, scans, conrad2003, mine",
                 error.getMessage());
     }
 

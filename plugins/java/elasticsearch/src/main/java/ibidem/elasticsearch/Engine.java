@@ -79,7 +79,7 @@ final class Engine {
         return context.index().getName();
     }
 
-    /** Returns the part, known to this engine alone, that does not go with groups; null where there is none. */
+    /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
     static Refusal refusal(SearchRequest request) {
         SearchSourceBuilder source = request.source();
         if (request.searchSlice() != null) {

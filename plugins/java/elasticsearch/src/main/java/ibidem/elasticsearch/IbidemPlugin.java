@@ -1,6 +1,7 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.Ledgers;
+import ibidem.lucene.ConfirmedIds;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -23,6 +24,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
+    private final ConfirmedIds confirmed = new ConfirmedIds();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -44,7 +46,8 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
                 services.threadPool(),
                 indexes,
                 breaker.get(),
-                services.xContentRegistry()));
+                services.xContentRegistry(),
+                confirmed));
         return List.of();
     }
 
@@ -79,6 +82,6 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(), new PageFetch());
+        return List.of(new PackedFetch(confirmed), new PageFetch());
     }
 }

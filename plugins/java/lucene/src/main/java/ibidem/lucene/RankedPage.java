@@ -18,6 +18,7 @@ public final class RankedPage {
     private final ShardPage.Spec spec;
     private final String index;
     private final StoredValues.IdCode code;
+    private final ConfirmedIds confirmed;
     private final Memory memory;
     private int[] documents;
     private ShardPage page;
@@ -26,12 +27,15 @@ public final class RankedPage {
      * @param spec which page
      * @param index the shard's
      * @param code the engine's, of ids
+     * @param confirmed the documents whose ids were looked up before
      * @param memory counts that of windows
      */
-    public RankedPage(ShardPage.Spec spec, String index, StoredValues.IdCode code, Memory memory) {
+    public RankedPage(
+            ShardPage.Spec spec, String index, StoredValues.IdCode code, ConfirmedIds confirmed, Memory memory) {
         this.spec = spec;
         this.index = index;
         this.code = code;
+        this.confirmed = confirmed;
         this.memory = memory;
     }
 
@@ -92,13 +96,17 @@ public final class RankedPage {
         for (int at : ShardPage.ascending(documents)) {
             if (leaf == null || documents[at] >= leaf.docBase + leaf.reader().maxDoc()) {
                 leaf = leaves.get(ReaderUtil.subIndex(documents[at], leaves));
-                segment = new StoredValues(leaf.reader(), code);
+                segment = new StoredValues(leaf.reader(), code, confirmed);
             }
             values[at] = segment.read(documents[at] - leaf.docBase);
         }
         Rows.Builder rows = new Rows.Builder();
         for (int at = 0; at < documents.length; at++) {
-            rows.add(index, values[at].id(), scores[at], values[at].packed());
+            if (values[at].packed() == null) {
+                rows.add(index, values[at].id(), scores[at], null);
+            } else {
+                rows.addOwn(index, scores[at], values[at].packed());
+            }
         }
         return rows;
     }

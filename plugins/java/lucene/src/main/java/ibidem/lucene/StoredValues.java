@@ -16,7 +16,8 @@ import org.apache.lucene.util.BytesRef;
  *
  * <p>A packed value holds the id of its document, which spares the stored field of the id: to read that, a block of the
  * documents is decompressed. But whoever may write a document may write any value into it, or copy that of another one.
- * So the id is looked up in the segment's terms, and a value whose id is not its document's is none.
+ * So the id is looked up in the segment's terms, once for each document of the segment, and a value whose id is not its
+ * document's is none.
  */
 public final class StoredValues {
     private static final String ID = "_id";
@@ -31,13 +32,14 @@ public final class StoredValues {
     /**
      * The values of a document.
      *
-     * @param id its id, as the engine has it
+     * @param id its id, as the engine has it; null where the packed value names it
      * @param packed its packed value; null where it has none, or that of another document
      */
     public record Values(String id, byte[] packed) {}
 
     private final LeafReader reader;
     private final IdCode code;
+    private final ConfirmedIds.Segment confirmed;
     private final BinaryDocValues values;
     private final TermsEnum ids;
     private PostingsEnum documents;
@@ -45,10 +47,12 @@ public final class StoredValues {
     /**
      * @param reader the segment's
      * @param code the engine's
+     * @param confirmed the documents that were looked up before
      */
-    public StoredValues(LeafReader reader, IdCode code) throws IOException {
+    public StoredValues(LeafReader reader, IdCode code, ConfirmedIds confirmed) throws IOException {
         this.reader = reader;
         this.code = code;
+        this.confirmed = confirmed.of(reader);
         values = reader.getBinaryDocValues(PackedField.NAME);
         Terms terms = values == null ? null : reader.terms(ID);
         ids = terms == null ? null : terms.iterator();
@@ -57,10 +61,19 @@ public final class StoredValues {
     /** Reads a document's values. */
     public Values read(int document) throws IOException {
         byte[] packed = packed(document);
-        String claimed = packed == null ? null : Packed.id(packed);
-        return claimed != null && isIdOf(claimed, document)
-                ? new Values(claimed, packed)
-                : new Values(id(document), null);
+        return packed != null && isOwn(packed, document) ? new Values(null, packed) : new Values(id(document), null);
+    }
+
+    private boolean isOwn(byte[] packed, int document) throws IOException {
+        if (confirmed != null && confirmed.holds(document)) {
+            return true;
+        }
+        String claimed = Packed.id(packed);
+        boolean isOwn = claimed != null && isIdOf(claimed, document);
+        if (isOwn && confirmed != null) {
+            confirmed.add(document);
+        }
+        return isOwn;
     }
 
     private byte[] packed(int document) throws IOException {

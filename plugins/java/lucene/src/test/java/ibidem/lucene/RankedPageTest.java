@@ -82,7 +82,7 @@ class RankedPageTest {
 
     private RankedPage page(int from, int size) {
         ShardPage.Spec spec = new ShardPage.Spec(INDENT, from, size, 10_000, "plugin");
-        return new RankedPage(spec, "index", StoredValuesTest.CODE, memory);
+        return new RankedPage(spec, "index", StoredValuesTest.CODE, new ConfirmedIds(), memory);
     }
 
     @Test

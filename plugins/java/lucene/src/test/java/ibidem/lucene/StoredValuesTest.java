@@ -48,7 +48,7 @@ class StoredValuesTest {
     }
 
     /** Makes a value without words that names a document. */
-    private static byte[] packed(String id) {
+    static byte[] packed(String id) {
         ByteArrayOutputStream value = new ByteArrayOutputStream();
         value.write(3);
         value.write(14);
@@ -59,7 +59,7 @@ class StoredValuesTest {
         return value.toByteArray();
     }
 
-    private static Document document(String id, byte[] packed) {
+    static Document document(String id, byte[] packed) {
         Document document = new Document();
         document.add(new StringField("_id", new BytesRef(id), Field.Store.NO));
         document.add(new StoredField("_id", new BytesRef(id)));
@@ -83,7 +83,7 @@ class StoredValuesTest {
         }
         StoredValues.Values[] values = new StoredValues.Values[documents.length];
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
-            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE);
+            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE, new ConfirmedIds());
             for (int at = 0; at < values.length; at++) {
                 values[at] = segment.read(at);
             }
@@ -95,7 +95,7 @@ class StoredValuesTest {
     void aValueThatNamesItsDocumentIsRead() throws IOException {
         byte[] own = packed("one");
         StoredValues.Values values = read(document("one", own))[0];
-        assertEquals("one", values.id());
+        assertNull(values.id());
         assertArrayEquals(own, values.packed());
     }
 
@@ -130,7 +130,7 @@ class StoredValuesTest {
             writer.addDocument(document("two", packed("one")));
         }
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
-            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE);
+            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE, new ConfirmedIds());
             assertArrayEquals(packed("one"), segment.read(1).packed());
             assertNull(segment.read(2).packed());
         }

@@ -1,6 +1,7 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
+import ibidem.lucene.ConfirmedIds;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -41,6 +42,7 @@ public final class IbidemPlugin extends Plugin
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
+    private final ConfirmedIds confirmed = new ConfirmedIds();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -66,7 +68,7 @@ public final class IbidemPlugin extends Plugin
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<RepositoriesService> repositoriesServiceSupplier) {
         Indexes indexes = new Indexes(clusterService, indexNameExpressionResolver);
-        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry));
+        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry, confirmed));
         return List.of();
     }
 
@@ -101,7 +103,7 @@ public final class IbidemPlugin extends Plugin
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(), new PageFetch());
+        return List.of(new PackedFetch(confirmed), new PageFetch());
     }
 
     @Override

@@ -38,7 +38,7 @@ final class PipelineSearches extends Searches {
     public void window(Depth depth, Consumer<SearchResponse> next) {
         if (Engine.ranksAsAWhole(request.source())) { // needs the rest of the pipeline, which has already run
             throw new UsageException(
-                    "a hybrid query that needs a deeper window does not go with dedupe in a search pipeline",
+                    "a hybrid query that needs a deeper window cannot be combined with dedupe in a search pipeline",
                     "ask for a larger window, or for dedupe in ext.ibidem");
         }
         super.window(depth, next);

@@ -1,0 +1,44 @@
+"""Record that one process alone writes, again and again, as it gets on.
+
+A request whose answer does not come is sent again, and the engine may still carry out the first one later: a node that
+nobody heard had it in hand. By then newer writes have been made, and none of them may be undone.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from ibidem_core.errors import Unavailable
+from ibidem_engines.engine import Engine, Ledger, RecordState
+
+ATTEMPTS = 20
+"""Earlier requests of this process that may be carried out one after the other before each new one."""
+
+
+@dataclass(slots=True)
+class OwnRecord:
+    """A record whose every write takes the place of the last one, and of nothing newer.
+
+    Args:
+        engine: The index that it is next to.
+        ledger: Its ledger.
+        key: Its key.
+    """
+
+    engine: Engine
+    ledger: Ledger
+    key: str
+    _state: RecordState | None = field(default=None, init=False)
+
+    def write(self, entry: Mapping[str, object]) -> None:
+        """Write the record, whatever is there.
+
+        Raises:
+            Unavailable: The engine did not answer, or others write the record all the time.
+        """
+        for _ in range(ATTEMPTS):
+            state = self.engine.replace_record(self.ledger, self.key, entry, self._state)
+            if state is not None:
+                self._state = state
+                return
+            _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request was carried out since
+        raise Unavailable(f"record {self.key!r} is written by others all the time", "look for another process")
