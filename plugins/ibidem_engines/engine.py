@@ -227,16 +227,16 @@ class HealthIssue:
     stops: bool = False
 
 
-LARGEST_VERSION = (1 << 63) - 1
+MAX_VERSION = (1 << 63) - 1
 
 
 def next_version(version: int, stored_version: int | None) -> int:
     """Return the version of a tombstone that also blocks the stored document.
 
-    >>> next_version(5, 3), next_version(5, 7), next_version(5, LARGEST_VERSION) == LARGEST_VERSION
+    >>> next_version(5, 3), next_version(5, 7), next_version(5, MAX_VERSION) == MAX_VERSION
     (5, 8, True)
     """
-    return version if stored_version is None else max(version, min(stored_version + 1, LARGEST_VERSION))
+    return version if stored_version is None else max(version, min(stored_version + 1, MAX_VERSION))
 
 
 class Engine(Protocol):

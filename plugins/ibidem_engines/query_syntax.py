@@ -13,7 +13,7 @@ from typing import Literal
 
 from ibidem_ingest.errors import UsageError
 
-DEEPEST = 20
+MAX_PARENTHESES = 20
 """Parentheses inside parentheses; SQLite reads 100."""
 
 WORD_FIELDS = ("title", "text")
@@ -206,8 +206,10 @@ class _Reader:
 
     def group(self, depth: int = 0, field: str = "") -> Group:
         """Parse up to the closing parenthesis, or to the end."""
-        if depth > DEEPEST:
-            raise UsageError(f"more than {DEEPEST} parentheses inside one another", "write the query with fewer")
+        if depth > MAX_PARENTHESES:
+            raise UsageError(
+                f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer"
+            )
         group, state = Group(), _State(field)
         for piece in self._pieces:
             if piece.kind == "close" and depth:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem_engines.bloom_filter import marks
 
-LONGEST = 1_000_000
+MAX_RUN = 1_000_000
 """Terms in a run that is merged no further, which would take the memory of both once more."""
 
 SPARE = 1
@@ -53,7 +53,7 @@ class RarePostings:
         run = np.sort(values | np.repeat(np.array(places, np.uint64), [len(lead_terms) for lead_terms in terms]))
         if not run.size:
             return
-        while self._runs and self._runs[-1].size <= min(2 * run.size, LONGEST - run.size):
+        while self._runs and self._runs[-1].size <= min(2 * run.size, MAX_RUN - run.size):
             run = np.sort(np.concatenate((self._runs.pop(), run)), kind="stable")
         self._runs.append(run)
 

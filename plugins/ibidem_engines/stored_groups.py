@@ -220,10 +220,10 @@ def group_store(engine: Engine) -> StoredGroups:
 Order = Literal["relevance", "newest", "oldest"]
 """How what matches is ordered; by date, documents without one come last."""
 
-MOST_GROUPS = 40_000
+MAX_GROUPS = 40_000
 """Groups of two or more up to which an engine counts them exactly."""
 
-MOST_MEMBERS = 10_000
+MAX_MEMBERS = 10_000
 """The most documents of one group that are read."""
 
 

@@ -71,7 +71,7 @@ def count_comparisons(values: Sequence[bytes], block: int) -> tuple[Grouping, in
         patch.object(pairs, "verify", counting),
         patch.object(pairs, "BUDGET", BUDGET),
         patch.object(leader_clustering, "BUDGET", BUDGET),
-        patch.object(leader_clustering, "MOST_LEADS", LEADS),
+        patch.object(leader_clustering, "MAX_LEADS", LEADS),
         patch.object(leader_clustering, "BLOCK", block),
     ):
         return group(PackedColumns.decode(values), Policy()), sum(compared)

@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import (
     HIGHLIGHT,
-    LARGEST_VERSION,
+    MAX_VERSION,
     Engine,
     LookupResult,
     Outcome,
@@ -300,16 +300,14 @@ class TestDelete:
         assert matching(engine, "grain") == ["a"]
         assert list(engine.get_records("tombstones")) == []
 
-    @pytest.mark.parametrize("version", [5, LARGEST_VERSION - 1, LARGEST_VERSION], ids=["newer", "but one", "last"])
+    @pytest.mark.parametrize("version", [5, MAX_VERSION - 1, MAX_VERSION], ids=["newer", "but one", "last"])
     def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make, version: int) -> None:
         store(engine, record("a", version=version))
         (outcome,) = engine.delete(["a"], 4, beats=True)
         engine.refresh()
         assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, version)
         assert matching(engine, "grain") == []
-        assert [stone["version"] for _, stone in engine.get_records("tombstones")] == [
-            min(version + 1, LARGEST_VERSION)
-        ]
+        assert [stone["version"] for _, stone in engine.get_records("tombstones")] == [min(version + 1, MAX_VERSION)]
         assert store(engine, record("a", version=version))[0].fate is WriteStatus.STALE
 
     def test_a_stale_deletion_says_which_version_is_there(self, engine: Engine, record: Make) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem.index.documents import clear_tombstones, delete
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import LARGEST_VERSION, Engine, WriteStatus
+from ibidem_engines.engine import MAX_VERSION, Engine, WriteStatus
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -32,7 +32,7 @@ def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
 
 
 def test_a_deletion_beats_whatever_version_is_there(engine: Engine, settings: Settings) -> None:
-    write(engine, settings, LARGEST_VERSION)
+    write(engine, settings, MAX_VERSION)
     assert [outcome.fate for outcome in delete(engine, ["a"])] == [WriteStatus.DELETED]
     assert engine.info().documents == 0
 

@@ -9,7 +9,7 @@ import orjson
 from ibidem_ingest.document import WHERE, Document
 
 BYTES_A_CHARACTER = 4
-MOST_DOCUMENTS = 2_000
+MAX_DOCUMENTS = 2_000
 
 Record = Mapping[str, object]
 
@@ -143,7 +143,7 @@ def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[Se
     number = text = size = 0
     for each in documents:
         full = text + each.characters > characters or size + len(each.json) > characters * BYTES_A_CHARACTER
-        if contents and (full or len(contents) == MOST_DOCUMENTS):
+        if contents and (full or len(contents) == MAX_DOCUMENTS):
             yield SerializedBatch(number, contents)
             number, contents, text, size = number + 1, [], 0, 0
         contents.append(each)

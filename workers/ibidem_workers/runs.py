@@ -115,7 +115,7 @@ INDEX_PATH = "index "
 NO_FILES = frozenset(("-", "dead letters"))
 """Paths of runs that name no files."""
 
-LONGEST_PAUSE = 5.0
+MAX_PAUSE = 5.0
 """Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
 
 EMPTY = 10
@@ -177,7 +177,7 @@ class RunMonitor:
         """Read new results; `pause` is then the delay until the next read."""
         began = time.monotonic()
         progress = retry_unavailable(self._look, self._patience)
-        self.pause = min(LONGEST_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
+        self.pause = min(MAX_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
         return progress
 
     def _look(self) -> Progress:

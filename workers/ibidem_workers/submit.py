@@ -22,7 +22,7 @@ from ibidem_workers.batch_result import refusals_as_json
 from ibidem_workers.batches import SerializedBatch, SerializedDocument, batch_key, cut, serialize
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
-from ibidem_workers.messages import MOST_STRUCTURE, most_of_record, too_dense
+from ibidem_workers.messages import MAX_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20
@@ -153,7 +153,7 @@ class Submission:
             return (
                 f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten what is not its text"
             )
-        if size > MOST_STRUCTURE and too_dense(record):
+        if size > MAX_STRUCTURE and too_dense(record):
             return "it holds too many lists and numbers; keep to what describes the document"
         return ""
 

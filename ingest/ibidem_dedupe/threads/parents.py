@@ -29,7 +29,7 @@ CROWD = 50
 WAITING = 64
 """Runs of a quotation that are noted where the quoted mail does not exist yet."""
 
-LEAST_RUNS, LEAST_SHARE = 3, 0.5
+MIN_RUNS, MIN_SHARE = 3, 0.5
 MOST_LIKELY = 6
 """Mails that are compared with a quotation, of those that share its runs."""
 
@@ -132,7 +132,7 @@ class Parents:
             other = self.mails[candidate]
             own = other.runs(0)
             shared = int(np.isin(own, quoted).sum())
-            if shared >= LEAST_RUNS or shared >= LEAST_SHARE * own.size:
+            if shared >= MIN_RUNS or shared >= MIN_SHARE * own.size:
                 copy = other.message_id != "" and other.message_id == mail.message_id
                 scored.append((not copy, _is_named(mail, other), shared, _fits(mail, other), candidate))
         best = max(scored, default=None)

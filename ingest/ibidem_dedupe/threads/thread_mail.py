@@ -12,7 +12,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answer, is_mail, message_ids
 from ibidem_ingest.mail.parts import part, unmarked
 
-DEEPEST = 250
+MAX_DEPTH = 250
 HEADING = 500
 
 
@@ -99,7 +99,7 @@ def _levels(text: str) -> tuple[list[str], str]:
     heading = ""
     for piece in part(text):
         if piece.kind in ("new", "quoted"):
-            levels.setdefault(min(piece.depth, DEEPEST), []).append(unmarked(text, piece))
+            levels.setdefault(min(piece.depth, MAX_DEPTH), []).append(unmarked(text, piece))
         elif piece.kind == "heading" and piece.depth == 1 and not heading:
             heading = text[piece.start : min(piece.end, piece.start + HEADING)].lower()
     return ["\n".join(levels.get(depth, ())) for depth in range(max(levels) + 1)], heading

@@ -29,16 +29,16 @@ NOTED = 24
 NEAREST = 8
 """Documents that a document is compared with, of those before it that have the same run or name."""
 
-LEAST_SHARED: Mapping[Relation, float] = {"same": 0.15, "series": 0.15, "heading": 0.15, "longer": 0.3, "none": 0.3}
+MIN_SHARED: Mapping[Relation, float] = {"same": 0.15, "series": 0.15, "heading": 0.15, "longer": 0.3, "none": 0.3}
 """Share of runs that two documents have in common at the least, by how their names compare."""
 
-LEAST_SHARED_RARE: Mapping[Relation, float] = {**LEAST_SHARED, "same": 0.02, "heading": 0.08}
+MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "same": 0.02, "heading": 0.08}
 """The same for names that few works have: what is left of a text that was written anew.
 
 Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
 """
 
-MOST_WORKS = 4
+MAX_WORKS = 4
 """Works that have a name at the most for it to be rare; counted when those that share much are joined."""
 
 WEAK = frozenset(("heading",))
@@ -97,10 +97,10 @@ class Works:
         for a, b in works._replaced(called):
             if not works._are_declared_two(a, b):
                 works._join(a, b, "declared")
-        unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), LEAST_SHARED)]
+        unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), MIN_SHARED)]
         common = works._common_names()
         for a, b, share in unsure:
-            works._join_by_text(a, b, share, common, LEAST_SHARED_RARE)
+            works._join_by_text(a, b, share, common, MIN_SHARED_RARE)
         return works
 
     def members(self) -> Iterator[list[int]]:
@@ -153,7 +153,7 @@ class Works:
         if relation == "other" or self._are_declared_two(a, b):
             return True
         if share < least[relation]:
-            return share < LEAST_SHARED_RARE[relation]
+            return share < MIN_SHARED_RARE[relation]
         if relation == "none" and self._have_two_titles(a, b):
             return True
         self._join(a, b, "text" if relation == "none" else "name")
@@ -165,7 +165,7 @@ class Works:
         for row, document in enumerate(self.documents):
             for name in document.names.items():
                 works[name].add(self._find(row))
-        return frozenset(name for name, roots in works.items() if len(roots) > MOST_WORKS)
+        return frozenset(name for name, roots in works.items() if len(roots) > MAX_WORKS)
 
     def _called(self) -> Mapping[str, int]:
         """Return the first document with each name that others may refer to."""

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places, address
 
-_MOST = 2**31
+_MAX_ENTRIES = 2**31
 """Rows and entries have to be fewer: they are counted in 32 bits."""
 
 
@@ -44,7 +44,7 @@ class PairLoops(Library):
         Raises:
             ValueError: Rows do not ascend, or are too many.
         """
-        if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MOST or rows.size >= _MOST):
+        if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MAX_ENTRIES or rows.size >= _MAX_ENTRIES):
             raise ValueError("rows have to ascend below 2^31, and entries to be as many at most")
         number, row = np.empty(rows.size, np.int32), np.empty(rows.size, np.int32)
         columns = (keys.astype(np.uint64, copy=False), rows, 0 if marks is None else marks, rows.size)

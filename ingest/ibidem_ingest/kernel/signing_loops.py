@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places
 
-_LONGEST_NUMBER = 22
+_MAX_NUMBER_BYTES = 22
 """Bytes of a count, with the space before and the newline behind it."""
 
 _BLOCK = 8
@@ -190,7 +190,7 @@ class SigningLoops(Library):
         """
         first, offsets = rarest
         size = offsets.size - 1
-        text = np.empty(len(words[0]) + _LONGEST_NUMBER * first.size, np.uint8)
+        text = np.empty(len(words[0]) + _MAX_NUMBER_BYTES * first.size, np.uint8)
         bounds = np.empty(size + 1, np.int64)
         self._call("ibidem_fingerprints", *words, first, offsets, size, terms, text, bounds)
         return text[: bounds[-1]].tobytes(), bounds.tolist()
@@ -214,7 +214,7 @@ class SigningLoops(Library):
         Returns:
             The lines, where each document's lines begin and the end, and how many each has.
         """
-        room = len(words[0]) + _LONGEST_NUMBER * groups[0].size
+        room = len(words[0]) + _MAX_NUMBER_BYTES * groups[0].size
         text = np.empty(room, np.uint8)
         bounds, counts = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
         self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)

@@ -11,7 +11,7 @@ from ibidem_ingest.mail.phrases import ADDRESS, COLONS, DATE, FORWARD, LABEL, OP
 RULE = re.compile(r"\s*[-_=*#~]{3,}")
 COLON = re.compile(rf"[{COLONS}][\s>*-]*$|(?:\.\.\.|…)\s*$|写道|\)$|>$")
 ATTRIBUTION_LINES = 4
-LONGEST_ATTRIBUTION = 400
+MAX_ATTRIBUTION = 400
 HEAD_LINES = 40
 
 
@@ -156,7 +156,7 @@ def _attribution(lines: Lines, at: int) -> tuple[int, int, str]:
         if not content or lines.marks[line] != mark or lines.kinds[line] == "heading" or content[-1] in ".!?:":
             break
         joined = f"{content} {joined}"
-        if len(joined) > LONGEST_ATTRIBUTION:
+        if len(joined) > MAX_ATTRIBUTION:
             break
         if OPENER.match(joined) and DATE.search(joined) and _attributes(joined, follows):
             best, first = at + 1, line
@@ -175,7 +175,7 @@ def _attribution(lines: Lines, at: int) -> tuple[int, int, str]:
 
 def _attributes(joined: str, follows: str) -> bool:
     """Return whether words introduce a quotation."""
-    if len(joined) > LONGEST_ATTRIBUTION:
+    if len(joined) > MAX_ATTRIBUTION:
         return False
     if verb := VERB.search(joined):
         names = len(joined[verb.end() :].strip(f" \u00a0\u202f{COLONS}")) == 0 and len(joined.split()) <= 8

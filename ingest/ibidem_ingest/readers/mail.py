@@ -15,7 +15,7 @@ from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 from ibidem_ingest.readers.time_limit import TimeLimit
 
-MOST_PARTS = 1_000
+MAX_PARTS = 1_000
 """Parts of a mail that are read at most; only a malicious mail nests more."""
 
 BEGIN = b"From "
@@ -131,8 +131,8 @@ class _Contents:
         while waiting:
             part = waiting.pop()
             self.parts += 1
-            if self.parts > MOST_PARTS:
-                raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
+            if self.parts > MAX_PARTS:
+                raise Unreadable(f"it has more than {MAX_PARTS:,} parts; leave it out", "text")
             if part.get_content_type() == "multipart/alternative":
                 waiting += _alternative(part)
             elif part.get_content_maintype() == "multipart":

@@ -23,7 +23,7 @@ from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 Flags = NDArray[np.bool_]
 
 TERMS = 60
-LEAST = 20
+MIN_TERMS = 20
 _CODE_BITS = 24
 _CODES = 1 << _CODE_BITS
 
@@ -156,12 +156,12 @@ def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does."""
     is_full = np.diff(rarest.offsets) >= TERMS
     table_terms, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
-    sizes, limits = (table.size, _CODES), (LEAST, TERMS)
+    sizes, limits = (table.size, _CODES), (MIN_TERMS, TERMS)
     return FeatureColumns(*loops.compiled().features(table_terms, strange, sizes, limits), is_full)
 
 
 def _set(ranks: list[int], strange: Sequence[int], size: int) -> FeatureSet:
-    if len(ranks) < LEAST:
+    if len(ranks) < MIN_TERMS:
         return NONE
     pads = sorted({size + hash_ % (_CODES - size) for hash_ in strange})[: TERMS - len(ranks)]
     return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)

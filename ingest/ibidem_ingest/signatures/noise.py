@@ -41,7 +41,7 @@ from ibidem_ingest.text.word_hash import C2, Hashes, Places
 
 SLOTS = 64
 OF_TERMS = 8
-SHORTEST = 50
+MIN_LENGTH = 50
 """Tokens from which on a text has enough runs."""
 
 SHORT_RUN, LONG_RUN, LONG = 5, 7, 1_000
@@ -165,7 +165,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
 
 def _run(tokens: Sequence[str]) -> int:
     """Return the length of a text's character runs; 0 if it is too short."""
-    if len(tokens) < SHORTEST:
+    if len(tokens) < MIN_LENGTH:
         return 0
     if bigrams.is_dense(tokens):
         return DENSE_RUN
@@ -219,7 +219,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
         table: The table; None where there is none, as for `rarest`.
     """
     blocks = np.zeros(len(batch), _COLUMNS)
-    if not (batch.lengths >= SHORTEST).any():
+    if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
     slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
     dense = run == DENSE_RUN

@@ -31,7 +31,7 @@ SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
 DEFAULT = 66
 """The similarity of the default figures."""
 
-LEAST_SETS = 10
+MIN_SETS = 10
 """Duplicate sets without which nothing is chosen: two for each fold."""
 
 MANY_SETS = 50
@@ -208,10 +208,10 @@ def choose_figures(
     """
     part = components(collection.ids, true)
     sets = sum(count > 1 for count in np.bincount(part).tolist())
-    if sets < LEAST_SETS:
+    if sets < MIN_SETS:
         raise UsageError(
             f"{sets} sets of duplicates are too few to choose figures on",
-            f"label {LEAST_SETS}, better {MANY_SETS} or more",
+            f"label {MIN_SETS}, better {MANY_SETS} or more",
         )
     truth = Truth.build(collection, part, true, unjudged, whole)
     counts = count(truth, ["", *OTHERS] if sets >= MANY_SETS else [""])

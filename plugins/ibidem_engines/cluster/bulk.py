@@ -15,8 +15,8 @@ State = tuple[Name, tuple[int, int]]
 """Where a document is, and the sequence number and primary term of its last write."""
 
 
-MOST_BYTES = 8 << 20
-MOST_ACTIONS = 2_000
+MAX_BYTES = 8 << 20
+MAX_ACTIONS = 2_000
 TOO_LARGE = 413
 CONFLICT = 409
 MISSING = 404
@@ -97,7 +97,7 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
     size = 0
     for action in actions:
         length = len(action.body or b"")
-        if part and (size + length > MOST_BYTES or len(part) == MOST_ACTIONS):
+        if part and (size + length > MAX_BYTES or len(part) == MAX_ACTIONS):
             yield part
             part, size = [], 0
         part.append(action)

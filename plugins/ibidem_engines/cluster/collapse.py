@@ -28,7 +28,7 @@ from ibidem_engines.cluster.ranking import read_hit
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import IN_HEADS, RequestFlow, Target
-from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, Members, Order, Place
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
 CHUNK = 1_000
@@ -184,7 +184,7 @@ class ClusterCollapse:
         """Read documents of some groups; see `EngineSearch.members`."""
         if not groups:
             return Members((), {})
-        limit = min(limit, MOST_MEMBERS, self.layout.most_hits)
+        limit = min(limit, MAX_MEMBERS, self.layout.most_hits)
         size = min(TOGETHER, self.layout.most_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
             "aggs": {OWN: filter_aggregations(self.body, {"groups": _sizes(groups)})}

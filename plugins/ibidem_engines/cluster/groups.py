@@ -23,7 +23,7 @@ from ibidem_engines.cluster.index import Layout, read
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
-from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
+from ibidem_engines.cluster.settled_leads import MAX_LEADS, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
@@ -72,7 +72,7 @@ class ClusterGroups(StoredGroups):
         self._layout = layout
         self._parts = shards(layout)
         self._identities: Mapping[str, str] | None = None
-        self._settled = {part: SettledLeads(MOST // max(1, len(self._parts))) for part in self._parts}
+        self._settled = {part: SettledLeads(MAX_LEADS // max(1, len(self._parts))) for part in self._parts}
 
     @override
     def parts(self) -> list[ShardRef]:

@@ -17,7 +17,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
 VERSION = "3"
-MOST_HITS = 10_000
+MAX_HITS = 10_000
 MISSING = 404
 _PARTS = (
     "*.aliases",
@@ -126,7 +126,7 @@ def read_layout(
         schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
         bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
         shard_counts={name: int(index_settings[name].get("number_of_shards", 1)) for name in indices},
-        most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
+        most_hits=min((int(each.get("max_result_window", MAX_HITS)) for each in settings), default=MAX_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
         aliases=_aliases(answer),
         streams={name: str(each["data_stream"]) for name, each in answer.items() if "data_stream" in each},

@@ -28,7 +28,7 @@ TOGETHER = 250
 APART = 30
 """Searches in a request when each is asked for alone."""
 
-MOST_TOGETHER = 1_000
+MAX_TOGETHER = 1_000
 """Hits from which on searches are parted."""
 
 SAMPLE_EVERY, FREQUENT = 10, 5
@@ -126,12 +126,12 @@ class LookUp:
     def _shared_body(self, questions: Sequence[_Question]) -> Clause:
         """Build one search for the values of all lookups."""
         clauses = [self._carries(name, values, 1) for name, values in _group_values(questions).items()]
-        return self._body(clauses, MOST_TOGETHER)
+        return self._body(clauses, MAX_TOGETHER)
 
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to their lookups; values with too many hits are searched for separately."""
-        hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::SAMPLE_EVERY])
-        if total <= MOST_TOGETHER:
+        hits_by_question = self._hits_by_question(questions, hits if total <= MAX_TOGETHER else hits[::SAMPLE_EVERY])
+        if total <= MAX_TOGETHER:
             for question, hits_by_name in hits_by_question.items():
                 sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
                 self._answers[question.at].add(question, sorted_hits, len(sorted_hits))

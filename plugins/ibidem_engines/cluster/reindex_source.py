@@ -54,7 +54,7 @@ from ibidem_ingest.errors import UsageError
 SAMPLE = 20
 """Documents that are looked into for a field that no mapping names."""
 
-FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
+FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
@@ -173,7 +173,7 @@ class ClusterReindexSource(ReindexSource):
             if raw:
                 self._check_whole(answer["docs"])
             self._drop_vectors(answer["docs"])
-            self._at_once = max(1, min(MOST_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
+            self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             documents += read_documents(
                 answer, {(name.index, name.id): name for name in batch}, self._fields, self._to_error, raw=raw
             )

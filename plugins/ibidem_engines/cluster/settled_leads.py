@@ -23,7 +23,7 @@ from ibidem_ingest.signatures.schema import BANDS
 WORTH = 30
 """Leads that are read in about the time that the values of one document take a server to look up."""
 
-MOST = 500_000
+MAX_LEADS = 500_000
 """Leads of an index that are held, of some 300 bytes each; one with more of them is asked for every value."""
 
 SLICE = 5_000
@@ -91,7 +91,7 @@ class SettledLeads:
         limit: How many are held at most.
     """
 
-    def __init__(self, limit: int = MOST) -> None:
+    def __init__(self, limit: int = MAX_LEADS) -> None:
         self._limit = limit
         self._lookups = self._last = self._count = 0
         self._forget()

@@ -88,7 +88,7 @@ def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
 
 LAYOUT = "2"
 
-LONGEST = 600.0
+MAX_SECONDS = 600.0
 """Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents."""
 
 LOOKS_EVERY = 100_000
@@ -119,7 +119,7 @@ class SqliteFile:
         longest: Seconds that one statement may take.
     """
 
-    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
+    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = MAX_SECONDS) -> None:
         self.path = path
         self.index = index
         self._patience, self._longest = patience, longest

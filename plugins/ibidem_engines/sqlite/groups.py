@@ -50,7 +50,7 @@ _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
 SLICE = 1_000
 LAST_PLACE = 2**63 - 1
-MOST = 10_000
+MAX_LEADS = 10_000
 """Leads that are read for one class of values of one document."""
 
 
@@ -175,7 +175,7 @@ class SqliteGroups(StoredGroups):
 def _search(keys: LeadKeys) -> SignatureLookup:
     """Build the lookup of one document's values; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
-    return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MOST)
+    return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MAX_LEADS)
 
 
 def _move(file: SqliteFile, place: int) -> None:

@@ -25,7 +25,7 @@ from ibidem_engines.sqlite.tables import as_json, lookup_values, sketched_values
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 
-MOST_CHARACTERS = 200_000_000
+MAX_CHARACTERS = 200_000_000
 """SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
 
 
@@ -101,8 +101,8 @@ def _facts(record: Record) -> Row:
 def _check(record: Record) -> None:
     """Refuse a record that SQLite cannot store."""
     length = len(record.document.text)
-    if length > MOST_CHARACTERS:
-        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MOST_CHARACTERS}")
+    if length > MAX_CHARACTERS:
+        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MAX_CHARACTERS}")
     check_storable(record)
 
 

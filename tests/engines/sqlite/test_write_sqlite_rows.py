@@ -36,7 +36,7 @@ def test_a_version_beyond_64_bits_is_refused(version: int) -> None:
 
 
 def test_a_text_that_sqlite_cannot_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(write, "MOST_CHARACTERS", 10)
+    monkeypatch.setattr(write, "MAX_CHARACTERS", 10)
     ready, outcomes = prepare([make_record("a", "0123456789"), make_record("b", "0123456789 ")])
     assert [each.id for each in ready] == ["a"]
     assert (outcomes[1].fate, outcomes[1].field) == (WriteStatus.REFUSED, "text")

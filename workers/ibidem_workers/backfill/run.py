@@ -36,13 +36,13 @@ Report = Callable[[int, int], None]
 LITTLE = 1_000
 """A pass of fewer documents is the last: while others write, another pass would follow for ever."""
 
-MOST_PASSES = 20
+MAX_PASSES = 20
 """Passes at most, since others may write as quickly as this reads."""
 
 DEATHS = 2
 """How often a process may end with a page in hand; the first time other pages were in hand as well."""
 
-MOST_DEATHS = 12
+MAX_DEATHS = 12
 """Processes that may end without a page done in between; more of them are not a document's fault."""
 
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
@@ -93,7 +93,7 @@ class Backfill:
         # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
         now = self._source.newest()
         self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
-        for _ in range(MOST_PASSES):
+        for _ in range(MAX_PASSES):
             if self.stop() or self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
 
@@ -110,7 +110,7 @@ class Backfill:
                 return self._sign(upto, switch_marks=switch_marks, changes_only=changes_only)
             except WorkerFailure:
                 self._deaths += 1
-                if self._deaths > MOST_DEATHS:
+                if self._deaths > MAX_DEATHS:
                     raise
                 self._bury()
 

@@ -16,7 +16,7 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
 from ibidem_workers.backfill.field_guard import FieldGuard, check_copy
-from ibidem_workers.backfill.run import MOST_PASSES, Report, open_for_backfill
+from ibidem_workers.backfill.run import MAX_PASSES, Report, open_for_backfill
 
 LISTED = 1_000
 """Refusals that are listed; more are counted."""
@@ -211,7 +211,7 @@ class _Copying:
 
     def _fill(self) -> Marks:
         position: Marks = {}
-        for _ in range(MOST_PASSES):
+        for _ in range(MAX_PASSES):
             upto = self.source.newest()
             if not self._copy(position, upto):
                 return upto

@@ -38,7 +38,7 @@ SIZE = 1_000
 FACTOR = 5
 """How many times as many documents a portion has whose leads are in columns."""
 
-LARGEST = 10_000
+MAX_PORTION = 10_000
 """Documents in a portion at most: a server reads no more at once."""
 
 MANY = 2_000
@@ -166,14 +166,14 @@ class Follower:
             return
         match = SharedMatch(self.engine, settler, self.queue, self._go_on, -(-self.size // 2))
         with suppress(Lost):
-            self._settle_in_portions(settler, checkpoint, new, LARGEST, self.stop, match)
+            self._settle_in_portions(settler, checkpoint, new, MAX_PORTION, self.stop, match)
 
     def _settle_by_columns(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
         """Settle new documents with all leads in columns."""
         if settler.recent_joins:  # of another part: searches still show them as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
-        read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, LARGEST)
+        read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
         with StoredColumns(count_leads(settler.store, [*settled, new]), self.memory) as stored:
             try:
                 slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)

@@ -24,7 +24,7 @@ from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.ranking import (
@@ -71,7 +71,7 @@ class DslBackend(SearchBackend):
     @property
     def page(self) -> PageRequest:
         """The requested page of the result list."""
-        deepest = min(DEEPEST, self.layout.most_hits)
+        deepest = min(MAX_WINDOW, self.layout.most_hits)
         if self.search.request.window > deepest:
             raise UsageError(
                 f"dedupe_window={self.search.request.window} is more than the index allows",
