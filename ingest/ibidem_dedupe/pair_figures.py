@@ -107,7 +107,7 @@ def _characters(a: Packed, b: Packed) -> Sequence[float]:
     share = noise.estimate(sum(equal))
     two = sum(equal[first] and equal[second] for first, second in zip(noise.FIRST, noise.SECOND, strict=True))
     runs, unknown = noise.estimate_difference(share, one.runs, other.runs), noise.estimate_unknown(one, other)
-    strange, size = one.unknown + other.unknown, one.runs + other.runs
+    unknown_terms, size = one.unknown + other.unknown, one.runs + other.runs
     alike = sum(left == right for left, right in zip(one.terms, other.terms, strict=True))
     return (
         share,
@@ -115,9 +115,9 @@ def _characters(a: Packed, b: Packed) -> Sequence[float]:
         two / len(noise.FIRST),
         changed(share),
         min(MAX_UNKNOWN, unknown / max(1.0, runs / noise.RUNS_OF_A_WORD)),
-        min(1.0, strange * noise.RUNS_OF_A_WORD / size),
+        min(1.0, unknown_terms * noise.RUNS_OF_A_WORD / size),
         alike / noise.OF_TERMS,
-        min(MAX_LIFT, unknown * size / max(1.0, runs * strange)),
+        min(MAX_LIFT, unknown * size / max(1.0, runs * unknown_terms)),
     )
 
 
@@ -198,7 +198,7 @@ def _character_columns(pairs: Pairs) -> Sequence[Figures]:
     known = (blocks[pairs.a, noise.SLOTS] > 0) & pairs.has_equal(blocks[:, noise.SLOTS]) & _is_same_table(pairs)
     equal, two, _ = equal_runs(blocks, pairs.a, pairs.b)
     a, b = NoiseFigures.read(pairs.columns, pairs.a), NoiseFigures.read(pairs.columns, pairs.b)
-    share, strange, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
+    share, unknown_terms, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
     runs, unknown = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     figures = (
         share,
@@ -206,9 +206,9 @@ def _character_columns(pairs: Pairs) -> Sequence[Figures]:
         two / len(noise.FIRST),
         _CHANGED_CHARACTERS[equal],
         np.minimum(MAX_UNKNOWN, unknown / np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)),
-        np.minimum(1.0, strange * noise.RUNS_OF_A_WORD / size),
+        np.minimum(1.0, unknown_terms * noise.RUNS_OF_A_WORD / size),
         (a.terms == b.terms).sum(axis=1) / noise.OF_TERMS,
-        np.minimum(MAX_LIFT, unknown * size / np.maximum(1.0, runs * strange)),
+        np.minimum(MAX_LIFT, unknown * size / np.maximum(1.0, runs * unknown_terms)),
     )
     return [np.where(known, each, 0.0) for each in figures]
 

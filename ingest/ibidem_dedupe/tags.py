@@ -196,10 +196,10 @@ class Tags:
                 yield entry, document
 
 
-def has_changed(then: str, now: str) -> bool:
+def has_changed(old_hash: str, now: str) -> bool:
     """Return whether a text has changed since, by its content hashes; hashes of two schemes say nothing.
 
     >>> has_changed("ch3:aa", "ch3:bb"), has_changed("ch3:aa", "ch4:bb"), has_changed("", "ch3:bb")
     (True, False, False)
     """
-    return then != now and then.partition(":")[0] == now.partition(":")[0]
+    return old_hash != now and old_hash.partition(":")[0] == now.partition(":")[0]

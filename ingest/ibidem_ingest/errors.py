@@ -143,13 +143,13 @@ class Unreadable(Exception):
     """A file, or the rest of it, cannot be read; the reader reports it as a refusal.
 
     Args:
-        why: The fault, and what would be right.
+        reason: The fault, and what would be right.
         field: The field at fault, or an empty string when it is the whole file.
     """
 
-    def __init__(self, why: str, field: str = "") -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str, field: str = "") -> None:
+        super().__init__(reason)
+        self.why = reason
         self.field = field
 
 

@@ -67,7 +67,7 @@ class Outcome:
 
     Args:
         id: The document's id.
-        fate: Indexed, unchanged, stale, refused, deleted or missing.
+        status: Indexed, unchanged, stale, refused, deleted or missing.
         order: A number that grows with each write, as far as the engine knows one; 0 when nothing was written.
         previous_version: The version that was there before; None when there was none.
         field: For a refusal: the field at fault, or empty.
@@ -75,7 +75,7 @@ class Outcome:
     """
 
     id: str
-    fate: WriteStatus
+    status: WriteStatus
     order: int = 0
     previous_version: int | None = None
     field: str = ""

@@ -141,13 +141,13 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
             begins = valued = False
 
 
-def _word(text: str, at: int) -> str:
+def _word(text: str, position: int) -> str:
     """Return the word at a position, without closing parentheses of an outer group."""
-    match = _WORD.match(text, at)
-    piece = match[0] if match else text[at]
+    match = _WORD.match(text, position)
+    piece = match[0] if match else text[position]
     while piece.endswith(")") and piece.count(")") > piece.count("("):
         piece = piece[:-1]
-    return piece or text[at]
+    return piece or text[position]
 
 
 def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) -> Token:

@@ -117,7 +117,7 @@ def test_a_sample_chooses_more_strictly_where_the_whole_has_more_pairs_that_are_
     rewritten, forms = pairs_with(0.66, "law"), pairs_with(0.55, "form", 12)
     collection = sign_documents([*rewritten, *forms], tables)
     alone = choose_figures(collection, labelled(rewritten), set())
-    sample = choose_figures(collection, labelled(rewritten), set(), whole=100 * len(collection.ids))
+    sample = choose_figures(collection, labelled(rewritten), set(), collection_size=100 * len(collection.ids))
     assert sample.chosen.similarity >= alone.chosen.similarity
     assert sample.default.precision <= alone.default.precision
 

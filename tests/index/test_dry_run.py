@@ -24,8 +24,8 @@ WORDS = [
 ]
 
 
-def text(at: int) -> str:
-    return " ".join(WORDS[(at * 7 + 3 * place * place) % len(WORDS)] for place in range(80)) + f" {at}"
+def text(position: int) -> str:
+    return " ".join(WORDS[(position * 7 + 3 * place * place) % len(WORDS)] for place in range(80)) + f" {position}"
 
 
 @pytest.fixture

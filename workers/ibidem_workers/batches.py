@@ -28,18 +28,18 @@ class SerializedDocument(NamedTuple):
     json: bytes
 
 
-def serialize(document: Document, version: int, where: str) -> SerializedDocument:
+def serialize(document: Document, version: int, location: str) -> SerializedDocument:
     """Serialize a document as JSON.
 
     Args:
         document: The document.
         version: Its version where it names none.
-        where: The place it was read from, for refusals.
+        location: The place it was read from, for refusals.
 
     Raises:
         TypeError: It holds a value that JSON cannot express.
     """
-    record = {"version": version} | document.as_record() | {WHERE: where}
+    record = {"version": version} | document.as_record() | {WHERE: location}
     # One that was made by hand may hold anything, and is checked where it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 

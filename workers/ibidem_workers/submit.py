@@ -197,7 +197,7 @@ class Submission:
     def _note(self, state: State) -> None:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
-        self.record.passed_over = dict(self._tally.passed_over)
+        self.record.passed_over = dict(self._tally.skipped_files)
         self.record.damaged_bytes = dict(self._tally.damaged_bytes.most_common(MAX_DAMAGED))
         self._last_note = time.monotonic()
         retry_unavailable(lambda: self._head.write(self.record.as_json()), self._patience)

@@ -101,11 +101,11 @@ def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tup
     """Join mails that answer each other or the same missing mail; returns the first of each thread."""
     root = list(range(len(parent)))
 
-    def find(at: int) -> int:
-        while root[at] != at:
-            root[at] = root[root[at]]
-            at = root[at]
-        return at
+    def find(position: int) -> int:
+        while root[position] != position:
+            root[position] = root[root[position]]
+            position = root[position]
+        return position
 
     missing: dict[str, int] = {}
     for number, mail in enumerate(parents.mails):

@@ -85,15 +85,15 @@ class Parents:
 
     def _resolve(self, number: int) -> None:
         mail = self.mails[number]
-        found: int | None
+        parent: int | None
         for by, find in (
             ("headers", self._by_headers),
             ("quotation", self._by_quotation),
             ("subject", self._by_subject),
         ):
-            found = find(number, mail)
-            if found is not None:
-                self.parent[number], self.by[number] = found, by  # type: ignore[call-overload]  # names of the table
+            parent = find(number, mail)
+            if parent is not None:
+                self.parent[number], self.by[number] = parent, by  # type: ignore[call-overload]  # names of the table
                 break
         if self.by[number] != "headers":
             for each in mail.ancestors[:1]:
@@ -158,12 +158,12 @@ class Parents:
     def _earlier(self, number: int, mail: ThreadMail) -> Iterator[int]:
         """Yield the mails of the same subject from a mail's recipients, the latest first."""
         time = mail.time if mail.time is not None else float("inf")
-        found: list[tuple[float, int]] = []
+        candidates: list[tuple[float, int]] = []
         for person in mail.recipients or ("",):
             line = self._subjects.get((mail.subject, person), ())
             end = bisect_left(line, (time, number))
-            found += line[max(0, end - NEAREST) : end]
-        for sent, candidate in sorted(found, reverse=True)[:NEAREST]:
+            candidates += line[max(0, end - NEAREST) : end]
+        for sent, candidate in sorted(candidates, reverse=True)[:NEAREST]:
             if candidate != number and (mail.time is None or sent == float("-inf") or time - sent <= DAYS):
                 yield candidate
 
@@ -171,8 +171,8 @@ class Parents:
 def _smallest(values: Hashes, count: int) -> list[int]:
     """Return the smallest distinct values."""
     distinct = np.unique(values)
-    chosen: list[int] = distinct[:count].tolist()
-    return chosen
+    smallest: list[int] = distinct[:count].tolist()
+    return smallest
 
 
 def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:

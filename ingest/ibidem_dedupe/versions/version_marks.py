@@ -153,15 +153,15 @@ def read_number(value: object) -> tuple[int, ...]:
 
 def _take_years(text: str) -> tuple[str, tuple[str, ...], int | None]:
     """Remove dates and years from a name; returns the rest, the removed text, and the last year."""
-    found: list[tuple[str, int]] = []
+    years: list[tuple[str, int]] = []
 
     def take(match: re.Match[str]) -> str:
-        found.append((match[0], int(match[1] or match[7])))
+        years.append((match[0], int(match[1] or match[7])))
         return " "
 
     text = _DATE.sub(take, text)
     text = _YEAR.sub(lambda match: take(match) if _is_time(match) else match[0], text)
-    return text, tuple(written for written, _ in found), found[-1][1] if found else None
+    return text, tuple(written for written, _ in years), years[-1][1] if years else None
 
 
 def _is_time(match: re.Match[str]) -> bool:

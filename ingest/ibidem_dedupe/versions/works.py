@@ -135,7 +135,7 @@ class Works:
         return bool(one and other) and one.isdisjoint(other)
 
     def _join_by_text(
-        self, a: int, b: int, share: float, common: frozenset[Name], least: Mapping[Relation, float]
+        self, a: int, b: int, share: float, common: frozenset[Name], minimum: Mapping[Relation, float]
     ) -> bool:
         """Join two documents that share enough.
 
@@ -144,7 +144,7 @@ class Works:
             b: Row of the other.
             share: Share of runs that they have in common.
             common: Names that do not count.
-            least: Share that they need.
+            minimum: Share that they need.
 
         Returns:
             Whether they are settled: joined, or of two works for certain.
@@ -152,7 +152,7 @@ class Works:
         relation = name_relation(self.documents[a], self.documents[b], common)
         if relation == "other" or self._are_declared_two(a, b):
             return True
-        if share < least[relation]:
+        if share < minimum[relation]:
             return share < MIN_SHARED_RARE[relation]
         if relation == "none" and self._have_two_titles(a, b):
             return True
@@ -169,27 +169,27 @@ class Works:
 
     def _called(self) -> Mapping[str, int]:
         """Return the first document with each name that others may refer to."""
-        called: dict[str, int] = {}
+        names: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in document.called:
-                called.setdefault(name, row)
-        return called
+                names.setdefault(name, row)
+        return names
 
-    def _same_declared(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    def _same_declared(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
         """Yield pairs that declare the same work, or of which one declares the other as its work."""
         works: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in sorted(document.works):
-                other = works.setdefault(name, called.get(name, row))
+                other = works.setdefault(name, names.get(name, row))
                 if other != row:
                     yield other, row
 
-    def _replaced(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    def _replaced(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
         """Yield pairs of which one declares that it replaces the other, or is replaced by it."""
         for row, document in enumerate(self.documents):
             for name in sorted(document.replaces | document.replaced_by):
-                if called.get(name, row) != row:
-                    yield called[name], row
+                if names.get(name, row) != row:
+                    yield names[name], row
 
     def _candidates(self) -> Iterator[tuple[int, int, float]]:
         """Yield unjoined pairs that have a name or a run in common, with their similarity."""

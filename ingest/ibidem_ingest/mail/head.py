@@ -55,11 +55,11 @@ def message_ids(value: object) -> list[str]:
     (['a@x', 'b@x'], ['c@x'], [])
     """
     texts = [each for each in value if isinstance(each, str)] if isinstance(value, list) else [value]
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     for text in texts:
         if isinstance(text, str):
-            found.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
-    return list(found)
+            ids.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
+    return list(ids)
 
 
 def addresses(*values: object) -> frozenset[str]:

@@ -58,15 +58,15 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
     contents = _Contents(parse)
     contents.read(mail)
     text = contents.text()
-    attached = [_sub_record(mail, each) for each in contents.attached]
+    attachments = [_sub_record(mail, each) for each in contents.attached]
     record = _head(mail)
-    if not text.strip() and not attached:
+    if not text.strip() and not attachments:
         raise Unreadable(EMPTY if not mail.get_payload() else "it contains no text; leave it out", "text")
     record |= {"text": text, "title": record["title"] or first_line(text)}
     meta = dict(record["meta"]) if isinstance(record["meta"], dict) else {}
     if contents.names:
         meta["attachments"] = contents.names
-    return record | {"meta": meta} | ({ATTACHED: attached} if attached else {})
+    return record | {"meta": meta} | ({ATTACHED: attachments} if attachments else {})
 
 
 def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:

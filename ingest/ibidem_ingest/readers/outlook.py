@@ -180,10 +180,10 @@ class Storage:
         """
         depth = len(self.path)
         names = {entry[depth] for entry in self.entries if entry[:depth] == self.path and len(entry) > depth}
-        numbered = sorted(name for name in names if name.startswith(prefix))
-        if len(numbered) > MAX_PARTS:
+        numbered_runs = sorted(name for name in names if name.startswith(prefix))
+        if len(numbered_runs) > MAX_PARTS:
             raise Unreadable(f"it has more than {MAX_PARTS:,} parts; leave it out", "text")
-        for name in numbered:
+        for name in numbered_runs:
             yield Storage(self.file, self.entries, (*self.path, name), self.depth)
 
     def stream(self, number: int, kind: str) -> bytes:

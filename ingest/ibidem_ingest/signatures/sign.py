@@ -166,7 +166,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
             batch, [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)]
         ),
         titles=titles,
-        titled=is_titled,
+        title_flags=is_titled,
         profiles=text_profile.sign_batch(batch, groups),
         numbers=numbers.sign_batch(batch, groups),
         slots=minhash.sign_batch(sequences),

@@ -210,19 +210,19 @@ def least_common_length(a: int, b: int) -> int:
 NO_PLACES: Places = np.zeros(0, np.int64)
 
 
-def common_places(a: UniqueWords, b: UniqueWords, least: int = 0) -> tuple[Places, Places]:
-    """Return the positions of the common words, in the order of the first text; empty if fewer than `least`.
+def common_places(a: UniqueWords, b: UniqueWords, minimum: int = 0) -> tuple[Places, Places]:
+    """Return the positions of the common words, in the order of the first text; empty if fewer than `minimum`.
 
     A hash that a text holds twice (two words of one hash) counts where it occurs first.
     """
     if a.words.size > b.words.size:
-        right, left = common_places(b, a, least)
+        right, left = common_places(b, a, minimum)
         order = np.argsort(left)
         return left[order], right[order]
     position = b.sorted_hashes.searchsorted(a.sorted_hashes)
     position[position == b.sorted_hashes.size] = 0
     positions = (b.sorted_hashes[position] == a.sorted_hashes).nonzero()[0]
-    if positions.size < least:
+    if positions.size < minimum:
         return NO_PLACES, NO_PLACES
     left, right = a.order[positions], b.order[position[positions]]
     order = np.argsort(left)

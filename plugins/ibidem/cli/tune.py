@@ -90,7 +90,7 @@ def run(
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters
         )
-    tuning = tune(collection, pair_labels, learn=learn, whole=whole)
+    tuning = tune(collection, pair_labels, learn=learn, collection_size=whole)
     if save and tuning.improves:
         keep(tuning, save, settings)
     show(tuning, save, as_json=as_json)

@@ -54,17 +54,17 @@ class DiffSide:
     words: list[str]
 
     @classmethod
-    def cut(cls, text: str, most: int | None = None) -> "DiffSide":
+    def cut(cls, text: str, limit: int | None = None) -> "DiffSide":
         """Cut a text.
 
         Args:
             text: The text.
-            most: How many words to cut at most; None: all.
+            limit: How many words to cut at most; None: all.
 
         >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
-        cut = list(islice(chunks(text), most))
+        cut = list(islice(chunks(text), limit))
         return cls([chunk.tokens for chunk in cut], [text[chunk.start : chunk.end] for chunk in cut])
 
 

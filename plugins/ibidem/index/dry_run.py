@@ -235,9 +235,9 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
     with open_for_backfill(settings) as (engine, source):
         source.check("memory")
         check_fields(source)
-        upto = source.newest()
-        documents = sum(map(source.count, all_writes(upto)))
-        hits = tally.hits(source, settings, read_all(source, upto))
+        end = source.newest()
+        documents = sum(map(source.count, all_writes(end)))
+        hits = tally.hits(source, settings, read_all(source, end))
         try:
             words = load_overrides(engine)
         except NoIndex:

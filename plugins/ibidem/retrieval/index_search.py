@@ -96,8 +96,8 @@ def search_client(
 
     def groups(question: str, size: int) -> Response:
         """Search by the client."""
-        found: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
-        return found
+        response: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
+        return response
 
     return PassageSearch(groups, text_field)
 

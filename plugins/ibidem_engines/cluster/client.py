@@ -294,21 +294,21 @@ class ClusterClient:
             self._wire.close()
         self._wire = None
 
-    def _send(self, ask: ApiRequest) -> Any:
+    def _send(self, request: ApiRequest) -> Any:
         try:
-            if ask.lines is not None:
-                return self.ask_lines(ask.path, map(orjson.dumps, self._lines(ask)), **ask.params)
-            return self.ask(ask.method, ask.path, ask.body, **ask.params)
+            if request.lines is not None:
+                return self.ask_lines(request.path, map(orjson.dumps, self._lines(request)), **request.params)
+            return self.ask(request.method, request.path, request.body, **request.params)
         except Permanent as error:
             cause = error.__cause__
-            if not (isinstance(cause, Failure) and cause.status in ask.passed_over):
+            if not (isinstance(cause, Failure) and cause.status in request.ok_statuses):
                 raise
             return {}
 
-    def _lines(self, ask: ApiRequest) -> Iterable[Mapping[str, Any]]:
+    def _lines(self, request: ApiRequest) -> Iterable[Mapping[str, Any]]:
         """Yield the lines of a request; in `_msearch` every second one is a body."""
-        lines = ask.lines or ()
-        if not ask.path.endswith("/_msearch"):
+        lines = request.lines or ()
+        if not request.path.endswith("/_msearch"):
             return lines
         return [{**self._search_parts, **line} if position % 2 else line for position, line in enumerate(lines)]
 

@@ -153,12 +153,12 @@ class ClusterReindexSource(ReindexSource):
         return newest(self._cluster, self.parts(), marks)
 
     @override
-    def count(self, stretch: SeqNoRange) -> int:
-        return count(self._cluster, stretch)
+    def count(self, seq_range: SeqNoRange) -> int:
+        return count(self._cluster, seq_range)
 
     @override
-    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
-        return [name for name, _ in states(self._cluster, stretch, size)]
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        return [name for name, _ in states(self._cluster, seq_range, size)]
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
@@ -185,7 +185,7 @@ class ClusterReindexSource(ReindexSource):
             storage.check("strip")
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
-                check_whole(self._cluster, storage, found, self._layout.most_hits)
+                check_whole(self._cluster, storage, found, self._layout.max_hits)
 
     def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
         """Remove vectors from the signed fields, so that signatures do not depend on whether they were requested."""

@@ -99,23 +99,23 @@ class SqliteGroups(StoredGroups):
             return count_given_up(self._file)
 
     @override
-    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._rows(_LEADS, (stretch.after, stretch.upto, size))
+    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._rows(_LEADS, (seq_range.after, seq_range.end, size))
 
     @override
-    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._rows(_DOCUMENTS, (stretch.after, stretch.upto, size))
+    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._rows(_DOCUMENTS, (seq_range.after, seq_range.end, size))
 
     @override
-    def count_leads(self, stretch: SeqNoRange) -> int:
+    def count_leads(self, seq_range: SeqNoRange) -> int:
         with self._file.reading():
-            (count,) = self._file.run(_COUNT_LEADS, (stretch.after, stretch.upto)).fetchone()
+            (count,) = self._file.run(_COUNT_LEADS, (seq_range.after, seq_range.end)).fetchone()
         return int(count)
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         searches = [_search(each) for each in keys]
-        results = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
+        results = self._finder.find(searches, None, last_lead=end[ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     @override
@@ -129,8 +129,8 @@ class SqliteGroups(StoredGroups):
             last_name = rows[-1].name.order
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
-        last_place = LAST_PLACE if upto is None else upto[ShardRef(self.index)]
+    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
+        last_place = LAST_PLACE if end is None else end[ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
     @override

@@ -75,9 +75,9 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
     with open_for_backfill(settings) as (_, source):
         source.check("place")
         check_fields(source)
-        upto = source.newest()
-        documents = sum(source.count(stretch) for stretch in all_writes(upto))
-        for portion in read_all(source, upto):
+        end = source.newest()
+        documents = sum(source.count(seq_range) for seq_range in all_writes(end))
+        for portion in read_all(source, end):
             for original in portion:
                 _take(result, original, tables, settings, source.text_field)
             report(result.read, documents)

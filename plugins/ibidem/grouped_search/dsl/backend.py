@@ -71,7 +71,7 @@ class DslBackend(SearchBackend):
     @property
     def page(self) -> PageRequest:
         """The requested page of the result list."""
-        deepest = min(MAX_WINDOW, self.layout.most_hits)
+        deepest = min(MAX_WINDOW, self.layout.max_hits)
         if self.search.request.window > deepest:
             raise UsageError(
                 f"dedupe_window={self.search.request.window} is more than the index allows",
@@ -181,7 +181,7 @@ class DslBackend(SearchBackend):
         body = self._body(depth)
         if exclude:
             body = add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
-        ranking = yield from rank(self.search.target, body, self.layout.most_hits, ids=self.ids)
+        ranking = yield from rank(self.search.target, body, self.layout.max_hits, ids=self.ids)
         check_complete(ranking.answer)
         if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)

@@ -169,16 +169,16 @@ class Depth:
             return {**item, "retriever": self.retriever(item["retriever"], path, level)}
         return self.retriever(item, path, level)
 
-    def _raise(self, parts: Mapping[str, Any], name: str, path: str, least: int) -> Json:
+    def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
         """Raise a number of a part, if it is too small or left to the engine's default."""
         value = parts.get(name, DEFAULT)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
             raise UsageError(
                 f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {MAX_WINDOW:,}"
             )
-        if name in parts and value >= least:
+        if name in parts and value >= minimum:
             return {**parts}
-        used = max(value, least)
+        used = max(value, minimum)
         self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": MAX_WINDOW})
         return {**parts, name: used}
 
