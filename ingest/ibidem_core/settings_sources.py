@@ -78,7 +78,7 @@ def _refuse_unknown(names: Iterable[str], choices: Iterable[str], location: str)
             raise UsageError(f"{location}: {name} is no longer a setting: {reason}", remedy)
     if unknown:
         raise UsageError(
-            f"{location}: no setting is called {', '.join(map(redact_text, unknown))}",
+            f"{location}: there is no setting {', '.join(map(redact_text, unknown))}",
             f"the settings are: {', '.join(sorted(choices))}",
         )
 

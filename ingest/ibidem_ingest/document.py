@@ -146,7 +146,9 @@ def check(document: Document) -> None:
     >>> check(Document("a", "Some words.", date="1787"))
     """
     if not isinstance(document, Document):
-        raise UsageError(f"{short_repr(document)} is not a document", "make one with Document(id, text) or read_record")
+        raise UsageError(
+            f"{short_repr(document)} is not a document", "create one with Document(id, text) or read_record"
+        )
     read_record(document.as_record(), "document")
 
 

@@ -256,5 +256,5 @@ def states(link: Link, seq_range: SeqNoRange) -> list[Stored]:
 
 def _outcome(id_: str, result: ActionOutcome) -> Outcome:
     if result.status == CONFLICT:
-        return Outcome(id_, WriteStatus.STALE, why="a newer one is there")
+        return Outcome(id_, WriteStatus.STALE, why="a newer one exists")
     return Outcome(id_, WriteStatus.INDEXED, write_order(result.place))

@@ -70,7 +70,7 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """
     if strangers := [each for each in documents if not isinstance(each, Document)]:
         raise UsageError(
-            f"{short_repr(strangers[0])} is not a document", "make one with Document(id, text) or read_record"
+            f"{short_repr(strangers[0])} is not a document", "create one with Document(id, text) or read_record"
         )
     return [signatures for _, signatures in sign_stream(documents, tables)]
 

@@ -85,7 +85,7 @@ def run(
         ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json, on_page), settings)
         return
     if on_page:
-        raise UsageError("--page shows what --ask asks", "give --ask N too")
+        raise UsageError("--page needs --ask", "give --ask N too")
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters

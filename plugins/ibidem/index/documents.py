@@ -163,7 +163,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
     if kept := [outcome for outcome in outcomes if outcome.status in (WriteStatus.STALE, WriteStatus.REFUSED)]:
         first = kept[0]
-        newer = "leave the version out, which deletes whatever is there, or name a newer one"
+        newer = "leave the version out, which deletes any version, or name a newer one"
         raise UsageError(
             f"{len(kept)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
             newer if first.status is WriteStatus.STALE else "delete it by the name of its index",

@@ -92,7 +92,7 @@ KINDS: dict[str, Fault] = {
     SHARDS: Fault(
         Unavailable, "not every copy of the index took part", "try again, or look at the logs of the nodes", soon=True
     ),
-    "index_not_found_exception": Fault(NoIndex, "", "make the index with: ibidem ingest PATH"),
+    "index_not_found_exception": Fault(NoIndex, "", "create the index with: ibidem ingest PATH"),
     "circuit_breaking_exception": Fault(Unavailable, "its memory is full", "try again, or give it more", soon=True),
     "rejected_execution_exception": _BUSY,
     "es_rejected_execution_exception": _BUSY,
@@ -168,7 +168,7 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
         place: The address without secrets, to be named.
 
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
-    'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
+    'opensearch+http://host:9200: no such index [news]; create the index with: ibidem ingest PATH'
     """
     fault = find_fault(failure)
     message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason

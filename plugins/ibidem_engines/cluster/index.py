@@ -156,7 +156,7 @@ def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
     """Refuse to read a missing index, and an index that another version signed."""
     if not layout.indices:
-        raise NoIndex(f"no index {index!r} in {cluster.label}", "make it with: ibidem ingest PATH")
+        raise NoIndex(f"no index {index!r} in {cluster.label}", "create it with: ibidem ingest PATH")
     if fault := schema_fault(layout):
         raise Permanent(f"{cluster.label}: {fault[0]}", fault[1])
 

@@ -319,7 +319,7 @@ def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
 def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
     name = document.name.id
     if outcome.status == CONFLICT:
-        return Outcome(name, WriteStatus.STALE, why="a newer one is there")
+        return Outcome(name, WriteStatus.STALE, why="a newer one exists")
     if outcome.reason:
         return Outcome(name, WriteStatus.REFUSED, field=refused_field(outcome.reason), why=outcome.reason)
     return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place))

@@ -137,7 +137,7 @@ class SqliteFile:
             with suppress(IsADirectoryError, PermissionError):  # opening it gives the better message
                 make_file(self.path)
         except OSError as error:
-            raise Permanent(f"SQLite file {self.path}: its folder cannot be made ({error})") from error
+            raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})") from error
         with self._lock, self._translate_errors():
             connection = self._open("rw")
             self._patiently(connection, "pragma journal_mode = wal")
@@ -270,7 +270,7 @@ class SqliteFile:
         )
 
     def _no_index(self) -> NoIndex:
-        return NoIndex(f"no index {self.index!r} in {self.path}", "make it with: ibidem ingest PATH")
+        return NoIndex(f"no index {self.index!r} in {self.path}", "create it with: ibidem ingest PATH")
 
     def _state(self) -> dict[str, Value]:
         connection = self._open("rw")
