@@ -24,8 +24,6 @@ LOG_SCHEME = "tl1:"
 MIN_CHARACTERS = 3
 MIN_KEPT = 5
 
-_NEWLINE, _ZERO = ord("\n"), ord("0")
-
 
 def sign(tokens: Sequence[str], *, log: bool = False) -> str:
     """Sign the tokens of one document or page.
