@@ -1,14 +1,17 @@
 """Containment of mails: whether one contains another completely, and which quoted words it alters."""
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
-from ibidem_dedupe.threads.thread_mail import ThreadMail
-from ibidem_dedupe.word_runs import RUN, Hashes
+from ibidem_dedupe.threads.thread_mail import Piece, ThreadMail
+from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, runs
 
 MIN_COVERED = 0.3
 """Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered."""
+
+NOTHING = Piece("new", NO_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +28,22 @@ class Alteration:
 
 
 def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
-    """Return whether a mail contains all words and attachments of another, including its quotations."""
+    """Return whether a mail contains all words and attachments of another, including its quotations.
+
+    The words of each depth are looked for first. Where marks are damaged, or answers stand between quoted lines, a
+    depth of the one is not that of the other: then each part is looked for in whatever the holder reads as.
+    """
     if not mail.attachments <= holder.attachments:
         return False
+    return _holds_levels(holder, mail) or all(
+        _holds_piece(holder, before.words, piece.words)
+        for before, piece in pairwise([NOTHING, *mail.pieces])
+        if piece.kind in ("new", "quoted")
+    )
+
+
+def _holds_levels(holder: ThreadMail, mail: ThreadMail) -> bool:
+    """Return whether the words of each depth stand at one depth of the holder."""
     for depth, words in enumerate(mail.words):
         if words.size >= RUN:
             if not _is_subset(mail.runs(depth), holder.all_runs):
@@ -35,6 +51,19 @@ def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
         elif words.size and not any(_occurs(words, level) for level in holder.words):
             return False
     return True
+
+
+def _holds_piece(holder: ThreadMail, before: Hashes, words: Hashes) -> bool:
+    """Return whether the words of a part stand in the holder, wherever its marks put them.
+
+    Few words, such as `Yes.`, have to begin a part that is quoted, or to follow what they follow in their own mail.
+    """
+    if words.size >= RUN:
+        return _is_subset(runs(words), holder.reading_runs)
+    if any(np.array_equal(piece.words[: words.size], words) for piece in holder.pieces if piece.kind == "quoted"):
+        return True
+    joined = runs(np.concatenate([before, words])[-RUN:])
+    return bool(joined.size) and _is_subset(joined, holder.reading_runs)
 
 
 def _is_subset(values: Hashes, others: Hashes) -> bool:

@@ -1,19 +1,33 @@
-"""A mail prepared for threading: its ids, its people, its time, and the words of each quotation depth."""
+"""A mail prepared for threading: its ids, its people, its time, and the words of its parts."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from itertools import pairwise
+from itertools import accumulate, islice, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answer, is_mail, message_ids
-from ibidem_ingest.mail.parts import part, unmarked
+from ibidem_ingest.mail.lines import Kind
+from ibidem_ingest.mail.parts import Part, part, unmarked
 
 MAX_DEPTH = 250
 HEADING = 500
+
+
+class Piece(NamedTuple):
+    """The words of one part of a body.
+
+    Args:
+        kind: Who wrote it.
+        words: Hashes of its words.
+    """
+
+    kind: Kind
+    words: Hashes
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -34,6 +48,7 @@ class ThreadMail:
         words: Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
         attachments: Names of what is attached.
         run_levels: Hashes of the runs of words of each depth, in text order.
+        pieces: The parts of its body in text order, with headings and signatures.
     """
 
     id: str
@@ -49,6 +64,7 @@ class ThreadMail:
     words: Sequence[Hashes]
     attachments: frozenset[str]
     run_levels: Sequence[Hashes]
+    pieces: Sequence[Piece] = ()
     _cache: dict[str, Hashes] = field(default_factory=dict, repr=False)
 
     @property
@@ -67,6 +83,24 @@ class ThreadMail:
             self._cache["all"] = np.unique(np.concatenate(self.run_levels)) if self.run_levels else NO_WORDS
         return self._cache["all"]
 
+    @property
+    def reading_runs(self) -> Hashes:
+        """The distinct runs of all depths, of the whole body and of all that is quoted in it, sorted.
+
+        A quotation whose marks are damaged changes its depth from one line to the next, and still reads on.
+        """
+        if "reading" not in self._cache:
+            whole, quoted = (runs(np.concatenate([NO_WORDS, *words])) for words in self._readings())
+            self._cache["reading"] = np.unique(np.concatenate([self.all_runs, whole, quoted]))
+        return self._cache["reading"]
+
+    def _readings(self) -> tuple[list[Hashes], list[Hashes]]:
+        """Return the words of the whole body, and of all that others wrote."""
+        return (
+            [piece.words for piece in self.pieces],
+            [piece.words for piece in self.pieces if piece.kind in ("quoted", "heading")],
+        )
+
 
 def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
     """Split the mails among documents into their parts; other documents are skipped.
@@ -76,36 +110,51 @@ def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
     """
     mails = (document for document in documents if document.meta and is_mail(document.meta))
     for some in text_batches(mails):
-        texts, counts, headings = [], [], []
-        for document in some:
-            levels, heading = _levels(document.text)
-            texts += levels
-            counts.append(len(levels))
-            headings.append(heading)
+        bodies = [part(document.text) for document in some]
+        texts = [unmarked(document.text, each) for document, body in zip(some, bodies, strict=True) for each in body]
         hashes, ends = hash_words(texts)
-        batch_runs = runs(hashes)
-        place = 0
-        for document, count, heading in zip(some, counts, headings, strict=True):
-            offsets = ends[place : place + count + 1]
-            words = [hashes[a:b] for a, b in pairwise(offsets)]
-            run_levels = [batch_runs[a : max(a, b - RUN + 1)] for a, b in pairwise(offsets)]
-            place += count
-            yield _mail(document, words, run_levels, heading)
+        words = (hashes[start:end] for start, end in pairwise(ends))
+        pieces = [[Piece(each.kind, next(words)) for each in body] for body in bodies]
+        levels = list(map(_levels, bodies, pieces))
+        for document, body, some_pieces, some_levels, some_runs in zip(
+            some, bodies, pieces, levels, _runs(levels), strict=True
+        ):
+            yield _mail(document, _heading(document.text, body), some_pieces, some_levels, some_runs)
 
 
-def _levels(text: str) -> tuple[list[str], str]:
-    """Return the texts of each depth, and the heading above the quotation."""
-    levels: dict[int, list[str]] = {0: []}
-    heading = ""
-    for piece in part(text):
+def _levels(body: Sequence[Part], pieces: Sequence[Piece]) -> list[Hashes]:
+    """Return the words of each depth."""
+    levels: dict[int, list[Hashes]] = {0: []}
+    for part_, piece in zip(body, pieces, strict=True):
         if piece.kind in ("new", "quoted"):
-            levels.setdefault(min(piece.depth, MAX_DEPTH), []).append(unmarked(text, piece))
-        elif piece.kind == "heading" and piece.depth == 1 and not heading:
-            heading = text[piece.start : min(piece.end, piece.start + HEADING)].lower()
-    return ["\n".join(levels.get(depth, ())) for depth in range(max(levels) + 1)], heading
+            levels.setdefault(min(part_.depth, MAX_DEPTH), []).append(piece.words)
+    found = [levels.get(depth, ()) for depth in range(max(levels) + 1)]
+    return [words[0] if len(words) == 1 else np.concatenate([NO_WORDS, *words]) for words in found]
 
 
-def _mail(document: Document, words: Sequence[Hashes], run_levels: Sequence[Hashes], heading: str) -> ThreadMail:
+def _runs(mails: Sequence[Sequence[Hashes]]) -> Iterator[list[Hashes]]:
+    """Yield the runs of the depths of each mail, hashed at once."""
+    levels = [level for mail in mails for level in mail]
+    hashed = runs(np.concatenate([NO_WORDS, *levels]))
+    ends = accumulate((level.size for level in levels), initial=0)
+    places = pairwise(ends)
+    for mail in mails:
+        yield [hashed[start : max(start, end - RUN + 1)] for start, end in islice(places, len(mail))]
+
+
+def _heading(text: str, body: Sequence[Part]) -> str:
+    """Return the heading above the quotation."""
+    first = next((piece for piece in body if piece.kind == "heading" and piece.depth == 1), None)
+    return text[first.start : min(first.end, first.start + HEADING)].lower() if first else ""
+
+
+def _mail(
+    document: Document,
+    heading: str,
+    pieces: Sequence[Piece],
+    levels: Sequence[Hashes],
+    run_levels: Sequence[Hashes],
+) -> ThreadMail:
     meta = document.meta
     own = message_ids(meta.get(MESSAGE_ID))
     named = [*message_ids(meta.get("in-reply-to")), *reversed(message_ids(meta.get("references")))]
@@ -121,9 +170,10 @@ def _mail(document: Document, words: Sequence[Hashes], run_levels: Sequence[Hash
         recipients=addresses(meta.get("to"), meta.get("cc")),
         time=seconds(document.date),
         heading=heading,
-        words=words,
+        words=levels,
         attachments=_names(meta),
         run_levels=run_levels,
+        pieces=pieces,
     )
 
 

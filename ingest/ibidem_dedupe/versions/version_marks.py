@@ -11,6 +11,9 @@ from ibidem_ingest.text.folding import fold
 MAX_NAME = 300
 """Characters of a name that are read."""
 
+DECIMAL_WORDS = 3
+"""Words of a name, its number among them, of which a number with a point is a version."""
+
 Stage = Literal[0, 1, 2, 3]
 """Draft, plain, amended, final."""
 
@@ -26,8 +29,18 @@ _NUMBERED = re.compile(
     r"(?:(?<![^\W\d_])v[.:#_-]{0,3}"  # no blank: `United States v. 37 Photographs`
     r"|\b(?:version|vers|ver|rev|revision|release|draft|edition|ed|fassung|entwurf|auflage|ausgabe"
     r"|edicion|edizione|versione|revisione|versie|wersja|версия|редакция)[ .:#_-]{0,3})"
-    r"(\d{1,4}(?:\.\d{1,4}){0,3})(?![^\W_])"
+    r"(\d{1,4}\.\d{1,4}[a-z]|\d{1,4}(?:\.\d{1,4}){0,3})(?![^\W_])"
 )
+_DECIMAL = re.compile(r"(?<![\w.:/-])(\d{1,2}(?:\.\d{1,3}){1,3}[a-z]?)(?![\w.:/%-])(?! [ap]\.?m\b)")
+"""A number with a point, of a name of several words: `Mozilla Public License 2.0`."""
+
+_COUNTED = re.compile(
+    r"\b(?:section|sec|rule|chapter|part|article|art|clause|form|no|nr|item|schedule|annex|appendix|exhibit|table|figure"
+    r"|policy|paragraph|par|title|book|abschnitt|kapitel|artikel|anlage|regel|seccion|articulo|capitulo|articolo|annexe)"
+    r"[ .]{1,3}\d"
+)
+"""A number that tells an item of a series, and no version."""
+
 _LETTERED = re.compile(r"\b(?:version|rev|revision)[ .:_-]{1,3}([a-z])(?![^\W_])")
 _ORDINAL = re.compile(
     r"(?<![\w.])(\d{1,3})(?:st|nd|rd|th|\.|e|a|o)? {1,2}"
@@ -86,6 +99,8 @@ def read_name(name: str) -> MarkedName:
 
     >>> read_name("Lease of the harbour house, rev. B (final).docx")
     MarkedName(work='lease of the harbour house', number=(2,), stage=3, year=None, dates=())
+    >>> read_name("Harbour Public License 1.3c").number, read_name("Rule 10.1 of the harbour").number
+    ((1, 3, 3), ())
     >>> read_name("Rent Act 1987, as amended").year, read_name("tenancy_v2.1_draft.pdf").number
     (1987, (2, 1))
     >>> read_name("Roe v. Wade").work, read_name("Regulation (EU) 2016/679").work
@@ -93,7 +108,8 @@ def read_name(name: str) -> MarkedName:
     """
     text, number = _clean(name)
     text, dates, year = _take_years(text.replace("_", " "))
-    for pattern in (_SPELLED, _ORDINAL, _NUMBERED, _LETTERED, _COPY):
+    decimal = () if _COUNTED.search(text) or len(text.split()) < DECIMAL_WORDS else (_DECIMAL,)
+    for pattern in (_SPELLED, _ORDINAL, _NUMBERED, _LETTERED, _COPY, *decimal):
         for match in pattern.finditer(text):
             number = number or _read_number(next(group for group in match.groups() if group))
         text = pattern.sub(" ", text)
@@ -174,9 +190,10 @@ def _is_time(match: re.Match[str]) -> bool:
 
 
 def _read_number(text: str) -> tuple[int, ...]:
-    """Parse `2.1`, a letter or a word such as `third`."""
+    """Parse `2.1`, `1.3c`, a letter or a word such as `third`."""
     if text in _WORDS:
         return (_WORDS.index(text) + 1,)
     if text.isalpha():
         return (ord(text) - ord("a") + 1,)
-    return tuple(map(int, text.split(".")))
+    parts = re.findall(r"\d+|[a-z]", text)
+    return tuple(int(part) if part.isdigit() else ord(part) - ord("a") + 1 for part in parts)

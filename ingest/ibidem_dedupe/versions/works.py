@@ -21,7 +21,7 @@ from ibidem_dedupe.versions.versioned_document import SAMPLE, VersionedDocument
 By = Literal["declared", "name", "text"]
 Name = tuple[str, str]
 Key = Name | int
-Relation = Literal["same", "series", "heading", "longer", "none", "other"]
+Relation = Literal["numbered", "same", "series", "heading", "longer", "none", "other"]
 
 NOTED = 24
 """Runs of a document that are looked up: those with the smallest hashes."""
@@ -29,11 +29,20 @@ NOTED = 24
 NEAREST = 8
 """Documents that a document is compared with, of those before it that have the same run or name."""
 
-MIN_SHARED: Mapping[Relation, float] = {"same": 0.15, "series": 0.15, "heading": 0.15, "longer": 0.3, "none": 0.3}
+MIN_SHARED: Mapping[Relation, float] = {
+    "numbered": 0.15,
+    "same": 0.15,
+    "series": 0.15,
+    "heading": 0.15,
+    "longer": 0.3,
+    "none": 0.3,
+}
 """Share of runs that two documents have in common at the least, by how their names compare."""
 
-MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "same": 0.02, "heading": 0.08}
+MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "numbered": 1 / SAMPLE, "same": 0.02, "heading": 0.08}
 """The same for names that few works have: what is left of a text that was written anew.
+
+A name of several words with two numbers says itself that it has versions: a run in common is enough.
 
 Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
 """
@@ -229,7 +238,8 @@ def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[
         return _equal_relation(a, b, rare) if rare else "none"
     kinds = (a.names.keys() & b.names.keys()) - WEAK
     words = [(set(a.names[kind].split()), set(b.names[kind].split())) for kind in kinds]
-    if any(one <= other or other <= one for one, other in words):
+    is_longer = any(one <= other or other <= one for one, other in words)
+    if is_longer and not (a.number and b.number):  # the Lesser General Public License 2.1 has versions of its own
         return "longer"
     return "other" if words else "none"
 
@@ -239,6 +249,8 @@ def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str])
     strong = kinds - WEAK
     if not strong:
         return "heading"
+    if a.number and b.number and a.number != b.number and any(a.names[kind].count(" ") > 1 for kind in strong):
+        return "numbered"
     has_one_date = any(not (one := a.dates.get(kind)) or b.dates.get(kind, one) == one for kind in strong)
     return "same" if has_one_date else "series"
 

@@ -1,6 +1,6 @@
 """Whether one mail holds another, and what it alters."""
 
-from dedupe.threads.letters import LEASE, ROOF, answer, mail, quote
+from dedupe.threads.letters import LEASE, PAID, ROOF, answer, mail, quote
 from ibidem_dedupe.threads.containment import alterations, holds
 from ibidem_dedupe.threads.thread_mail import ThreadMail, thread_mails
 
@@ -20,6 +20,18 @@ def test_answers_between_quoted_lines_do_not_keep_a_mail_from_being_held() -> No
 def test_a_few_words_are_held_where_they_stand_together() -> None:
     assert holds(read(answer(ROOF, "Yes, indeed.")), read("Yes, indeed."))
     assert not holds(read(answer(ROOF, "Yes, and indeed.")), read("Yes, indeed."))
+
+
+def test_a_mail_is_held_where_damaged_marks_change_the_depth_of_its_lines() -> None:
+    damaged = quote(answer(ROOF, LEASE)).replace("> > The rent", "> The rent").replace("> I shall", "I shall")
+    assert holds(read(f"{damaged}\n{PAID}"), read(answer(ROOF, LEASE)))
+
+
+def test_a_few_words_between_quoted_lines_are_not_held_by_an_answer_that_drops_them() -> None:
+    mail = f"{quote(LEASE)}Yes, it is.\n{quote(PAID)}No."
+    assert holds(read(f"{quote(mail)}\n{ROOF}"), read(mail))
+    assert not holds(read(f"{quote(mail.replace('No.', ''))}\n{ROOF}"), read(mail))
+    assert not holds(read(f"{quote(mail.replace('Yes, it is.', ''))}\nYes, it is. {ROOF}"), read(mail))
 
 
 def test_changed_words_are_found_at_both_ends_and_between() -> None:

@@ -48,6 +48,25 @@ def test_documents_whose_names_differ_are_two_works_although_they_share_their_te
     assert len(works(document("a", text(1), "Photos terms"), document("b", text(1, changed=0.05), "Drive terms"))) == 2
 
 
+def test_a_title_of_several_words_with_two_numbers_needs_a_run_in_common() -> None:
+    kept = text(7, 14)
+    old, new = f"{text(1)} {kept}", f"{text(2)} {kept}"
+    assert (
+        len(works(document("a", old, "Harbour Public License 1.1"), document("b", new, "Harbour Public License 2.0")))
+        == 1
+    )
+    assert len(works(document("a", old, "License v1"), document("b", new, "License v2"))) == 2
+
+
+def test_a_longer_title_with_a_number_of_its_own_is_another_work() -> None:
+    names = ("Harbour License 1.0", "Lesser Harbour License 1.0"), ("Harbour License 3.0", "Lesser Harbour License 2.1")
+    for pair in names:
+        assert (
+            len(works(*(document(id_, text(1, changed=0.02), name) for id_, name in zip("ab", pair, strict=True)))) == 2
+        )
+    assert len(works(document("a", text(1), "Harbour License"), document("b", text(1), "The old Harbour License"))) == 1
+
+
 def test_text_decides_where_a_document_has_no_name() -> None:
     assert reasons(document("a", text(1)), document("b", text(1, changed=0.05))) == {("a", "b"): "text"}
 
