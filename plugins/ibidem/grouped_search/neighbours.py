@@ -69,7 +69,7 @@ def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage
         fields: Which of them are read.
 
     >>> read_passage({"text": "Rent is due.", "meta": {"document": 7}}, PassageFields("meta.document"))
-    Passage(text='Rent is due.', document='7', date='', source='')
+    Passage(text='Rent is due.', document='7', date='', source='', title='')
     """
     text, document = read_path(source, fields.text), read_path(source, fields.document)
     is_name = isinstance(document, str | int) and not isinstance(document, bool)
