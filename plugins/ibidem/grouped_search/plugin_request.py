@@ -105,8 +105,7 @@ def does(search: DslSearch) -> bool:
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
     supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
-    by_retriever = "retriever" in search.ranking
-    return supported and not by_retriever and not search.joins and search.size > 0 and decides(search.request)
+    return supported and not search.joins and search.size > 0 and decides(search.request)
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
