@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import extract_tb
 
 from faults.submissions import Shelf
 from ibidem.index.documents import add_override, delete
@@ -96,7 +97,8 @@ def wrong_groups(engine: Engine) -> Iterator[str]:
     try:
         check(engine)
     except (AssertionError, KeyError) as error:  # a group without a lead has none to be looked up
-        yield f"groups break their laws: {str(error)[:300]}"
+        (*_, place) = extract_tb(error.__traceback__)
+        yield f"groups break their laws: {place.line} {str(error)[:300]}"
     expected = plain(
         engine
     )  # before all are settled again: in a cluster each document whose group changes is written anew

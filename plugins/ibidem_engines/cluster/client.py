@@ -104,6 +104,7 @@ KINDS: dict[str, Fault] = {
     "process_cluster_event_timeout_exception": _BUSY,
     "node_disconnected_exception": _NODE,
     "node_not_connected_exception": _NODE,
+    "task_cancelled_exception": Fault(Unavailable, "it was cancelled by an administrator", "try again"),
     "unavailable_shards_exception": _RED,
     "no_shard_available_action_exception": _RED,
     "index_create_block_exception": Fault(

@@ -460,6 +460,14 @@ class TestWrongServer:
         ):
             at(server.address(kind)).info()
 
+    def test_a_page_of_a_proxy_that_is_called_json_is_judged_by_its_status(self, kind: str) -> None:
+        """Workers of Elasticsearch had ended by it."""
+        with (
+            between(plan=lambda _: Answer(503, b"<html><body>503 Service Unavailable</body></html>")) as server,
+            pytest.raises(Unavailable, match="status 503"),
+        ):
+            at(server.address(kind)).info()
+
 
 def everything_said(error: BaseException) -> str:
     """An error and all that lies behind it, as a log would show them."""

@@ -94,7 +94,7 @@ class Depth:
                 f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
                 "write a JSON object with field, query_vector and k",
             )
-        return [self.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
+        return [self.nearest(each, _place("knn", at, knn)) for at, each in enumerate(knn)]
 
     def query(self, query: Any, path: str = "query") -> Any:
         """Make a kNN query, also a nested one, find enough neighbours."""
@@ -159,7 +159,8 @@ class Depth:
         ):
             raise UsageError(f"{path}.rescore={short_repr(rescore)} is not a rescorer", "write one, or a list of them")
         windows = [
-            self._raise(each, "window_size", f"{path}.rescore[{at}]", self.hits) for at, each in enumerate(rescore)
+            self._raise(each, "window_size", _place(f"{path}.rescore", at, rescore), self.hits)
+            for at, each in enumerate(rescore)
         ]
         return {**parts, "rescore": windows}
 
@@ -181,6 +182,11 @@ class Depth:
         used = max(value, least)
         self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": DEEPEST})
         return {**parts, name: used}
+
+
+def _place(path: str, at: int, several: Sequence[Any]) -> str:
+    """Return where one of several parts stands; a single one is named as if it were no list, as the engine reads it."""
+    return path if len(several) == 1 else f"{path}[{at}]"
 
 
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
@@ -279,14 +285,12 @@ def unwrap(body: Mapping[str, Any]) -> Json:
 
 
 def _standard(parts: Mapping[str, Any]) -> Json:
-    """Rewrite a standard retriever as parts of a search, with its filters and name around the query."""
+    """Rewrite a standard retriever as the engine does: its filters are around the query, its name is dropped."""
     found = {name: part for name, part in parts.items() if name not in ("filter", "_name")}
-    if not parts.keys() & {"filter", "_name"}:
+    if "filter" not in parts:
         return found
-    clause: Json = {"must": [parts["query"]]} if parts.get("query") else {}
-    clause |= {"filter": parts["filter"]} if "filter" in parts else {}
-    clause |= {"_name": parts["_name"]} if "_name" in parts else {}
-    return found | {"query": {"bool": clause}}
+    query: Json = {"must": [parts["query"]]} if parts.get("query") else {}
+    return found | {"query": {"bool": query | {"filter": parts["filter"]}}}
 
 
 def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[str, Any]]:

@@ -10,11 +10,11 @@ from xxhash import xxh3_64_hexdigest
 
 from ibidem.grouped_search.dsl.depth import deepen, join_raised, unwrap
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
+from ibidem.grouped_search.dsl.fusion import read_fusion
 from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
-    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -158,7 +158,7 @@ def read_search(
     """
     refuse_depth(body or {})
     full_body, query_params = fold_parameters(body or {}, params)
-    full_body = unwrap(full_body)
+    full_body = unwrap(read_fusion(full_body))
     refuse_unsupported(index, full_body, query_params, request)
     full_body, raised = deepen(full_body, max(request.window, read_integer(full_body, "size", 10)))
     if request.by == "stored":
@@ -197,7 +197,6 @@ def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str,
     refuse_parts(body, params)
     refuse_target(index, body)
     refuse_scope(body, request)
-    refuse_current(request)
     check_total(body)
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
@@ -10,13 +10,15 @@ from ibidem_ingest.errors import UsageError, short_repr
 
 FUSED = "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, which ranks in the same way"
 
+ONLY_FUSION = ("only rank: {rrf: {…}}, which fuses several searches, is read", FUSED)
+
 UNSUPPORTED: Mapping[str, tuple[str, str]] = {
     "collapse": (
         "hits that it hides would be missing from every group",
         "leave it out: dedupe='collapse' shows one hit of a group",
     ),
-    "rank": ("newer servers no longer support it", FUSED),
-    "sub_searches": ("newer servers no longer support them", FUSED),
+    "rank": ONLY_FUSION,
+    "sub_searches": ONLY_FUSION,
     "search_after": (
         "pages are counted in groups, so the sort values of the last hit do not mark where a page ends",
         "use from and size, and dedupe_cursor so that all pages see one ranking",
@@ -64,6 +66,11 @@ every group; leave it out: dedupe='collapse' shows one hit of a group
         refuse("a search pipeline inside the request", "it may discard or reorder hits", "name a stored one, or none")
 
 
+def refuse_fusion(name: str) -> NoReturn:
+    """Refuse `rank` or `sub_searches` that are no reciprocal rank fusion."""
+    refuse(name, *ONLY_FUSION)
+
+
 def is_true(value: object) -> bool:
     """Return whether a boolean of a body is true, as the servers parse it."""
     return value is True or value == "true"
@@ -75,20 +82,6 @@ def refuse_target(index: str, body: Mapping[str, Any]) -> None:
         refuse("a search over other clusters", "their indexes cannot be inspected", "use one search per cluster")
     if index and "pit" in body:
         refuse("an index together with pit", "a point in time names its indexes itself", "leave the index out")
-
-
-def refuse_current(request: DedupeRequest) -> None:
-    """Refuse `dedupe_keep=current`, which needs the titles and fields of documents.
-
-    Raises:
-        UsageError: It is asked for.
-    """
-    if request.keep.by == "current":
-        refuse(
-            "dedupe_keep=current in the engine's own language",
-            "ibidem does not know there which fields hold title and version",
-            "use dedupe_keep=latest; GET /ibidem/search, `search` from Python and `ibidem search` take it",
-        )
 
 
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
@@ -167,6 +160,6 @@ def children(part: Any) -> Iterable[Any]:
     return part if isinstance(part, list | tuple) else ()
 
 
-def refuse(part: str, reason: str, remedy: str) -> None:
+def refuse(part: str, reason: str, remedy: str) -> NoReturn:
     """Raise the error of a combination."""
     raise UsageError(f"{part} cannot be combined with dedupe: {reason}", remedy)
