@@ -43,6 +43,8 @@ class Parents:
     """The known mails, and the parent of each.
 
     `add` may be called again whenever further mails arrive: only what they answer and what answers them is looked at.
+    Parents that heads name are then those of all mails at once. A mail whose parent was found by quotation or subject
+    keeps it, though a mail that arrives later would have been chosen before it.
     """
 
     mails: list[ThreadMail] = field(default_factory=list)
