@@ -18,6 +18,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers import dead_letters
+from ibidem_workers.runs import runs, summary
 from nodes.history import History
 from servers.command_line import Way
 from servers.indices import ask, remove_indices
@@ -123,7 +124,8 @@ class Upgrade:
                 yield "no decision is left"
 
     def _pending(self) -> int:
-        return sum(int(run["pending"]) for run in self.way.json("status")["runs"])
+        with closing(open_engine(self.address, self.alias)) as engine:
+            return sum(int(str(summary(engine, run.run)["pending"])) for run in runs(engine))
 
     def end(self) -> None:
         """End the workers and remove the indexes."""
