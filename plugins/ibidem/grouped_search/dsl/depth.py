@@ -14,7 +14,7 @@ from typing import Any
 
 from ibidem.grouped_search.dsl.unsupported import refuse
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_ingest.errors import UsageError, short_repr
 
 NESTED: Mapping[str, str] = {
@@ -50,7 +50,7 @@ Conditions (`filter` and `must_not` of `bool`) are left as they are: with anothe
 PLAIN = frozenset(("standard", "knn"))
 """Retrievers that rank by themselves."""
 
-DEEPEST_RETRIEVER = 10
+MAX_RETRIEVER_DEPTH = 10
 """Retrievers inside each other; each runs once more all that is inside it."""
 
 APART = frozenset(("query", "knn", "sort", "rescore", "min_score", "sub_searches", "rank", "search_after"))
@@ -170,17 +170,17 @@ class Depth:
             return {**item, "retriever": self.retriever(item["retriever"], path, level)}
         return self.retriever(item, path, level)
 
-    def _raise(self, parts: Mapping[str, Any], name: str, path: str, least: int) -> Json:
+    def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
         """Raise a number of a part, if it is too small or left to the engine's default."""
         value = parts.get(name, DEFAULT)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= DEEPEST:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
             raise UsageError(
-                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {DEEPEST:,}"
+                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {MAX_WINDOW:,}"
             )
-        if name in parts and value >= least:
+        if name in parts and value >= minimum:
             return {**parts}
-        used = max(value, least)
-        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": DEEPEST})
+        used = max(value, minimum)
+        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": MAX_WINDOW})
         return {**parts, name: used}
 
 
@@ -304,9 +304,9 @@ def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[
     Raises:
         UsageError: It is not a retriever, of a kind that is not known, or inside too many others.
     """
-    if level > DEEPEST_RETRIEVER:
+    if level > MAX_RETRIEVER_DEPTH:
         raise UsageError(
-            f"retrievers are nested more than {DEEPEST_RETRIEVER} deep", "put them side by side in one rrf or linear"
+            f"retrievers are nested more than {MAX_RETRIEVER_DEPTH} deep", "put them side by side in one rrf or linear"
         )
     allowed = "one of " + ", ".join(kinds())
     if not isinstance(retriever, Mapping) or len(retriever) != 1:

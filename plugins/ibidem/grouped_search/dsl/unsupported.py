@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError, short_repr
 
@@ -34,7 +34,7 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = {
 }
 """Parts of a body and parameters of a query string, by name."""
 
-DEEPEST_NESTING = 100
+MAX_NESTING = 100
 """Nesting of objects and lists in a body; servers accept about thirty nested conditions."""
 
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
@@ -115,7 +115,7 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
         refuse("a hybrid query with dedupe_by=stored", "it cannot be collapsed", "use dedupe_by=window")
 
 
-def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
+def read_page(body: Mapping[str, Any], deepest: int = MAX_WINDOW) -> tuple[int, int]:
     """Read the number of groups before the page, and its size; size 0 requests only aggregations and suggestions.
 
     >>> read_page({"from": 25, "size": 10})
@@ -123,11 +123,15 @@ def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int
     """
     start, size = read_integer(body, "from", 0, maximum=deepest), read_integer(body, "size", 10)
     if start >= deepest:
-        raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
+        raise UsageError(
+            f"from={start} lies beyond the first {MAX_WINDOW:,} groups", "narrow the query, or add a filter"
+        )
     return (start, size) if size else (0, 0)
 
 
-def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = DEEPEST) -> int:
+def read_integer(
+    body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = MAX_WINDOW
+) -> int:
     """Parse an integer of a body."""
     value = body.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
@@ -149,8 +153,8 @@ def refuse_depth(body: Any) -> None:
     parts, depth = [body], 0
     while parts := [inner for part in parts for inner in children(part)]:
         depth += 1
-        if depth > DEEPEST_NESTING:
-            raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "put conditions side by side")
+        if depth > MAX_NESTING:
+            raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
 
 
 def children(part: Any) -> Iterable[Any]:
