@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from ibidem_dedupe.policy import LEVELS, Characters, Policy, Slots, Terms
+from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Slots, Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,17 @@ PRESETS: Mapping[str, Preset] = {
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
 By = Literal["window", "stored"]
+Membership = Literal["thread", "version"]
+ListLevel = Level | Membership
 KeepBy = Literal["rank", "earliest", "latest", "longest", "current", "source"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WAYS: tuple[By, ...] = get_args(By)
+MEMBERSHIPS: tuple[Membership, ...] = get_args(Membership)
+"""Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work."""
+
+LIST_LEVELS: tuple[ListLevel, ...] = (*LEVELS, *MEMBERSHIPS)
 DEEPEST = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
@@ -227,7 +233,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*MODES),
     ),
     "dedupe_level": Parameter(
-        ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
+        ", ".join(LIST_LEVELS),
+        "near",
+        "the weakest level that still joins two documents; thread, version: mails of one thread, versions of one work",
+        parse_choice(*LIST_LEVELS),
     ),
     "dedupe_keep": Parameter(
         "rank, earliest, latest, longest, current, source:NAME,…",
@@ -278,6 +287,11 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_explain": Parameter("true, false", "false", "explain why each duplicate is one", parse_bool),
 }
 """Every parameter by its name, in the order of the documentation."""
+
+PAIR_LEVEL = Parameter(
+    ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
+)
+"""The level where pairs are decided, and no list is grouped."""
 
 
 _HEAD = """# Parameters of a search

@@ -4,12 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
-from typing import Any
+from typing import Any, Literal
 
 import xxhash
 
 from ibidem_dedupe.parameters import (
     DEEPEST,
+    MEMBERSHIPS,
     PARAMETERS,
     PRESETS,
     SHOWN_IN_COLLAPSE,
@@ -18,12 +19,14 @@ from ibidem_dedupe.parameters import (
     By,
     InvalidValue,
     Keep,
+    ListLevel,
+    Membership,
     Mode,
     PassageFields,
     Preset,
     Scope,
 )
-from ibidem_dedupe.policy import Level, Policy
+from ibidem_dedupe.policy import LEVELS, Level, Policy
 from ibidem_ingest.errors import UsageError
 
 DEDUPE = "dedupe"
@@ -48,6 +51,8 @@ class DedupeRequest:
         explain: Whether each duplicate says why it is one.
         by: Whether a window is grouped, or all matches by the groups that are stored.
         passages: Fields of passages, of which those that overlap in their document are grouped; None: no passages.
+        membership: What groups the documents that have it, the others being grouped by the policy: `thread` or
+            `version`; an empty string: the policy groups all.
         figures: Parameters that were named and that say when two documents are duplicates, with their values.
     """
 
@@ -62,12 +67,13 @@ class DedupeRequest:
     explain: bool = False
     by: By = "window"
     passages: PassageFields | None = None
+    membership: Membership | Literal[""] = ""
     figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
 
     @property
-    def level(self) -> Level:
+    def level(self) -> ListLevel:
         """The weakest level that still joins two documents."""
-        return self.policy.level
+        return self.membership or self.policy.level
 
     def for_people(self) -> "DedupeRequest":
         """Return the request with few duplicates per group, if it does not set their number."""
@@ -77,7 +83,8 @@ class DedupeRequest:
 
     def digest(self) -> str:
         """Return a hash of the parameters that determine groups and order, so that a cursor is valid for these only."""
-        return request_digest(self.mode == "off", self.policy, self.window, self.by, self.passages)
+        further = (self.by if self.by != "window" else "", self.passages, self.membership)
+        return request_digest(self.mode == "off", self.policy, self.window, tuple(filter(None, further)))
 
 
 @lru_cache(maxsize=256)
@@ -85,11 +92,9 @@ def request_digest(
     is_off: bool,  # noqa: FBT001 - as a request has it
     policy: Policy,
     window: int,
-    by: By,
-    passages: PassageFields | None,
+    further: tuple[str | PassageFields, ...],
 ) -> str:
     """Hash the parameters that determine groups and order; cached, since a page needs it often."""
-    further = ((by,) if by != "window" else ()) + ((passages,) if passages else ())
     matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
@@ -123,6 +128,7 @@ def parse_request(
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
     check_stored(values)
+    check_membership(values)
     return DedupeRequest(
         mode=mode,
         policy=policy(values, known_presets),
@@ -135,6 +141,7 @@ def parse_request(
         explain=values.get("dedupe_explain", False),
         by=values.get("dedupe_by", "window"),
         passages=values.get("dedupe_document"),
+        membership=next((each for each in MEMBERSHIPS if values.get("dedupe_level") == each), ""),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
     )
 
@@ -206,7 +213,7 @@ def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> Dedup
     Raises:
         UsageError: An unknown preset; the message lists the others.
     """
-    return replace(request, policy=pair_policy(dict(request.figures), presets=presets))
+    return replace(request, policy=parse_request(dict(request.figures), presets=presets).policy)
 
 
 def check_stored(values: Mapping[str, Any]) -> None:
@@ -224,6 +231,24 @@ def check_stored(values: Mapping[str, Any]) -> None:
             )
 
 
+def check_membership(values: Mapping[str, Any]) -> None:
+    """Refuse parameters that do not go with groups of threads or works.
+
+    Raises:
+        UsageError: Stored groups, which are of near duplicates, a scope that looks texts up, or passages, which have
+            no place in a thread.
+    """
+    level = values.get("dedupe_level")
+    if level not in MEMBERSHIPS:
+        return
+    for name in ("dedupe_by", "dedupe_scope", "dedupe_document"):
+        if values.get(name, "window") not in ("window", None):
+            raise UsageError(
+                f"{name}={as_text(values[name])} cannot be combined with dedupe_level={level}, which groups the window",
+                f"leave {name} out",
+            )
+
+
 def pair_policy(
     parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
 ) -> Policy:
@@ -236,10 +261,16 @@ def pair_policy(
         presets: As for `parse_request`.
 
     Raises:
-        UsageError: As `parse_request`.
+        UsageError: As `parse_request`, and a level that is none of a pair.
     """
     values = {name: value for name, value in parameters.items() if value}
-    return parse_request({"dedupe_level": level} | values, presets=presets).policy
+    request = parse_request({"dedupe_level": level} | values, presets=presets)
+    if request.membership:
+        raise UsageError(
+            f"dedupe_level={request.membership} groups the list of a search, and no pair is decided by it",
+            f"allowed here: {', '.join(LEVELS)}",
+        )
+    return request.policy
 
 
 def read(name: str, value: object) -> Any:
@@ -278,7 +309,9 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
         )
     if "dedupe_similarity" in values:
         base = base.similar(values["dedupe_similarity"])
-    return base.at(values.get("dedupe_level", base.level)).within(values.get("dedupe_window_days", base.window_days))
+    named = values.get("dedupe_level")
+    level = base.level if named is None or named in MEMBERSHIPS else named
+    return base.at(level).within(values.get("dedupe_window_days", base.window_days))
 
 
 def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:

@@ -12,7 +12,14 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
 MAX_WORDS = 200
-FILTERS = ("source", "language", "date", "id", "meta.<name>")
+TYPED = ("source", "language", "date", "id")
+"""Fields whose conditions may be typed in a query, as `source:Reuters`."""
+
+FLAGS = ("inclusive", "current")
+MEMBERSHIPS = ("thread", "work", *FLAGS)
+"""Fields that `ibidem regroup --threads` and `--versions` store; in a query these are words."""
+
+FILTERS = (*TYPED, *MEMBERSHIPS, "meta.<name>")
 
 QUERY_HELP = (
     'All words must occur; "a phrase", "near words"~5, OR, NOT, -word, parentheses, title:word, elect* and '
@@ -55,10 +62,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition on a field that does not rank: `source`, `language`, `date`, `id` or `meta.<name>`.
+    """A condition on a field that does not rank: one of `FILTERS`.
 
     A date's value is a year, a month, a day, or two of them as `from..to` (either may be missing); a document passes
     when its own date, which may be a whole year, has a day in common with it. Of a list in `meta`, one entry is enough.
+    `inclusive` and `current` are `true` or `false`.
     An empty value of `source`, `language` or `date`, which nobody can type, asks for documents that have none.
     """
 
@@ -165,7 +173,7 @@ def match_all(filters: Sequence[str] = ()) -> Query:
 
 
 def _is_field(name: str) -> bool:
-    return name in WORD_FIELDS or name in FILTERS[:-1] or (name.startswith("meta.") and name != "meta.")
+    return name in WORD_FIELDS or name in TYPED or (name.startswith("meta.") and name != "meta.")
 
 
 def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
@@ -226,6 +234,8 @@ def parse_filter(typed: str) -> Filter:
     if name == "date":
         value = iso_range(value)
         days(value)
+    if name in FLAGS and value not in ("true", "false"):
+        raise UsageError(f"filter {name}={value} is not valid", f"write {name}=true or {name}=false")
     return Filter(name, value)
 
 

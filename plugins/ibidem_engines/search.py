@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
+from ibidem_engines.stored_memberships import Memberships
 
 if TYPE_CHECKING:
     from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
@@ -72,3 +73,6 @@ class EngineSearch(Protocol):
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, "Hit"]]:
         """Read the matching leads of some stored groups."""
+
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+        """Read the thread and the work of documents by (index, id); see `MembershipStore.read`."""

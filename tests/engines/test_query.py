@@ -207,8 +207,15 @@ def test_a_filter_is_a_field_and_a_value() -> None:
 
 @pytest.mark.parametrize("typed", ["titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x"])
 def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
-    with pytest.raises(UsageError, match=r"source, language, date, id, meta\.<name>"):
+    with pytest.raises(UsageError, match=r"source, language, date, id, thread, work, inclusive, current, meta\.<name>"):
         parse_filter(typed)
+
+
+def test_a_flag_is_true_or_false_and_in_a_query_its_name_is_a_word() -> None:
+    assert parse_filter("inclusive=true") == Filter("inclusive", "true")
+    with pytest.raises(UsageError, match=r"filter current=yes is not valid; write current=true or current=false"):
+        parse_filter("current=yes")
+    assert parse_query("current:true").filters == ()
 
 
 @pytest.mark.parametrize("typed", ["", "source", "source=", "source= "])

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pytest
 
 from ibidem.grouped_search.api import EngineBackend, search
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
@@ -14,7 +15,6 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.follower import Follower
 
@@ -94,6 +94,11 @@ def test_few_texts_are_read_at_once_to_put_versions_in_order(tmp_path: Path, mon
     assert sizes[:3] == [20, 20, 5]
 
 
-def test_texts_without_titles_have_no_current_version() -> None:
-    with pytest.raises(UsageError, match="current"):
-        group_texts([TEXT], keep="current", language="en")
+def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
+    titles = [Passage(TEXT, title=title) for _, title, _ in VERSIONS]
+    assert [each.lead for each in group_texts(titles, keep="current", language="en")] == [1]
+    names = [Passage(TEXT, document=f"leases/{name}.pdf") for name in ("lease-v2", "lease-v3", "lease-v1")]
+    assert group_texts(names, keep="current", language="en")[0].lead == 1
+    dates = [Passage(TEXT, date=date) for date in ("1990", "1992", "1991")]
+    assert group_texts(dates, keep="current", language="en")[0].lead == 1
+    assert group_texts([TEXT, TEXT], keep="current", language="en")[0].lead == 0

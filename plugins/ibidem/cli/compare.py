@@ -37,6 +37,7 @@ from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.parameters import PAIR_LEVEL
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
@@ -183,7 +184,7 @@ def run(
         Path | None,
         typer.Option("--html", metavar="FILE", help="Write a page with both texts, their shared text linked."),
     ] = None,
-    level: Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL", default=WIDEST)] = None,
+    level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST)] = None,
     similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,

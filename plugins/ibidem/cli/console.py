@@ -30,7 +30,7 @@ from rich.theme import Theme
 from ibidem.comparison.word_diff import Piece, shorten
 from ibidem.index.idf_build import REMEDY, ForeignShare
 from ibidem_core.settings import Settings, load
-from ibidem_dedupe.parameters import PARAMETERS, PRESETS
+from ibidem_dedupe.parameters import PAIR_LEVEL, PARAMETERS, PRESETS, Parameter
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import HIGHLIGHT, Engine
@@ -278,17 +278,17 @@ Filters = Annotated[
 ]
 
 
-def parameter(name: str, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:
+def parameter(name: str | Parameter, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:
     """Return the option for a parameter of the dedupe layer, with the table's help.
 
     Args:
-        name: The parameter's name, such as `dedupe_level`.
+        name: The parameter's name, such as `dedupe_keep`, or the parameter.
         flag: The option, such as `--level`.
         metavar: The placeholder of its value.
         default: What the command takes where the option is not given; empty: what the table says.
         panel: The part of the help that it stands in; None: among the first.
     """
-    definition = PARAMETERS[name]
+    definition = PARAMETERS[name] if isinstance(name, str) else name
     return typer.Option(
         flag,
         metavar=metavar,
@@ -298,7 +298,7 @@ def parameter(name: str, flag: str, metavar: str, default: str = "", panel: str 
     )
 
 
-Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
+Level = Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL")]
 Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT")]
 Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")]
 WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")]

@@ -25,6 +25,7 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.groups import read_group
 from ibidem.index.inspection import Duplicate, Inspection, inspect
+from ibidem.index.membership_report import describe_membership, read_membership
 from ibidem_dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem_dedupe.request import pair_policy
 
@@ -64,8 +65,9 @@ def run(
     policy = pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset))
     with engine_context() as engine:
         inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
+        membership = read_membership(engine, id_)
     if as_json:
-        print_json(inspection.as_json() | {"group": group})
+        print_json(inspection.as_json() | {"group": group} | membership)
         return
     console = results()
     for part in report(inspection, len(inspection.duplicates) if every else SHOWN_TO_PEOPLE):
@@ -73,6 +75,8 @@ def run(
     console.print(Text(describe_group(id_, group), "account"))
     if group and group["documents"] != len(inspection.duplicates) + 1:
         console.print(Text(DIFFERENT_COUNTS, "account"))
+    for line in describe_membership(membership):
+        console.print(Text(sanitize(line), "account"))
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:

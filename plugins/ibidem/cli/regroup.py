@@ -1,7 +1,7 @@
 """`ibidem regroup`: settles the stored groups of the index again."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Annotated
 
@@ -23,6 +23,7 @@ from ibidem.cli.console import (
     results,
 )
 from ibidem.grouped_search.explanations import format_count
+from ibidem.index.memberships import Progress, WrittenMembers, write_threads, write_works
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.parameters import Preset as NamedFigures
@@ -35,7 +36,7 @@ from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
-from ibidem_workers.groups.service import regroup
+from ibidem_workers.groups.service import regroup, settle_all
 
 LEAST_SHARE = 0.6
 """Of 60 terms so many are shared that one of the 25 rarest is."""
@@ -51,11 +52,22 @@ def run(
     similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
+    threads: Annotated[
+        bool, typer.Option("--threads", help="Find the threads of mails and store them with the mails, instead.")
+    ] = False,
+    versions: Annotated[
+        bool, typer.Option("--versions", help="Find the works and their versions and store them, instead.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
     options = figures(None, similarity, preset, window_days)
     parameters = {name: value for name, value in options.items() if value is not None}
+    if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
+        if everything or parameters:
+            raise UsageError("--threads and --versions go with no figures and not with --all", "leave them out")
+        report_members(write_members(memberships), as_json=as_json)
+        return
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
     settings = load()
     with engine_context(settings) as engine:
@@ -69,6 +81,47 @@ def run(
     results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
     if advice := lookup_advice(in_force):
         messages().print(Text(advice))
+
+
+WRITERS = {"threads": write_threads, "works": write_works}
+
+
+def write_members(names: Sequence[str]) -> dict[str, WrittenMembers]:
+    """Find and store threads or works, with a bar, and settle the groups of documents that were written for it.
+
+    Args:
+        names: Which of `WRITERS`.
+    """
+    settings, written = load(), {}
+    with engine_context(settings) as engine:
+        for name in names:
+            written[name] = write_with_bar(engine, WRITERS[name])
+        if any(each.written for each in written.values()):
+            settle_all(engine, memory=settings.settle_bytes)
+    return written
+
+
+def write_with_bar(engine: Engine, write: Callable[[Engine, Progress], WrittenMembers]) -> WrittenMembers:
+    """Find and store threads or works, with a bar."""
+    with bar("Reading") as advance:
+        return write(engine, lambda count: advance(count, None))
+
+
+def report_members(written: Mapping[str, WrittenMembers], *, as_json: bool) -> None:
+    """Print what was written of threads and works."""
+    if as_json:
+        took = round(time.monotonic() - BEGAN, 3)
+        print_json({name: each.as_json(name) for name, each in written.items()} | {"took_s": took})
+        return
+    for name, each in written.items():
+        counts = f"{format_count(each.documents, 'document')} in {format_count(each.sets, name.removesuffix('s'))}"
+        results().print(Text(f"{counts}; {each.written:,} written"))
+        for count, reason in (
+            (each.changed, "written again meanwhile: run the command again"),
+            (each.ambiguous, "left out, since several indexes hold their ids"),
+        ):
+            if count:
+                messages().print(Text(f"{format_count(count, 'document')} {reason}"))
 
 
 def lookup_advice(policy: Policy) -> str:

@@ -23,7 +23,6 @@ from rich.text import Text
 from ibidem.cli.console import (
     Indented,
     Json,
-    Level,
     engine_context,
     figures,
     format_difference,
@@ -48,6 +47,9 @@ from ibidem_ingest.idf.store import Tables
 
 ASK = ", shown with --max-per-group"
 LATE_SHOWN = 10
+
+DEEPEST = 10
+"""Steps to which an answer to an answer is indented."""
 
 
 def show(response: Response, console: Console, first: int = 1) -> None:
@@ -75,9 +77,9 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
         if hidden_count := group.hidden:
             has_duplicates = bool(group.duplicates)
             remainder = (
-                f"{format_count(hidden_count, 'more duplicate')}{ASK}"
+                f"{format_count(hidden_count, f'more {group.noun}')}{ASK}"
                 if has_duplicates
-                else format_count(hidden_count, "duplicate")
+                else format_count(hidden_count, group.noun)
             )
             yield Indented(Text(f"+ {remainder}", "level"), 4)
         if group.further:
@@ -98,11 +100,12 @@ def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[Renderabl
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
     """Yield the lines of a duplicate: title, date and source, level and reason, the words that differ."""
-    yield Indented(one_line(Text(sanitize(entry.title))), 6, "    └")
-    yield Indented(Text(facts_line(entry), "about"), 6)
-    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), 6)
+    width = 4 + 2 * min(max(entry.depth, 1), DEEPEST)
+    yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
+    yield Indented(Text(facts_line(entry), "about"), width)
+    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), width)
     if pieces := entry.difference:
-        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), 6)
+        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), width)
 
 
 def facts_line(entry: Entry) -> str:
@@ -135,6 +138,7 @@ Words = Annotated[
 ]
 Mode = Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")]
 Sort = Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")]
+Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
 Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED)]
 Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED)]
 WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED)]
@@ -157,7 +161,11 @@ Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
 Page = Annotated[int, typer.Option(help="Which page.", min=1)]
 Filters = Annotated[
     list[str] | None,
-    typer.Option("--filter", metavar="FIELD=VALUE", help="source, language, date, id or meta.NAME; may be repeated."),
+    typer.Option(
+        "--filter",
+        metavar="FIELD=VALUE",
+        help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
+    ),
 ]
 Explain = Annotated[bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")]
 

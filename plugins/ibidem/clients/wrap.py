@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     import elasticsearch
     import opensearchpy
 
-    from ibidem_dedupe.parameters import By, Mode, Scope
-    from ibidem_dedupe.policy import Level
+    from ibidem_dedupe.parameters import By, ListLevel, Mode, Scope
 
     Answer_co = TypeVar("Answer_co", covariant=True)
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
             self,
             *args: Any,
             dedupe: Mode | None = None,
-            dedupe_level: Level | None = None,
+            dedupe_level: ListLevel | None = None,
             dedupe_keep: str | None = None,
             dedupe_by: By | None = None,
             dedupe_window: int | None = None,

@@ -66,8 +66,20 @@ class Entry:
 
     @property
     def facts(self) -> list[str]:
-        """Its date and source, if known."""
-        return [value for value in (self.field("date"), self.field("source")) if value]
+        """Its date and source, and its place among the mails or versions, if known."""
+        return [value for value in (self.field("date"), self.field("source"), self.standing) if value]
+
+    @property
+    def standing(self) -> str:
+        """Its place among the mails of a thread or the versions of a work: inclusive, or which version; else empty."""
+        if "edition" in self.mark:
+            return f"version {self.mark['edition']}" + (", current" if self.mark["current"] else "")
+        return "inclusive" if self.mark.get("inclusive") else ""
+
+    @property
+    def depth(self) -> int:
+        """How deep it is indented; 0 for a lead."""
+        return int(self.mark.get("indent", 0))
 
     @property
     def passage(self) -> str:
@@ -92,7 +104,7 @@ class Entry:
     @property
     def difference(self) -> Sequence[Piece]:
         """The words that differ from the lead's; empty if the two share a part only."""
-        if self.mark["level"] == "partial":
+        if self.mark["level"] in ("partial", "thread"):
             return ()
         return word_diff(Entry(self.lead, self.lead).field("text"), self.field("text"))
 
@@ -115,6 +127,12 @@ class Group:
     def hidden(self) -> int:
         """How many members of the group are not listed."""
         return int(self.lead.mark.get("size", 1)) - 1 - len(self.duplicates)
+
+    @property
+    def noun(self) -> str:
+        """What its other members are called."""
+        mark = self.lead.mark
+        return "mail" if "families" in mark else "version" if "edition" in mark else "duplicate"
 
     @property
     def further(self) -> str:

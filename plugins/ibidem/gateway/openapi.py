@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ibidem_dedupe.parameters import DEEPEST, PARAMETERS, Mode, Parameter
+from ibidem_dedupe.parameters import DEEPEST, PAIR_LEVEL, PARAMETERS, Mode, Parameter
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
@@ -109,7 +109,10 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
     """The parameters of a grouped search."""
 
     q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
-    filter: list[str] = Field(default=[], description="FIELD=VALUE: source, language, date, id or meta.NAME.")
+    filter: list[str] = Field(
+        default=[],
+        description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current.",
+    )
     page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
@@ -122,7 +125,7 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
 class LevelQuery(StrictQuery):
     """The parameters of the decision on a pair."""
 
-    dedupe_level: str | None = to_field(PARAMETERS["dedupe_level"])[1]
+    dedupe_level: str | None = to_field(PAIR_LEVEL)[1]
     dedupe_similarity: str | None = to_field(PARAMETERS["dedupe_similarity"])[1]
     dedupe_preset: str | None = to_field(PARAMETERS["dedupe_preset"])[1]
     dedupe_window_days: str | None = to_field(PARAMETERS["dedupe_window_days"])[1]

@@ -9,6 +9,7 @@ from time import perf_counter
 from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
+from ibidem.grouped_search.current_version import without_text
 from ibidem.grouped_search.date_order import sort_hits
 from ibidem.grouped_search.facets import Facets, count_facets
 from ibidem.grouped_search.neighbours import read_passage
@@ -39,7 +40,12 @@ from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.search import EngineSearch
 from ibidem_engines.stored_groups import Collapsed, Members, Order, Place, group_set
+from ibidem_engines.stored_memberships import Memberships
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_ingest.document import Document
+
+TEXTS_AT_ONCE = 20
+"""Documents that are read together for their versions: a text has ten million characters at the most."""
 
 
 @dataclass(slots=True)
@@ -94,6 +100,19 @@ class EngineBackend(SearchBackend, StoredBackend):
         with self._timed("fetch"):
             read = yield from self.engine.searching().fetch([document_ref(hit) for hit in hits])
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
+
+    @override
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return self._search.memberships(names)
+
+    @override
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        """Read documents whole, since an engine reads no less, and some texts at once."""
+        documents: dict[DocumentRef, Document] = {}
+        for start in range(0, len(hits), TEXTS_AT_ONCE):
+            read = yield from self.fetch(hits[start : start + TEXTS_AT_ONCE])
+            documents |= {name: without_text(hit) for name, hit in read.items()}
+        return documents
 
     @override
     def fetch(

@@ -14,6 +14,8 @@ from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Order, Place
+from ibidem_engines.stored_memberships import Memberships
+from ibidem_ingest.document import Document
 
 
 class SearchBackend(Protocol):
@@ -43,6 +45,12 @@ class SearchBackend(Protocol):
             hits: The hits of a window.
             fields: Where these are; a hit without one of them is left out, or its document is not known.
         """
+
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        """Return the stored threads and works of documents; documents that are gone are left out."""
+
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        """Return documents as far as their versions need them, without their texts; see `VersionSource`."""
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()

@@ -5,31 +5,30 @@ the page's groups of two or more alone. Their first lines are no names here, sin
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from ibidem.grouped_search.response import NO_PLACES, Json
+from ibidem.grouped_search.response import NEVER, NO_PLACES, Json, sort_key_earliest
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_dedupe.versions.version_order import sort_versions
 from ibidem_dedupe.versions.versioned_document import VersionedDocument, read_marks
+from ibidem_engines.cluster.source import iso_day
 from ibidem_engines.engine import Hit
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
 
-TEXTS_AT_ONCE = 20
-"""Documents that are read together: a text has ten million characters at the most."""
 
+class VersionSource(Protocol):
+    """What reads what the documents of hits say about their versions."""
 
-class DocumentSource(Protocol):
-    """Reader of the documents of hits."""
-
-    def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Return the documents of hits as they are shown."""
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        """Return documents without their texts; documents that are gone are left out."""
 
 
 def version_places(
-    source: DocumentSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
+    source: VersionSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
 ) -> RequestFlow[Mapping[int, int]]:
     """Return the position of each row among the versions of its group; empty if not requested.
 
@@ -52,18 +51,19 @@ def version_places(
     return places
 
 
-def _read(source: DocumentSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:
-    """Read the version fields of rows, in batches, since their texts are read too."""
-    marks: dict[int, VersionedDocument] = {}
-    for start in range(0, len(rows), TEXTS_AT_ONCE):
-        some = rows[start : start + TEXTS_AT_ONCE]
-        read = yield from source.fetch([window.hits[row] for row in some])
-        marks |= {row: read_marks(_document(read[name])) for row in some if (name := window.name(row)) in read}
-    return marks
+def _read(source: VersionSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:
+    """Read the version fields of rows; where a date is stored under another name, the signed one counts."""
+    read = yield from source.versioned([window.hits[row] for row in rows])
+    return {row: read_marks(_dated(read[name], window, row)) for row in rows if (name := window.name(row)) in read}
 
 
-def _document(hit: Json) -> Document:
-    """Return the document of a hit, without its text."""
+def _dated(document: Document, window: Window, row: int) -> Document:
+    day = sort_key_earliest(window.columns, row)
+    return document if document.date or day == NEVER else replace(document, date=iso_day(day))
+
+
+def without_text(hit: Json) -> Document:
+    """Return a document as a hit holds it, without its text."""
     record = hit["_source"]
     texts = {name: record.get(name, "") for name in ("title", "date", "url")}
     return Document(record["id"], "", meta=record.get("meta", {}), **texts)

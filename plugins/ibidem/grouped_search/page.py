@@ -9,8 +9,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem.grouped_search.backend import PageRequest, SearchBackend
+from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
 from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.member_groups import group_members, member_stats
 from ibidem.grouped_search.neighbours import WindowOverlaps
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
@@ -22,6 +23,7 @@ from ibidem_dedupe.parameters import DEEPEST
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships
 from ibidem_ingest.errors import UsageError
 
 MANY = 100
@@ -110,6 +112,7 @@ class WindowReader:
         self._page_request = page_request
         self._step = page_request.request.window
         self._longs = LongSignatureCache()
+        self._memberships: dict[DocumentRef, Memberships] = {}
         self._exhausted = False
 
     def read_steps(self) -> RequestFlow[None]:
@@ -163,8 +166,9 @@ class WindowReader:
 
     @property
     def _may_leave_out(self) -> bool:
-        """Return whether copies may only be counted: each passage may be a neighbour of another of its document."""
-        return self._page_request.may_leave_out and self._page_request.request.passages is None
+        """Return whether copies may only be counted: each may be a neighbour, or have a place in a thread or work."""
+        request = self._page_request.request
+        return self._page_request.may_leave_out and request.passages is None and not request.membership
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
@@ -178,6 +182,16 @@ class WindowReader:
             overlaps=overlaps,
         )
         self.window = yield from group_window(self._source, self._longs, group)
+        if membership := self._page_request.request.membership:
+            yield from self._read_memberships()
+            self.window = group_members(self.window, membership, self._memberships, overrides)
+
+    def _read_memberships(self) -> RequestFlow[None]:
+        """Read what is stored of the hits that were not read yet."""
+        names = map(document_ref, self.ranking.hits)
+        new = [name for name in names if name not in self._memberships]
+        read = (yield from self._source.memberships(new)) if new else {}
+        self._memberships |= {name: read.get(name, NO_MEMBERSHIPS) for name in new}
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
@@ -278,6 +292,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
     account["capped"] = cut_groups(groups, scope_matches)
     account |= read.neighbours.account(window.hits[: window.ranked])
+    account |= member_stats(window, request)
     hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
     return GroupedPage(ranking, window, hits, account)
 

@@ -32,14 +32,16 @@ class Passage:
     Args:
         text: The text.
         document: Name of the document; empty: it is not known, and the passage overlaps no other.
-        date: ISO 8601; decides where the earliest or latest is kept.
+        date: ISO 8601; decides where the earliest, latest or current is kept.
         source: Its publisher; decides where sources are kept in an order.
+        title: Title of the document; decides with its name, by what they say of its version, where the current is kept.
     """
 
     text: str
     document: str = ""
     date: str = ""
     source: str = ""
+    title: str = ""
 
     @classmethod
     def of(cls, value: object, place: int) -> "Passage":
@@ -53,7 +55,7 @@ class Passage:
             UsageError: It is no text, or a field of the passage is no string.
 
         >>> Passage.of("Rent is due.", 0)
-        Passage(text='Rent is due.', document='', date='', source='')
+        Passage(text='Rent is due.', document='', date='', source='', title='')
         """
         passage = value if isinstance(value, cls) else cls(value)  # type: ignore[arg-type]  # checked on the next lines
         for name in cls.__slots__:

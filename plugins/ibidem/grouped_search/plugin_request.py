@@ -29,9 +29,10 @@ APART = frozenset(("tables", "facets"))
 def decides(request: DedupeRequest) -> bool:
     """Return whether the plugin can group this request: by figures that it supports, and in a window.
 
-    The current version and passages it leaves to the library: it reads neither titles nor texts.
+    The current version, passages, threads and works it leaves to the library: it reads no titles, texts or memberships.
     """
-    window = request.by == "window" and request.scope == "window" and request.passages is None
+    is_plain = request.passages is None and not request.membership
+    window = request.by == "window" and request.scope == "window" and is_plain
     return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
 
 
@@ -47,7 +48,7 @@ def plugin_policy(request: DedupeRequest) -> Policy:
     base = PRESETS[request.preset].policy if request.preset in PRESETS else Policy()
     similarity = dict(request.figures).get(SIMILARITY)
     base = base if similarity is None else base.similar(int(similarity))
-    return base.at(request.level).within(request.policy.window_days)
+    return base.at(request.policy.level).within(request.policy.window_days)
 
 
 def plugin_request(request: DedupeRequest) -> Json:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ibidem.grouped_search.members import WindowMembers
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -92,6 +93,8 @@ class Group:
         shown_count: How many of these are shown.
         offset: How many come before those.
         unread_count: How many further ones match that were not read.
+        places: Of a thread, the place of each duplicate in the tree; those that are shown are in this order.
+        depths: Of a thread, how deep each is in the tree, from 1.
     """
 
     id: str
@@ -101,6 +104,8 @@ class Group:
     shown_count: int
     offset: int = 0
     unread_count: int = 0
+    places: Mapping[int, int] = field(default_factory=dict)
+    depths: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -110,7 +115,12 @@ class Group:
     @property
     def shown_rows(self) -> tuple[int, ...]:
         """The rows that are shown, the lead first."""
-        return (self.lead, *self.duplicates[self.offset : self.offset + self.shown_count])
+        shown = self.duplicates[self.offset : self.offset + self.shown_count]
+        return (self.lead, *(sorted(shown, key=lambda row: self.places[row]) if self.places else shown))
+
+    def depth(self, row: int) -> int:
+        """Return how deep a row is indented; 0 for the lead."""
+        return 0 if row == self.lead else self.depths.get(row, 1)
 
     def portion(self, offset: int, size: int) -> "Group":
         """Return the group with another range of its duplicates."""
@@ -139,11 +149,26 @@ def build_group(
 
     A neighbour of the first never leads, since the best passage of a document was found.
     """
+    if window.members is not None and window.members.set_name(first):
+        return build_member_group(window, window.members, first, rows, request)
     passages = [row for row in rows_of_step(window, first, rows, request) if (row, first) not in window.overlaps]
     lead = choose_lead(window.columns, passages, request.keep, places)
     duplicates = tuple(row for row in rows if row != lead)
     limit = len(duplicates) if request.max_per_group is None else request.max_per_group
     return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
+
+
+def build_member_group(
+    window: Window, members: WindowMembers, first: int, rows: Sequence[int], request: DedupeRequest
+) -> Group:
+    """Arrange a thread or a work; unless another way is named, its own order says which document is on top."""
+    step = rows_of_step(window, first, rows, request)
+    is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.kind == "version")
+    lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep)
+    order = members.order(rows, lead)
+    limit = len(order.rows) if request.max_per_group is None else request.max_per_group
+    shown_count = min(len(order.rows), limit)
+    return Group(window.group_id(first), first, lead, order.rows, shown_count, places=order.places, depths=order.depths)
 
 
 def rows_of_step(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> list[int]:
@@ -259,7 +284,7 @@ class ResponseRenderer:
         """Return the `_dedupe` object of a hit."""
         mark: Json = {
             "group": group.id,
-            "indent": int(row != group.lead),
+            "indent": group.depth(row),
             "size": group.size,
             "shown": 1 + group.shown_count,
             "hidden": group.size - 1 - group.shown_count,
@@ -268,6 +293,7 @@ class ResponseRenderer:
             "of": None,
             "why": None,
         }
+        mark |= member_mark(self.window, group, row)
         notes = list(self.override_notes(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
@@ -281,6 +307,9 @@ class ResponseRenderer:
 
     def reason(self, group: Group, row: int, notes: list[str]) -> Json:
         """Return the reason of a duplicate: against the shown lead, else against the first occurrence."""
+        if (why := member_reason(self.window, row)) is not None:
+            of = why.get("parent") or self.window.hits[group.lead].id
+            return {"level": why["signature"], "of": of, "why": why if self.request.explain else None}
         target = group.lead
         evidence = self.window.evidence(row, target)
         if evidence is None:
@@ -309,6 +338,29 @@ class ResponseRenderer:
                 yield f"declared same as {other_id}, group {other_group}"
             elif self.request.explain:
                 yield override_note(word, other_id, holds=holds)
+
+
+def member_mark(window: Window, group: Group, row: int) -> Json:
+    """Return what a hit says of its place in a thread or a work; nothing for a document that is of none."""
+    members = window.members
+    if members is None:
+        return {}
+    if (thread := members.thread(row)) is not None:
+        mark: Json = {"inclusive": thread.inclusive, "parent": thread.parent or None}
+        return mark | ({"families": members.families((row, *group.duplicates))} if row == group.lead else {})
+    work = members.work(row)
+    return {} if work is None else {"edition": work.edition, "current": work.current}
+
+
+def member_reason(window: Window, row: int) -> Json | None:
+    """Return why a document is of a thread or a work; None for one that is of none."""
+    members = window.members
+    if members is None:
+        return None
+    if (thread := members.thread(row)) is not None:
+        return {"signature": "thread", "by": thread.by or None, "parent": thread.parent or None}
+    work = members.work(row)
+    return None if work is None else {"signature": "version", "by": work.by or None, "edition": work.edition}
 
 
 def override_note(word: Override, other_id: str, *, holds: bool) -> str:

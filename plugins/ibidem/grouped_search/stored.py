@@ -23,6 +23,7 @@ from ibidem_engines.engine import Hit, Ranking
 from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -51,6 +52,9 @@ class StoredBackend(Protocol):
 
     def overrides(self) -> Sequence[Override]:
         """Return the manual decisions; called after the ranking is read."""
+
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        """Return documents as far as their versions need them; see `VersionSource`."""
 
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Return the documents of hits as shown; those that no longer match are omitted."""
@@ -92,7 +96,7 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
 def is_as_stored(request: DedupeRequest, checkpoint: Checkpoint) -> bool:
     """Return whether groups are settled under the policy of a request."""
     stored_policy = parse_policy(checkpoint.policy)
-    is_settled = bool(checkpoint.done) and not checkpoint.everything
+    is_settled = bool(checkpoint.done) and not checkpoint.everything and not request.membership
     return is_settled and requested_policy(request, stored_policy) == stored_policy
 
 

@@ -1,14 +1,14 @@
 """Groups of texts in memory: a list of texts is grouped like the hits of a search, without an index."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
-from ibidem.grouped_search.response import choose_lead
+from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
 from ibidem_core.settings import load
 from ibidem_dedupe.leader_clustering import group
@@ -17,6 +17,8 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_sig
 from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import read
+from ibidem_dedupe.versions.version_order import sort_versions
+from ibidem_dedupe.versions.versioned_document import read_marks
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -86,7 +88,8 @@ def group_texts(
             passages, and for each text of an unknown document.
         tables: The idf tables; those of the settings by default.
         keep: Which text of a group leads, as `dedupe_keep` says it: the first in `rank` (the best score), the
-            `earliest`, `latest` or `longest`, or `source:NAME,…`. The order of the groups stays that of the list.
+            `earliest`, `latest` or `longest`, the `current` version by what titles and names of documents say
+            (`lease v2`) and by date, or `source:NAME,…`. The order of the groups stays that of the list.
 
     Raises:
         UsageError: Something among the texts is no string, a date cannot be read, or `keep` has another value.
@@ -102,8 +105,6 @@ def group_texts(
         ['follows it in the same document, 7 words overlap']
     """
     choice = read("dedupe_keep", keep)
-    if choice.by == "current":
-        raise UsageError("keep='current' is not for texts, which have no titles and fields", "use 'latest'")
     passages = [Passage.of(text, place) for place, text in enumerate(texts)]
     policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
@@ -113,7 +114,31 @@ def group_texts(
     grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
     members = grouping.members(grouping.leads.tolist())
     explain = Explanations(matcher, overlap)
-    return [explain.group(rows, lead_of(columns, rows, overlap, choice)) for rows in members.values()]
+    places = version_places(passages, members.values()) if choice.by == "current" else NO_PLACES
+    return [explain.group(rows, lead_of(columns, rows, overlap, choice, places)) for rows in members.values()]
+
+
+def version_places(passages: Sequence[Passage], groups: Iterable[Sequence[int]]) -> dict[int, int]:
+    """Return the place of each row among the versions of its group; of equal ones the first in the list comes last.
+
+    Args:
+        passages: In the order of the list.
+        groups: Rows of each group.
+
+    >>> cut = [Passage("", title=title) for title in ("Lease v2", "Lease v10", "Lease v10")]
+    >>> version_places(cut, [[0, 1, 2]])
+    {0: 0, 2: 1, 1: 2}
+    """
+    places: dict[int, int] = {}
+    for rows in groups:
+        marks = {read_marks(as_version(passages[row])): row for row in sorted(rows, reverse=True)}
+        places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
+    return places
+
+
+def as_version(passage: Passage) -> Document:
+    """Return what a passage says of the document that it was cut from."""
+    return Document(passage.document or "?", "", passage.title, passage.date)
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
@@ -172,10 +197,24 @@ def check_date(date: str, place: int) -> str:
     return date
 
 
-def lead_of(columns: PackedColumns, rows: Sequence[int], overlap: Overlaps, keep: Keep) -> int:
-    """Return the row that is shown of a group; never a neighbour, since the best passage of a document was found."""
+def lead_of(
+    columns: PackedColumns,
+    rows: Sequence[int],
+    overlap: Overlaps,
+    keep: Keep,
+    places: Mapping[int, int] = NO_PLACES,
+) -> int:
+    """Return the row that is shown of a group; never a neighbour, since the best passage of a document was found.
+
+    Args:
+        columns: The packed values.
+        rows: Those of the group.
+        overlap: Pairs of rows that overlap in their document.
+        keep: How to choose.
+        places: Place of each row among the versions of its group, for `current`.
+    """
     first = rows[0]
-    return choose_lead(columns, [row for row in rows if (row, first) not in overlap], keep)
+    return choose_lead(columns, [row for row in rows if (row, first) not in overlap], keep, places)
 
 
 @dataclass(frozen=True, slots=True)

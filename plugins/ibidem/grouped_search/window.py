@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 import xxhash
 
+from ibidem.grouped_search.members import WindowMembers
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import (
@@ -42,6 +43,7 @@ class Window:
         matcher: Decides on pairs.
         group_names: Names of groups that are stored, by the row of their first occurrence.
         overlaps: Pairs of rows that overlap in their document.
+        members: What is stored of its documents, where they are grouped by thread or work.
     """
 
     hits: Sequence[Hit]
@@ -53,6 +55,7 @@ class Window:
     matcher: LongTextMatcher
     group_names: Mapping[int, str] = field(default_factory=dict)
     overlaps: Overlaps = field(default_factory=dict)
+    members: WindowMembers | None = None
 
     @classmethod
     def group(  # noqa: PLR0913 - what follows a ranking, by name
@@ -105,6 +108,7 @@ class Window:
             overrides=self.overrides.head(rows),
             grouping=grouping,
             overlaps=overlaps,
+            members=self.members.head(rows) if self.members else None,
         )
 
     def name(self, row: int) -> DocumentRef:

@@ -50,7 +50,11 @@ class Alert:
                 f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
             )
         self.to_query()
-        parse_request(dict(self.dedupe), mode="indent", later=True)
+        if (request := parse_request(dict(self.dedupe), mode="indent", later=True)).membership:
+            raise UsageError(
+                f"dedupe_level={request.membership} does not go with an alert, which compares texts",
+                "leave it out; a filter such as inclusive=true may be saved with it",
+            )
 
     def to_query(self) -> Query:
         """Return the parsed query of the search."""

@@ -44,7 +44,7 @@ class LeadSelector:
 
         Args:
             language: ISO 639 code of all texts; detected where it is empty.
-            keep: Which document is kept: the first in `rank`, the `earliest`, `latest` or `longest`.
+            keep: Which document is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`.
             date_key: Key of the metadata with a date; empty: dates are not read.
         """
         self.language, self.keep, self.date_key = language, keep, date_key

@@ -43,7 +43,7 @@ class LeadTransformer(BaseDocumentTransformer):
     Args:
         policy: The decision for a pair; None: that of a search at the level `near`.
         language: ISO 639 code of all texts; detected where it is empty.
-        keep: Which document is kept: the first in `rank`, the `earliest`, `latest` or `longest`.
+        keep: Which document is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`.
         document_key: Key of the metadata that names the file from which a passage was cut, as loaders set it.
         date_key: Key of the metadata with a date; empty: dates are not read.
 

@@ -35,7 +35,7 @@ class LeadPostprocessor(BaseNodePostprocessor):
     """ISO 639 code of all texts; detected where it is empty."""
 
     keep: str = "rank"
-    """Which node is kept: the first in `rank`, the `earliest`, `latest` or `longest`."""
+    """Which node is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`."""
 
     date_key: str = ""
     """Key of the metadata with a date; empty: dates are not read."""

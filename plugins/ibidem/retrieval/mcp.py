@@ -86,7 +86,8 @@ class Tools:
         size: Annotated[int, Field(ge=1, le=MOST_GROUPS, description="Number of different texts")] = 10,
         page: Annotated[int, Field(ge=1)] = 1,
         filters: Annotated[
-            list[str] | None, Field(description="FIELD=VALUE: source, language, date, id or meta.NAME")
+            list[str] | None,
+            Field(description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current"),
         ] = None,
         keep: Annotated[str, Field(description="rank, earliest, latest or longest")] = "rank",
     ) -> Answer:

@@ -45,7 +45,13 @@ def passage(text: str, metadata: Mapping[str, object], document: object, date_ke
         date_key: The key of the metadata with its date: a `date`, a `datetime`, or ISO 8601; any other value is no
             date. Empty: dates are not read.
     """
-    return Passage(text, document if isinstance(document, str) else "", read_date(metadata.get(date_key)))
+    title = metadata.get("title")
+    return Passage(
+        text,
+        document if isinstance(document, str) else "",
+        read_date(metadata.get(date_key)),
+        title=title if isinstance(title, str) else "",
+    )
 
 
 def read_date(value: object) -> str:
@@ -77,7 +83,7 @@ def leads_of(
         known: Id and metadata of each passage; what a retriever noted under `duplicates` is kept.
         policy: The decision for a pair; None: that of a search at the level `near`.
         language: ISO 639 code of all texts; detected where it is empty.
-        keep: Which passage leads: `rank`, `earliest`, `latest` or `longest`.
+        keep: Which passage leads: `rank`, `earliest`, `latest`, `longest` or `current`.
     """
     ids = [name for name, _ in known]
     for group in group_texts(passages, policy=policy, language=language, keep=keep):

@@ -10,7 +10,7 @@ from typing import Any
 from ibidem_core.address import Fields
 from ibidem_engines.cluster.source import filter_value, iso_day
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.query import Filter, Phrase, Query, Words, days
+from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
 
 Clause = dict[str, Any]
 
@@ -231,6 +231,8 @@ def _condition(condition: Filter, fields: Fields) -> Clause:
         return _date(condition, fields)
     if condition.field == "id":
         return ids_query([condition.value])
+    if condition.field in MEMBERSHIPS:
+        return {"term": {f"ibidem.{condition.field}": condition.value}}
     if not condition.field.startswith("meta."):
         return {"term": {getattr(fields, condition.field): condition.value}}
     name = condition.field.removeprefix("meta.")

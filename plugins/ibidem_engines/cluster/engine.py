@@ -19,6 +19,7 @@ from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.cluster.health import PASSED_OVER, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.match_counts import CountResult
+from ibidem_engines.cluster.memberships import ClusterMemberships
 from ibidem_engines.cluster.ranking import window
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
@@ -41,6 +42,7 @@ from ibidem_engines.query import Filter, Query
 from ibidem_engines.reindex import ReindexableEngine
 from ibidem_engines.requests import RequestFlow, Target, answer_to
 from ibidem_engines.stored_groups import CollapseEngine, Facets
+from ibidem_engines.stored_memberships import WithMemberships
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
@@ -51,7 +53,7 @@ CURSOR_KEY_S = 3_600.0
 """Seconds after which the key of cursors is read again: it changes only with an index that is made anew."""
 
 
-class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
+class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEngine):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -197,17 +199,23 @@ class ClusterEngine(CollapseEngine, PluginEngine, ReindexableEngine):
 
     @override
     def groups(self) -> ClusterGroups:
-        if self._readable().indices != (self.index,):  # an alias may have another index since
+        return ClusterGroups(self._cluster, self.index, self._layout_now())
+
+    @override
+    def memberships(self) -> ClusterMemberships:
+        return ClusterMemberships(self._cluster, self.index, self._layout_now())
+
+    def _layout_now(self) -> Layout:
+        """Read the layout again where an alias may have another index since."""
+        if self._readable().indices != (self.index,):
             self._layout_cache.clear()
-        return ClusterGroups(self._cluster, self.index, self._readable())
+        return self._readable()
 
     @override
     def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "ClusterEngine":
         if cached and (found := self._sets.get(self.index)) is not None:
             return found
-        if self._readable().indices != (self.index,):
-            self._layout_cache.clear()
-        layout = self._readable()
+        layout = self._layout_now()
         names = layout.names(self.index)
         if names.sources == (self.index,):
             return self

@@ -198,12 +198,20 @@ class ClusterGroups(StoredGroups):
         return [is_written for lot in lots for is_written in self._assign(lot)]
 
     def _assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        with_long = [_place(each) for each in changes if _is_long(each.document.packed)]
+        return self.update([(each.document, {"group": each.group, "lead": each.lead}) for each in changes])
+
+    def update(self, changes: Sequence[tuple[GroupedDocument, Mapping[str, object]]]) -> list[bool]:
+        """Write fields of documents by partial updates; False for a document that changed since it was read.
+
+        Args:
+            changes: Documents as they were read, and values by the names of fields below `ibidem`.
+        """
+        with_long = [_place(document) for document, _ in changes if _is_long(document.packed)]
         long_signatures = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
-        keys = lookup_keys_batch([each.document.packed for each in changes])
+        keys = lookup_keys_batch([document.packed for document, _ in changes])
         actions = [
-            self._action(each, long_signatures.get(_place(each), b""), own_keys)
-            for each, own_keys in zip(changes, keys, strict=True)
+            self._action(document, values, long_signatures.get(_place(document), b""), own_keys)
+            for (document, values), own_keys in zip(changes, keys, strict=True)
         ]
         return [not outcome.reason and outcome.status < 300 for outcome in run(self._cluster, actions)]
 
@@ -237,12 +245,17 @@ class ClusterGroups(StoredGroups):
             yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in groups["buckets"]}
             pages["after"] = groups["after_key"]
 
-    def _action(self, change: Assignment, long_value: bytes, keys: dict[LookupField, list[str]]) -> Action:
+    def _action(
+        self,
+        document: GroupedDocument,
+        values: Mapping[str, object],
+        long_value: bytes,
+        keys: dict[LookupField, list[str]],
+    ) -> Action:
         """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
-        document, kind = change.document, "full" if "full" in self._layout.kinds else "lean"
+        kind = "full" if "full" in self._layout.kinds else "lean"
         clues = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
-        own_fields = signature_fields(document.name.id, document.packed, long_value, clues, kind)
-        own_fields |= {"group": change.group, "lead": change.lead}
+        own_fields = {**signature_fields(document.name.id, document.packed, long_value, clues, kind), **values}
         body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name
         return Action("update", name.index, name.id, body, document.state, name.routing)
@@ -284,8 +297,8 @@ def _document(hit: Mapping[str, Any]) -> GroupedDocument:
     )
 
 
-def _place(change: Assignment) -> tuple[str, str]:
-    return change.document.name.index, change.document.name.id
+def _place(document: GroupedDocument) -> tuple[str, str]:
+    return document.name.index, document.name.id
 
 
 def _is_long(packed: bytes) -> bool:

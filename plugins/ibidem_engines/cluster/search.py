@@ -14,6 +14,7 @@ from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
+from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
@@ -24,6 +25,7 @@ from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import ApiRequest, RequestFlow, Target
 from ibidem_engines.search import EngineSearch
 from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
+from ibidem_engines.stored_memberships import Memberships
 from ibidem_engines.ttl_cache import TtlCache
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError
@@ -159,6 +161,10 @@ class ClusterSearch(EngineSearch):
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         return self._collapsed("relevance", NOW).leads(groups)
+
+    @override
+    def memberships(self, ids: Names) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+        return read_memberships(Target(self.index), ids)
 
     @property
     def _ranked(self) -> Query:

@@ -18,12 +18,14 @@ from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import LONGEST, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups, facets
 from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.memberships import SqliteMemberships
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
 from ibidem_engines.sqlite.search import SqliteSearch
 from ibidem_engines.stored_groups import CollapseEngine, Facets
+from ibidem_engines.stored_memberships import WithMemberships
 
 
-class SqliteEngine(CollapseEngine, ReindexableEngine):
+class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
     """An index in an SQLite file; see `Engine` for what each method promises.
 
     Args:
@@ -91,6 +93,10 @@ class SqliteEngine(CollapseEngine, ReindexableEngine):
     def groups(self) -> SqliteGroups:
         """Return the groups of the index."""
         return SqliteGroups(self._file)
+
+    @override
+    def memberships(self) -> SqliteMemberships:
+        return SqliteMemberships(self._file)
 
     @override
     def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "SqliteEngine":

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ibidem_engines.query import Filter, Phrase, Query, Words, days
+from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import Value
 from ibidem_ingest.errors import UsageError
 
@@ -98,6 +98,8 @@ def _condition(filter_: Filter) -> Conditions:
             "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
             (first, first, last, last),
         )
-    if filter_.field in ("id", "source", "language"):
+    if filter_.field in FLAGS:
+        return Conditions(f"d.{filter_.field} = ?", (int(filter_.value == "true"),))
+    if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
         return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
     return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))

@@ -14,7 +14,9 @@ from ibidem_engines.search import EngineSearch
 from ibidem_engines.sqlite import groups, read
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.memberships import SqliteMemberships
 from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
+from ibidem_engines.stored_memberships import Memberships
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,3 +76,7 @@ class SqliteSearch(EngineSearch):
     @override
     def leads(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         return answered(groups.leads(self.file, self._ranked, names))
+
+    @override
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+        return SqliteMemberships(self.file).read(ids)

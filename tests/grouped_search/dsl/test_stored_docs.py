@@ -22,7 +22,7 @@ def bodies(page: str) -> list[Any]:
     return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
 
 
-COLLAPSE, LEADS = bodies("stored.md")
+INCLUSIVE, CURRENT, COLLAPSE, LEADS = bodies("stored.md")
 DIFFERENT, MONTHS, GROUPS, SOURCES, COMPOSITE, FACET = bodies("analytics.md")
 
 

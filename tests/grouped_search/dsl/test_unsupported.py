@@ -69,8 +69,3 @@ def test_an_index_next_to_a_point_in_time_is_refused() -> None:
 def test_a_scope_that_cannot_be_kept_to_is_refused(scope: str, body: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_search("news", body, {}, parse_request({"dedupe": "indent", "dedupe_scope": scope}))
-
-
-def test_the_current_version_is_not_chosen_in_the_engine_s_own_language() -> None:
-    with pytest.raises(UsageError, match=r"dedupe_keep=current .*use dedupe_keep=latest"):
-        read_search("news", {}, {}, parse_request({"dedupe": "indent", "dedupe_keep": "current"}))

@@ -81,6 +81,7 @@ class Entry:
         differs: What differs from its lead; None where that is read when the group is opened.
         lead: The id of the lead that it is under; empty for a lead.
         index: Its index.
+        depth: How deep it is indented, from 1; 0 for a lead.
     """
 
     id: str
@@ -93,6 +94,7 @@ class Entry:
     differs: Sequence[Stretch] | None = ()
     lead: str = ""
     index: str = ""
+    depth: int = 0
 
     @property
     def pair(self) -> str:
@@ -112,6 +114,7 @@ class Group:
         hidden: How many are not shown.
         further: How many more copies were counted, in words.
         opened: Whether they are seen at once.
+        noun: What its other members are called.
     """
 
     number: int
@@ -121,6 +124,7 @@ class Group:
     hidden: int
     further: str
     opened: bool
+    noun: str = "duplicate"
 
     @property
     def size(self) -> int:
@@ -134,8 +138,8 @@ class Group:
 
     @property
     def count_text(self) -> str:
-        """Number of duplicates, in words."""
-        return format_count(self.size, "duplicate")
+        """Number of duplicates, or of further mails or versions, in words."""
+        return format_count(self.size, self.noun if self.noun == "duplicate" else f"further {self.noun}")
 
 
 BUDGET = 0.02
@@ -161,6 +165,7 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
             hidden=group.hidden,
             further=group.further,
             opened=is_open,
+            noun=group.noun,
         )
         for group in result_list.read_groups(response["hits"]["hits"], first, inside=True)
     ]
@@ -192,9 +197,10 @@ def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
         url=url(entry),
         level=entry.level,
         reason=printable(entry.evidence),
-        differs=stretches(entry.difference) if reads or entry.level == "partial" else None,
+        differs=stretches(entry.difference) if reads or entry.level in ("partial", "thread") else None,
         lead=str(entry.lead["_id"]),
         index=entry.index,
+        depth=entry.depth,
     )
 
 

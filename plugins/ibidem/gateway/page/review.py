@@ -63,7 +63,9 @@ class QueuedPair(ListQuery):
 def review(engine: CallersEngine, context: WithContext, parameters: Annotated[QueuedPair, Query()]) -> Response:
     """Show the next near pair of a list without a manual decision."""
     state = parameters.state()
-    request = replace(state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window")
+    request = replace(
+        state.request(), mode="indent", max_per_group=0, explain=False, scope="window", by="window", membership=""
+    )
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, 1, 1, tables=tables, order=state.sort)
     queue = find_undecided(result.window) if result.window is not None else []

@@ -26,7 +26,7 @@ from ibidem.gateway.page.export import export_scope, exported_rows
 from ibidem.gateway.page.facets import Choices, choices, stored_choices
 from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours, pieces
 from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import LABELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
+from ibidem.gateway.page.state import PAIR_LEVELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
 from ibidem.gateway.page.tags import group_names, own_name, read_page_tags
 from ibidem.gateway.table import as_table
 from ibidem.gateway.upstream import Caller
@@ -35,6 +35,7 @@ from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
+from ibidem.index.membership_report import describe_membership, read_membership
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import DEEPEST
 from ibidem_engines.engine import Engine
@@ -211,7 +212,8 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
         inspection=inspection,
         copies=copies,
         timeline=timeline(document, [each.document for each in copies]),
-        labels=LABELS,
+        levels=PAIR_LEVELS,
+        membership=describe_membership(read_membership(engine, parameters.id)),
         count=format_count(len(inspection.duplicates), "duplicate"),
         state=state,
         overrides=context.settings.gateway_overrides,

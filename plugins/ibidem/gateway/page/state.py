@@ -13,8 +13,8 @@ from starlette.datastructures import QueryParams
 
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.openapi import LONGEST_QUERY, Id, StrictQuery
-from ibidem_dedupe.parameters import DEEPEST, MODES, PRESETS, SCOPES, WAYS
-from ibidem_dedupe.policy import LEVELS, Level, Policy
+from ibidem_dedupe.parameters import DEEPEST, LIST_LEVELS, MEMBERSHIPS, MODES, PRESETS, SCOPES, WAYS
+from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
@@ -39,7 +39,13 @@ Choice = tuple[str, str]
 
 LABELS: Mapping[str, Sequence[Choice]] = {
     "dedupe": (("indent", "indented"), ("collapse", "collapsed"), ("off", "not grouped")),
-    "level": (("identical", "identical"), ("", "near"), ("partial", "partial")),
+    "level": (
+        ("identical", "identical"),
+        ("", "near"),
+        ("partial", "partial"),
+        ("thread", "threads of mails"),
+        ("version", "versions of works"),
+    ),
     "keep": (
         ("rank", "best match"),
         ("earliest", "earliest"),
@@ -57,6 +63,10 @@ LABELS: Mapping[str, Sequence[Choice]] = {
     "size": tuple((str(size), str(size)) for size in SIZES),
 }
 """The choices of a list, by their names in the address."""
+
+
+PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
+"""The levels of a pair of documents."""
 
 
 def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
@@ -164,7 +174,7 @@ class PageState:
             level: The level where none is chosen.
         """
         parameters = {
-            "dedupe_level": self.level,
+            "dedupe_level": "" if self.level in MEMBERSHIPS else self.level,
             "dedupe_similarity": self.similarity,
             "dedupe_preset": self.preset,
             "dedupe_window_days": self.days,
@@ -277,7 +287,7 @@ class ListQuery(StrictQuery):
 
     q: str = Field(default="", max_length=LONGEST_QUERY, description="Words that must occur.")
     dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
-    level: str = Field(default="", description=f"{', '.join(LEVELS)}.")
+    level: str = Field(default="", description=f"{', '.join(LIST_LEVELS)}.")
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
     similarity: str = Field(default="", max_length=10, description="Minimum share of common text, in percent.")
     days: str = Field(default="", max_length=10, description="Maximum of days between two duplicates.")

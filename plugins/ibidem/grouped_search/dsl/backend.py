@@ -23,10 +23,13 @@ from ibidem.grouped_search.neighbours import read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import does, search_by_plugin
 from ibidem.grouped_search.response import Json
+from ibidem_core.address import OURS, Fields, parse_address
+from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import DEEPEST, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import (
     NEWEST,
     is_same_state,
@@ -36,9 +39,12 @@ from ibidem_engines.cluster.ranking import (
     rank,
     read_long,
 )
+from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_engines.stored_memberships import Memberships
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
@@ -226,6 +232,26 @@ class DslBackend(SearchBackend):
         return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
 
     @override
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return read_memberships(self.search.target, names)
+
+    @override
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        fields = named_fields()
+        found: dict[DocumentRef, Document] = {}
+        for start in range(0, len(hits), AT_ONCE):
+            batch = hits[start : start + AT_ONCE]
+            answer = yield self.search.target.search(without_texts([document_ref(hit) for hit in batch], fields.text))
+            check_complete(answer)
+            read = by_name(answer["hits"]["hits"])
+            found |= {
+                name: as_document(hit.id, read[name].get("_source", {}), fields)
+                for hit in batch
+                if (name := document_ref(hit)) in read and self._holds(read[name], hit)
+            }
+        return found
+
+    @override
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
@@ -317,3 +343,20 @@ class DslBackend(SearchBackend):
         if body.get("query"):
             query["bool"]["must"] = [body["query"]]
         return self.search.target.search(body | {"query": query})
+
+
+def named_fields() -> Fields:
+    """Return what an index calls the fields of a document, as the settings say; ours where they name no cluster."""
+    address = load().address
+    return Fields() if address.startswith("sqlite:") else parse_address(address).fields
+
+
+def without_texts(names: Sequence[DocumentRef], text_field: str) -> Json:
+    """Ask for documents by index and id without their texts, with what a hit of a window is known by.
+
+    >>> without_texts([("news", "a")], "body")["_source"]
+    {'excludes': ['body', 'ibidem']}
+    """
+    clause = {"bool": {"should": documents(names), "minimum_should_match": 1}}
+    body = with_state({"_source": {"excludes": [text_field, OURS]}})
+    return body | {"query": {"bool": {"filter": [clause]}}, "size": len(names), "track_total_hits": False}

@@ -14,7 +14,6 @@ from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
     read_page,
-    refuse_current,
     refuse_depth,
     refuse_parts,
     refuse_scope,
@@ -197,7 +196,6 @@ def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str,
     refuse_parts(body, params)
     refuse_target(index, body)
     refuse_scope(body, request)
-    refuse_current(request)
     check_total(body)
 
 

@@ -47,7 +47,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     start_time = perf_counter()
-    source = DslBackend(search, metadata, ids=search.joins)
+    source = DslBackend(search, metadata, ids=search.joins or bool(search.request.membership))
     yield from source.read_metadata()
     answer = yield from source.through_plugin()
     if answer is not None:

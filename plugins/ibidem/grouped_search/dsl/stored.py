@@ -46,6 +46,7 @@ from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
@@ -204,6 +205,10 @@ class StoredDslBackend(StoredBackend):
     @override
     def overrides(self) -> Sequence[Override]:
         return self.source.overrides()
+
+    @override
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        return self.source.versioned(hits)
 
     @override
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:

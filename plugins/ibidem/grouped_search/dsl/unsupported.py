@@ -77,20 +77,6 @@ def refuse_target(index: str, body: Mapping[str, Any]) -> None:
         refuse("an index together with pit", "a point in time names its indexes itself", "leave the index out")
 
 
-def refuse_current(request: DedupeRequest) -> None:
-    """Refuse `dedupe_keep=current`, which needs the titles and fields of documents.
-
-    Raises:
-        UsageError: It is asked for.
-    """
-    if request.keep.by == "current":
-        refuse(
-            "dedupe_keep=current in the engine's own language",
-            "ibidem does not know there which fields hold title and version",
-            "use dedupe_keep=latest; GET /ibidem/search, `search` from Python and `ibidem search` take it",
-        )
-
-
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
     """Refuse a scope beyond the window for a search that is not a condition on single documents."""
     for name in ("knn", "retriever"):

@@ -19,7 +19,15 @@ CREATE TABLE "ibidem.ibidem.documents" (
   meta text not null,         -- JSON
   "group" text not null,      -- name of the group of near duplicates that it belongs to
   lead integer not null,      -- whether it began that group
-  origin text not null        -- where it was read from; empty when unknown
+  origin text not null,       -- where it was read from; empty when unknown
+  thread text,                -- id of the first mail of its thread; null where none was found, as in what follows
+  parent text,                -- id of the mail that it answers, or that it is attached to
+  parent_by text,             -- what says so
+  inclusive integer,          -- whether no other mail of the thread holds all of it
+  work text,                  -- id of the first version of its work
+  edition integer,            -- its place among the versions
+  edition_by text,            -- what says that it is of the work
+  current integer             -- whether it is the last version
 )
 -- ibidem.ibidem.groups
 CREATE INDEX "ibidem.ibidem.groups" on "ibidem.ibidem.documents" ("group", lead)

@@ -1,0 +1,138 @@
+"""Members of threads and works among the documents of a window: the set of each, and the order in which it is shown.
+
+A thread is shown as a tree: a mail below the one that it answers, among several answers the inclusive ones first. The
+mail on top is the one that answers no other of the list. A work is shown with its last version on top, the others below
+it, the later ones first.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.parameters import Membership
+from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships, ThreadMember, WorkMember
+
+FAMILY = "family"
+"""What says of an attachment that it belongs to its mail."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOrder:
+    """The order of a set below the document on top.
+
+    Args:
+        rows: Rows of the others: inclusive mails, or later versions, first, so that these are shown where few are.
+        places: Place of each in the list.
+        depths: How deep each is indented, from 1.
+    """
+
+    rows: tuple[int, ...]
+    places: Mapping[int, int]
+    depths: Mapping[int, int]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WindowMembers:
+    """What is stored of the documents of a window.
+
+    Args:
+        kind: `thread` or `version`.
+        names: Index and id of each row.
+        stored: The memberships of documents.
+        days: First day of each row's date; a large number without one.
+    """
+
+    kind: Membership
+    names: Sequence[DocumentRef]
+    stored: Mapping[DocumentRef, Memberships]
+    days: Sequence[int]
+
+    def head(self, rows: int) -> "WindowMembers":
+        """Return the first rows."""
+        return replace(self, names=self.names[:rows], days=self.days[:rows])
+
+    def thread(self, row: int) -> ThreadMember | None:
+        """Return a row's place in a thread, where threads are grouped."""
+        return self.stored.get(self.names[row], NO_MEMBERSHIPS).thread if self.kind == "thread" else None
+
+    def work(self, row: int) -> WorkMember | None:
+        """Return a row's place in a work, where works are grouped."""
+        return self.stored.get(self.names[row], NO_MEMBERSHIPS).work if self.kind == "version" else None
+
+    def set_name(self, row: int) -> str:
+        """Return the thread or work of a row; empty for a document that is of none."""
+        thread, work = self.thread(row), self.work(row)
+        return thread.thread if thread else work.work if work else ""
+
+    def top(self, rows: Sequence[int]) -> int:
+        """Return the row that is shown on top: a mail that answers no other of them, or the last version.
+
+        Args:
+            rows: Rows of one set.
+        """
+        if self.kind == "version":
+            return min(rows, key=self._age)
+        ids = {self.names[row][1] for row in rows}
+        return min(rows, key=lambda row: (self.parent(row) in ids, self.parent(row) != "", self.days[row], row))
+
+    def order(self, rows: Sequence[int], top: int) -> MemberOrder:
+        """Put the rows of a set in the order in which they are shown.
+
+        Args:
+            rows: Rows of one set.
+            top: The one that is on top.
+        """
+        others = [row for row in rows if row != top]
+        if self.kind == "version":
+            newest = sorted(others, key=self._age)
+            return MemberOrder(tuple(newest), {}, dict.fromkeys(newest, 1))
+        depths = self._tree(others, top)
+        places = {row: place for place, row in enumerate(depths)}
+        first = sorted(others, key=lambda row: (not self.is_inclusive(row), places[row]))
+        return MemberOrder(tuple(first), places, depths)
+
+    def parent(self, row: int) -> str:
+        """Return the id of the mail that a row answers or is attached to; empty at a root."""
+        thread = self.thread(row)
+        return thread.parent if thread else ""
+
+    def is_inclusive(self, row: int) -> bool:
+        """Return whether no other mail of its thread holds all of a row."""
+        thread = self.thread(row)
+        return bool(thread and thread.inclusive)
+
+    def family(self, row: int) -> str:
+        """Return the mail that a row is or is attached to; the id of a document that is neither."""
+        thread = self.thread(row)
+        return thread.parent if thread and thread.by == FAMILY else self.names[row][1]
+
+    def families(self, rows: Sequence[int]) -> int:
+        """Count the families among rows."""
+        return len({(self.set_name(row), self.family(row)) for row in rows})
+
+    def _age(self, row: int) -> tuple[int, bool, int]:
+        """Return by what versions are ordered, the last one first."""
+        work = self.work(row)
+        return (-work.edition, not work.current, row) if work else (0, True, row)
+
+    def _tree(self, rows: Sequence[int], top: int) -> Mapping[int, int]:
+        """Return how deep each row is, in the order of the tree; what answers no other row is right below the top."""
+        by_id = {self.names[row][1]: row for row in reversed(rows)}
+        below: defaultdict[int, list[int]] = defaultdict(list)
+        for row in rows:
+            above = by_id.get(self.parent(row), top)
+            below[top if above == row else above].append(row)
+        for answers in below.values():
+            answers.sort(key=lambda row: (self.parent(row) != self.names[top][1], *self._rank(row)), reverse=True)
+        depths: dict[int, int] = {}
+        waiting = [(row, 1) for row in below.pop(top, ())]
+        while waiting:
+            row, depth = waiting.pop()
+            depths[row] = depth
+            waiting += [(each, depth + 1) for each in below.pop(row, ())]
+        return depths | {row: 1 for row in rows if row not in depths}  # of a circle, where the top is among parents
+
+    def _rank(self, row: int) -> tuple[bool, int, int]:
+        """Return by what answers to one mail are ordered."""
+        return not self.is_inclusive(row), self.days[row], row

@@ -1,0 +1,72 @@
+"""The stored thread and work of one document, as `ibidem inspect` shows them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from ibidem.grouped_search.explanations import format_count, membership_reason
+from ibidem.index.documents import fetch_hits
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_memberships import NO_MEMBERSHIPS
+
+
+def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
+    """Read the stored thread and work of a document, each empty where it has none.
+
+    Args:
+        engine: The index.
+        name: Id of the document.
+    """
+    names = [(hit.index, hit.id) for hit in fetch_hits(engine, [name])]
+    stored = engine.run(engine.searching().memberships(names)) if names else {}
+    found = next(iter(stored.values()), NO_MEMBERSHIPS)
+    answer: dict[str, dict[str, object]] = {"thread": {}, "work": {}}
+    if (thread := found.thread) is not None:
+        answer["thread"] = {
+            "name": thread.thread,
+            "documents": count(engine, "thread", thread.thread),
+            "parent": thread.parent or None,
+            "by": thread.by or None,
+            "inclusive": thread.inclusive,
+        }
+    if (work := found.work) is not None:
+        answer["work"] = {
+            "name": work.work,
+            "documents": count(engine, "work", work.work),
+            "edition": work.edition,
+            "by": work.by or None,
+            "current": work.current,
+        }
+    return answer
+
+
+def count(engine: Engine, field: str, name: str) -> int:
+    """Count the documents of a thread or a work."""
+    return engine.search(Query(filters=(Filter(field, name),)), 1).total
+
+
+def describe_membership(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Say in sentences of which thread and work a document is, and why.
+
+    Args:
+        found: As `read_membership` returns it.
+
+    >>> describe_membership({"thread": {}, "work": {
+    ...     "name": "a", "documents": 2, "edition": 2, "by": "name", "current": True}})
+    ['Work of 2 documents that begins with a: it is version 2, by its name and text; the current one.']
+    """
+    lines = []
+    if thread := found["thread"]:
+        reason = "answers no mail" if thread["parent"] is None else membership_reason({"signature": "thread", **thread})
+        holds = "no other mail holds" if thread["inclusive"] else "another mail holds"
+        lines.append(f"{begin('Thread', thread)}: it {reason.replace('attached', 'is attached')}; {holds} all of it.")
+    if work := found["work"]:
+        is_current = "" if work["current"] else "not "
+        reason = membership_reason({"signature": "version", **work})
+        lines.append(f"{begin('Work', work)}: it is {reason}; {is_current}the current one.")
+    return lines
+
+
+def begin(called: str, found: Mapping[str, Any]) -> str:
+    """Name a thread or a work by its first document."""
+    return f"{called} of {format_count(found['documents'], 'document')} that begins with {found['name']}"

@@ -1,0 +1,161 @@
+"""Memberships written to an index: its threads or its works, found in all documents, stored where they have changed."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from ibidem.index.documents import AT_ONCE, TEXTS_AT_ONCE
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.threads.forest import Forest
+from ibidem_dedupe.threads.parents import Parents
+from ibidem_dedupe.threads.thread_mail import thread_mails
+from ibidem_dedupe.versions.version_order import versions
+from ibidem_dedupe.versions.versioned_document import versioned_documents
+from ibidem_dedupe.versions.works import Works
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import group_set
+from ibidem_engines.stored_memberships import (
+    NO_MEMBERSHIPS,
+    THREAD,
+    WORK,
+    MembershipChange,
+    ThreadMember,
+    Values,
+    WorkMember,
+    hash_packed,
+    membership_store,
+)
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import FAMILY
+
+Progress = Callable[[int], None]
+"""Called with the number of documents read so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenMembers:
+    """What was written.
+
+    Args:
+        documents: Documents that have a place in a thread, or in a work.
+        sets: Threads, or works.
+        written: Documents whose fields were written, since they were others.
+        changed: Documents that were written again meanwhile: they have no place until the next time.
+        ambiguous: Documents whose id several indexes hold; they have no place.
+    """
+
+    documents: int
+    sets: int
+    written: int
+    changed: int
+    ambiguous: int
+
+    def as_json(self, sets: str) -> dict[str, int]:
+        """Return it as `ibidem regroup --json` prints it.
+
+        Args:
+            sets: What is counted: `threads` or `works`.
+        """
+        return {
+            "documents": self.documents,
+            sets: self.sets,
+            "written": self.written,
+            "changed": self.changed,
+            "ambiguous": self.ambiguous,
+        }
+
+
+@dataclass(slots=True)
+class Reading:
+    """All documents of an index, read one after the other, and what is needed to write to them.
+
+    Args:
+        engine: The index, or the set of those behind an alias.
+        progress: Called with the number of documents read so far.
+        text_hashes: `hash_packed` of each document that was read.
+        families: The mail that each attachment names.
+    """
+
+    engine: Engine
+    progress: Progress
+    text_hashes: dict[DocumentRef, int] = field(default_factory=dict)
+    families: dict[str, str] = field(default_factory=dict)
+
+    def documents(self) -> Iterator[Document]:
+        """Read the documents, whole."""
+        for hits in self.engine.scan(size=AT_ONCE):
+            hashes = {(hit.index, hit.id): hash_packed(hit.packed) for hit in hits}
+            names = list(hashes)
+            for start in range(0, len(names), TEXTS_AT_ONCE):
+                for stored in self.engine.fetch(names[start : start + TEXTS_AT_ONCE]):
+                    document = stored.document
+                    self.text_hashes[stored.index, document.id] = hashes[stored.index, document.id]
+                    family = document.meta.get(FAMILY)
+                    if isinstance(family, str) and family != document.id:
+                        self.families[document.id] = family
+                    yield document
+            self.progress(len(self.text_hashes))
+
+    def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
+        """Write the places of documents where others are stored.
+
+        Args:
+            places: What each document is to have, by its id; the others are to have nothing.
+            fields: The fields.
+            sets: How many threads or works there are.
+        """
+        store, nothing = membership_store(self.engine), dict.fromkeys(fields)
+        store.prepare()
+        holders = Counter(name for _, name in self.text_hashes)
+        names, planned, written = list(self.text_hashes), 0, 0
+        for start in range(0, len(names), AT_ONCE):
+            batch = names[start : start + AT_ONCE]
+            stored = self.engine.run(store.read(batch))
+            changes = []
+            for name in batch:
+                wanted = places.get(name[1], nothing) if holders[name[1]] == 1 else nothing
+                if name in stored and wanted != stored.get(name, NO_MEMBERSHIPS).values(fields):
+                    changes.append(MembershipChange(name, self.text_hashes[name], wanted))
+            planned += len(changes)
+            written += store.write(changes) if changes else 0
+        ambiguous = sum(count for count in holders.values() if count > 1)
+        documents = sum(holders[name] == 1 for name in places)
+        return WrittenMembers(documents, sets, written, planned - written, ambiguous)
+
+
+def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
+    """Find the threads of all mails, and store the place of each mail and of what is attached to it.
+
+    An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
+
+    Args:
+        engine: The index.
+        progress: Called with the number of documents read so far.
+    """
+    reading = Reading(group_set(engine), progress)
+    parents = Parents()
+    parents.add(thread_mails(reading.documents()))
+    mails = {
+        row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive)
+        for row in Forest.grow(parents).rows()
+    }
+    attachments = {
+        name: ThreadMember(mails[mail].thread, mail, "family", mails[mail].inclusive)
+        for name, mail in reading.families.items()
+        if mail in mails and name not in mails
+    }
+    places = {name: place.values() for name, place in {**mails, **attachments}.items()}
+    return reading.write(places, THREAD, len({place.thread for place in mails.values()}))
+
+
+def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
+    """Find the works of all documents, and store the place of each document among the versions of its work.
+
+    Args:
+        engine: The index.
+        progress: Called with the number of documents read so far.
+    """
+    reading = Reading(group_set(engine), progress)
+    rows = list(versions(Works.find(versioned_documents(reading.documents()))))
+    places = {row.id: WorkMember(row.work, row.version, row.by or "", row.current).values() for row in rows}
+    return reading.write(places, WORK, len({row.work for row in rows}))

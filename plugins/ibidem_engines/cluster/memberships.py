@@ -1,0 +1,85 @@
+"""Stored memberships in a cluster: fields of each document, written by partial updates onto the state that was read."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from typing_extensions import override
+
+from ibidem_core.address import OURS
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.dsl import Clause
+from ibidem_engines.cluster.groups import WRITE, ClusterGroups
+from ibidem_engines.cluster.index import Layout, template
+from ibidem_engines.requests import RequestFlow, Target, quote_index
+from ibidem_engines.stored_memberships import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
+
+AT_ONCE = 1_000
+_TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
+
+
+class ClusterMemberships(MembershipStore):
+    """The memberships of an index, or of the indexes behind an alias; see `MembershipStore`.
+
+    Args:
+        cluster: The cluster.
+        index: The name.
+        layout: Layout of the index.
+    """
+
+    def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:
+        self._cluster = cluster
+        self._index = index
+        self._layout = layout
+        self._groups = ClusterGroups(cluster, index, layout)
+
+    @override
+    def prepare(self) -> None:
+        answer = self._cluster.ask("GET", f"/{quote_index(self._index)}/_mapping", filter_path=_TYPE)
+        own_types = template("full")["mappings"]["properties"][OURS]["properties"]
+        fields = {"properties": {OURS: {"properties": {name: own_types[name] for name in FIELDS}}}}
+        for index in self._layout.indices:
+            if index not in answer:
+                self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
+
+    @override
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return read_memberships(Target(self._index), names)
+
+    @override
+    def write(self, changes: Sequence[MembershipChange]) -> int:
+        written = 0
+        for start in range(0, len(changes), WRITE):
+            by_name = {each.name: each for each in changes[start : start + WRITE]}
+            documents = self._groups.read(list(by_name))
+            pairs = [(each, by_name[each.name.index, each.name.id]) for each in documents]
+            same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
+            written += sum(self._groups.update(same))
+        return written
+
+
+def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+    """Read the memberships of documents by index and id.
+
+    Args:
+        target: Where they are searched for.
+        names: Index and id of each.
+    """
+    found: dict[DocumentRef, Memberships] = {}
+    for start in range(0, len(names), AT_ONCE):
+        batch = names[start : start + AT_ONCE]
+        answer = yield target.search(dsl.fetch_by_name(batch) | membership_options())
+        found |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
+    return found
+
+
+def membership_options() -> Clause:
+    """Ask for nothing of a hit but its memberships."""
+    return {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
+
+
+def read_hit(hit: Mapping[str, Any]) -> Memberships:
+    """Read the memberships of a hit."""
+    fields = hit.get("fields", {})
+    return Memberships.read({name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS})

@@ -1,0 +1,153 @@
+"""Stored memberships: the thread of each mail and the work of each version, kept with the documents.
+
+An engine filters, collapses and counts by them. They are found in the whole index at once, so a document that is
+written again has none until they are found again.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, cast
+
+from xxhash import xxh3_64_intdigest
+
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines.engine import Engine
+from ibidem_engines.requests import RequestFlow
+
+THREAD = ("thread", "parent", "parent_by", "inclusive")
+WORK = ("work", "edition", "edition_by", "current")
+FIELDS = (*THREAD, *WORK)
+"""Names of the fields, below `ibidem` in a cluster."""
+
+Values = Mapping[str, object]
+"""Values by the names of fields; None where a document has none."""
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMember:
+    """The place of a mail, or of what is attached to it, in a thread.
+
+    Args:
+        thread: Id of the first mail of the thread.
+        parent: Id of the mail that it answers, or that it is attached to; empty at a root.
+        by: What says so: `headers`, `quotation`, `subject` or `family`; empty at a root.
+        inclusive: Whether no other mail of the thread holds all of it; of an attachment, of its mail.
+    """
+
+    thread: str
+    parent: str
+    by: str
+    inclusive: bool
+
+    def values(self) -> Values:
+        """Return it as it is stored.
+
+        >>> ThreadMember("a", "", "", True).values()
+        {'thread': 'a', 'parent': None, 'parent_by': None, 'inclusive': True}
+        """
+        return dict(zip(THREAD, (self.thread, self.parent or None, self.by or None, self.inclusive), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkMember:
+    """The place of a document among the versions of its work.
+
+    Args:
+        work: Id of the first version.
+        edition: Its place among the versions, from 1; copies that follow each other have the same.
+        by: What says that it is of the work: `declared`, `name` or `text`; empty for the first document.
+        current: Whether it is the last version; of copies, the first one is.
+    """
+
+    work: str
+    edition: int
+    by: str
+    current: bool
+
+    def values(self) -> Values:
+        """Return it as it is stored."""
+        return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Memberships:
+    """The stored memberships of a document.
+
+    Args:
+        thread: Its place in a thread; None where it has none.
+        work: Its place among the versions of a work; None where it has none.
+    """
+
+    thread: ThreadMember | None = None
+    work: WorkMember | None = None
+
+    @classmethod
+    def read(cls, values: Values) -> "Memberships":
+        """Read what is stored.
+
+        >>> Memberships.read({"work": "a", "edition": 2, "current": True}).work
+        WorkMember(work='a', edition=2, by='', current=True)
+        """
+        text = {name: str(values.get(name) or "") for name in FIELDS}
+        edition = values.get("edition")
+        thread = ThreadMember(text["thread"], text["parent"], text["parent_by"], bool(values.get("inclusive")))
+        number = edition if isinstance(edition, int) else 0
+        work = WorkMember(text["work"], number, text["edition_by"], bool(values.get("current")))
+        return cls(thread if thread.thread else None, work if work.work else None)
+
+    def values(self, fields: Sequence[str] = FIELDS) -> Values:
+        """Return some fields as they are stored; None where the document has none."""
+        stored = {**(self.thread.values() if self.thread else {}), **(self.work.values() if self.work else {})}
+        return {name: stored.get(name) for name in fields}
+
+
+NO_MEMBERSHIPS = Memberships()
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipChange:
+    """Values for a document.
+
+    Args:
+        name: Its index and id.
+        text_hash: `hash_packed` of its packed signatures when it was read.
+        values: The values.
+    """
+
+    name: DocumentRef
+    text_hash: int
+    values: Values
+
+
+def hash_packed(packed: bytes | None) -> int:
+    """Hash packed signatures, by which a document is known as the one that was read; those of no signatures are 0."""
+    return xxh3_64_intdigest(packed) if packed else 0
+
+
+class MembershipStore(Protocol):
+    """The memberships of an index, or of several that are one set; errors are those of `Engine`."""
+
+    def prepare(self) -> None:
+        """Add the fields to an index that lacks them."""
+
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        """Read the memberships of documents; those that are gone are left out."""
+
+    def write(self, changes: Sequence[MembershipChange]) -> int:
+        """Write values of documents; those whose text has changed since they were read stay as they are.
+
+        Returns:
+            How many were written.
+        """
+
+
+class WithMemberships(Engine, Protocol):
+    """An engine whose index stores memberships."""
+
+    def memberships(self) -> MembershipStore:
+        """Give the memberships of the index."""
+
+
+def membership_store(engine: Engine) -> MembershipStore:
+    """Return the store of an index's memberships."""
+    return cast("WithMemberships", engine).memberships()

@@ -1,0 +1,156 @@
+"""Contract of every engine for threads and works that are stored with the documents."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from engines.conftest import ENGINES
+from engines.test_contract import book, matching, store
+from ibidem_engines.engine import Engine, Record
+from ibidem_engines.reindex import SeqNoRange
+from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_engines.stored_memberships import (
+    FIELDS,
+    MembershipChange,
+    Memberships,
+    MembershipStore,
+    ThreadMember,
+    WorkMember,
+    hash_packed,
+    membership_store,
+)
+from servers.indices import ask
+
+Make = Callable[..., Record]
+
+ROOT, ANSWER = ThreadMember("a", "", "", inclusive=False), ThreadMember("a", "a", "headers", inclusive=True)
+DRAFT, FINAL = WorkMember("c", 1, "", current=False), WorkMember("c", 2, "name", current=True)
+
+
+@pytest.fixture
+def members(engine: Engine, record: Make) -> MembershipStore:
+    """Two mails of one thread and two versions of one work, stored as such; one document is nothing of both."""
+    written = [record(name, f"words of {name}") for name in "abcde"]
+    store(engine, *written)
+    members = membership_store(engine)
+    members.prepare()
+    places = (ROOT, ANSWER, DRAFT, FINAL)
+    assert members.write([change(engine, *pair) for pair in zip(written, places, strict=False)]) == 4
+    engine.refresh()
+    return members
+
+
+def change(engine: Engine, record: Record, place: ThreadMember | WorkMember) -> MembershipChange:
+    return MembershipChange((engine.index, record.document.id), hash_packed(record.packed), place.values())
+
+
+def read(engine: Engine, members: MembershipStore, *ids: str) -> list[Memberships]:
+    names = [(engine.index, each) for each in ids]
+    found = engine.run(members.read(names))
+    assert engine.run(engine.searching().memberships(names)) == found
+    return [found[name] for name in names if name in found]
+
+
+def test_what_is_written_is_read(engine: Engine, members: MembershipStore) -> None:
+    stored = [Memberships(ROOT), Memberships(ANSWER), Memberships(work=DRAFT), Memberships(work=FINAL), Memberships()]
+    assert read(engine, members, *"abcde", "none") == stored
+
+
+def test_a_mail_may_be_a_version_too(engine: Engine, members: MembershipStore, record: Make) -> None:
+    members.write([change(engine, record("a", "words of a"), FINAL)])
+    engine.refresh()
+    assert read(engine, members, "a") == [Memberships(ROOT, FINAL)]
+
+
+def test_values_are_taken_away(engine: Engine, members: MembershipStore, record: Make) -> None:
+    packed = hash_packed(record("b", "words of b").packed)
+    members.write([MembershipChange((engine.index, "b"), packed, dict.fromkeys(FIELDS))])
+    engine.refresh()
+    assert read(engine, members, "b") == [Memberships()]
+
+
+def test_a_document_that_was_written_again_has_none_and_gets_none_of_before(
+    engine: Engine, members: MembershipStore, record: Make
+) -> None:
+    store(engine, record("b", "other words", version=2))
+    assert members.write([change(engine, record("b", "words of b"), ANSWER)]) == 0
+    engine.refresh()
+    assert read(engine, members, "b") == [Memberships()]
+
+
+def test_all_else_of_a_document_stays(engine: Engine, record: Make) -> None:
+    written = record("b", book(1, 2), title="Pages")
+    store(engine, written, record("a", book(1, 2)))
+    name = (engine.index, "b")
+    before = engine.fetch([name]), engine.long_signatures([name]), matching(engine, "waaab")
+    assert membership_store(engine).write([change(engine, written, ROOT)]) == 1
+    engine.refresh()
+    assert (engine.fetch([name]), engine.long_signatures([name]), matching(engine, "waaab")) == before
+
+
+def test_joining_a_group_keeps_them(engine: Engine, members: MembershipStore) -> None:
+    groups = group_store(engine)
+    upto = groups.newest()
+    leads = [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, 0, upto[part]), 10)]
+    by_id = {each.name.id: each for each in leads}
+    assert groups.assign([Assignment(by_id["b"], by_id["a"].group, lead=False)]) == [True]
+    engine.refresh()
+    assert read(engine, members, "b") == [Memberships(ANSWER)]
+
+
+@pytest.mark.parametrize(
+    ("condition", "found"),
+    [
+        ("thread=a", ["a", "b"]),
+        ("inclusive=true", ["b"]),
+        ("inclusive=false", ["a"]),
+        ("work=c", ["c", "d"]),
+        ("current=true", ["d"]),
+        ("current=false", ["c"]),
+        ("thread=b", []),
+    ],
+)
+def test_searches_are_narrowed_by_them(
+    engine: Engine, members: MembershipStore, condition: str, found: list[str]
+) -> None:
+    assert matching(engine, "words", condition) == found
+
+
+@pytest.mark.usefixtures("members")
+class TestServers:
+    """What a client of a server does by itself."""
+
+    @pytest.fixture(params=ENGINES[1:])
+    def address(self, request: pytest.FixtureRequest) -> str:
+        url: str = request.getfixturevalue(request.param)
+        return url
+
+    @pytest.fixture
+    def search(self, address: str, engine: Engine) -> Callable[[str], Any]:
+        return lambda body: ask(address, "POST", f"/{engine.index}/_search", body)
+
+    def test_terms_are_counted(self, search: Callable[[str], Any]) -> None:
+        aggs = ", ".join(f'"{name}": {{"terms": {{"field": "ibidem.{name}"}}}}' for name in FIELDS)
+        counts = search(f'{{"size": 0, "aggs": {{{aggs}}}}}')["aggregations"]
+        buckets = {
+            name: {each.get("key_as_string", each["key"]): each["doc_count"] for each in part["buckets"]}
+            for name, part in counts.items()
+        }
+        assert buckets == {
+            "thread": {"a": 2},
+            "parent": {"a": 1},
+            "parent_by": {"headers": 1},
+            "inclusive": {"true": 1, "false": 1},
+            "work": {"c": 2},
+            "edition": {1: 1, 2: 1},
+            "edition_by": {"name": 1},
+            "current": {"true": 1, "false": 1},
+        }
+
+    def test_documents_are_filtered_and_collapsed(self, search: Callable[[str], Any]) -> None:
+        kept = search('{"query": {"bool": {"filter": [{"term": {"ibidem.inclusive": true}}]}}}')
+        assert [hit["_id"] for hit in kept["hits"]["hits"]] == ["b"]
+        collapse = '"collapse": {"field": "ibidem.thread", "inner_hits": {"name": "mails"}}'
+        (hit,) = search(f'{{"query": {{"exists": {{"field": "ibidem.thread"}}}}, {collapse}}}')["hits"]["hits"]
+        assert hit["inner_hits"]["mails"]["hits"]["total"]["value"] == 2

@@ -1,0 +1,76 @@
+"""Threads stored with the documents of several indexes of a server."""
+
+import json
+from collections.abc import Iterator
+from os import getpid
+
+import pytest
+
+from ibidem.index.memberships import write_threads
+from ibidem_engines.cluster.index import template
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import group_set, group_store
+from ibidem_engines.stored_memberships import FIELDS
+from ibidem_ingest.document import Document
+from ibidem_workers.groups.service import is_settled, settle_all
+from servers.indices import ask, remove_indices
+from support.signed_records import make_record
+
+SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
+QUESTION = "is the roof of the barn tight or does the rain come in where the slates were taken off in spring"
+ANSWER = f"it is tight since the slaters came on monday\n\nAnn wrote:\n> {QUESTION}\n"
+
+
+@pytest.fixture(params=SERVERS)
+def address(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue(request.param)
+    return url
+
+
+@pytest.fixture
+def alias(address: str) -> Iterator[str]:
+    """Two indexes, of which the first was made before threads were stored."""
+    alias = f"mail-{getpid()}"
+    body = template("full")
+    for name in FIELDS:
+        del body["mappings"]["properties"]["ibidem"]["properties"][name]
+    ask(address, "PUT", f"/{alias}-1", json.dumps(body))
+    for number in (1, 2):
+        open_engine(address, f"{alias}-{number}").create()
+        ask(address, "PUT", f"/{alias}-{number}/_alias/{alias}")
+    yield alias
+    for name in (f"{alias}-1", f"{alias}-2", alias):
+        remove_indices(address, name)
+
+
+def write(engine: Engine, document: Document) -> None:
+    meta = dict(document.meta)
+    engine.write([make_record(document.id, document.text, meta=meta)])
+
+
+def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(address: str, alias: str) -> None:
+    first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
+    write(first, Document("a", QUESTION, meta={"message-id": "<a@x>"}))
+    write(second, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
+    for engine in (first, second):
+        write(engine, Document("c", QUESTION, meta={"message-id": "<c@x>"}))
+        engine.refresh()
+    both = open_engine(address, alias)
+    settle_all(both)
+    groups = [(each.name.id, each.group) for each in documents(both)]
+    written = write_threads(both).as_json("threads")
+    assert (written["documents"], written["written"], written["ambiguous"]) == (2, 2, 2)
+    settle_all(both)
+    assert is_settled(group_set(both))
+    assert sorted((each.name.id, each.group) for each in documents(both)) == sorted(groups)
+    body = '{"size": 0, "aggs": {"threads": {"terms": {"field": "ibidem.thread"}}}}'
+    counts = ask(address, "POST", f"/{alias}/_search", body)["aggregations"]["threads"]["buckets"]
+    assert [(each["key"], each["doc_count"]) for each in counts] == [("a", 2)]
+    assert write_threads(both).written == 0
+
+
+def documents(engine: Engine) -> list:
+    store = group_store(group_set(engine))
+    store.newest()
+    return store.read([(hit.index, hit.id) for some in engine.scan() for hit in some])
