@@ -11,6 +11,7 @@ import numpy as np
 
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import MOST, KeyIndex, Numbers, join_indexes
+from ibidem_dedupe.column_evidence import evidence_of_pairs
 from ibidem_dedupe.column_rules import Bools, Codes, Rows
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
@@ -122,6 +123,11 @@ class LongTextMatcher:
         if pair not in self.verdicts:
             self.verdicts[pair] = self._decide(row, other_row)
         return self.verdicts[pair]
+
+    def decide(self, columns: PackedColumns, pairs: Sequence[Pair]) -> None:
+        """Decide on many pairs at once, at another level than `partial`."""
+        a, b = np.array(pairs, np.int64).reshape(-1, 2).T
+        self.verdicts.update(zip(pairs, evidence_of_pairs(columns, a, b, self.policy), strict=True))
 
     def code(self, row: int, other: int) -> int:
         """Return the code of their evidence; 0 if there is none, or long signatures are missing for the decision."""

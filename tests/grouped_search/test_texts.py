@@ -34,6 +34,14 @@ def test_a_duplicate_says_why(tables: Tables) -> None:
     assert duplicate.reason == "the same words in the same order"
 
 
+def test_many_near_copies_say_the_same_of_each_as_of_a_pair(tables: Tables) -> None:
+    texts = [f"{text(1)} and {at} more" for at in range(40)]
+    ((lead, *others),) = [(group.lead, *group.duplicates) for group in group_texts(texts, language="en", tables=tables)]
+    alone = [group_texts([texts[0], each], language="en", tables=tables)[0].duplicates[0] for each in texts[1:]]
+    assert lead == 0
+    assert [(each.level, each.reason, each.of) for each in others] == [(each.level, each.reason, 0) for each in alone]
+
+
 def test_a_policy_decides_which_texts_are_duplicates(tables: Tables) -> None:
     texts = [text(2), text(2) + " and more"]
     assert places(group_texts(texts, policy=Policy(level="identical"), language="en", tables=tables)) == [[0], [1]]

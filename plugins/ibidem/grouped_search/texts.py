@@ -112,10 +112,14 @@ def group_texts(
     matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
     overlap = overlaps(passages)
     grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
-    members = grouping.members(grouping.leads.tolist())
+    members = grouping.members(grouping.leads.tolist()).values()
+    places = version_places(passages, members) if choice.by == "current" else NO_PLACES
+    leads = [lead_of(columns, rows, overlap, choice, places) for rows in members]
+    if policy.level != "partial":
+        pairs = [(row, lead) for rows, lead in zip(members, leads, strict=True) for row in rows if row != lead]
+        matcher.decide(columns, pairs)
     explain = Explanations(matcher, overlap)
-    places = version_places(passages, members.values()) if choice.by == "current" else NO_PLACES
-    return [explain.group(rows, lead_of(columns, rows, overlap, choice, places)) for rows in members.values()]
+    return [explain.group(rows, lead) for rows, lead in zip(members, leads, strict=True)]
 
 
 def version_places(passages: Sequence[Passage], groups: Iterable[Sequence[int]]) -> dict[int, int]:

@@ -67,10 +67,10 @@ class RequestTest {
 
     @ParameterizedTest
     @CsvSource({
-        "scope,matches,beyond the window",
-        "scope,index,beyond the window",
+        "scope,matches,outside the window",
+        "scope,index,outside the window",
         "by,stored,stored groups",
-        "document,meta.file,it reads no texts",
+        "document,meta.file,it does not read texts",
         "cursor,abc,a point in time"
     })
     void whatOnlyTheLayerDoesIsRefusedByNameWithTheReason(String name, String value, String reason) {

@@ -1,0 +1,62 @@
+"""Evidence of many pairs at once, with all figures, as `decision.decide` returns it for one.
+
+A list of passages may hold hundreds of near copies, and to unpack each of them takes longer than to group all.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ibidem_dedupe import evidence
+from ibidem_dedupe.column_rules import Pairs, Rows
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pair_evidence import Evidence, Guards, minhash_evidence, same_content_evidence
+from ibidem_dedupe.pair_rules import verify
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.signatures.packed import NO_DATE
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import SLOTS
+
+Build = Callable[[int, Guards], Evidence]
+"""Builds the evidence of a pair from its number of equal slots and its guards."""
+
+BUILD: dict[str, Build] = {
+    "content": lambda _, guards: same_content_evidence(guards),
+    "minhash": lambda equal, guards: minhash_evidence(equal, SLOTS, guards),
+}
+"""Kinds of evidence whose figures are at hand; the others need the packed values."""
+
+
+def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Iterator[Evidence | None]:
+    """Yield the evidence of each pair; None where the two are no duplicates.
+
+    Args:
+        columns: The packed values.
+        a: (m,) rows.
+        b: (m,) rows.
+        policy: The level asked for, `partial` aside, at which long texts need more than their packed values.
+    """
+    names = [evidence.TABLE.name(code) for code in verify(columns, a, b, policy).tolist()]
+    equal_slots = (columns.slots[a] == columns.slots[b]).sum(axis=1).tolist()
+    for row, other, name, equal, guards in zip(
+        a.tolist(), b.tolist(), names, equal_slots, guards_of(Pairs(columns, a, b)), strict=True
+    ):
+        if name in BUILD:
+            yield BUILD[name](equal, guards)
+        else:
+            values = columns.unpack_row(row), columns.unpack_row(other)
+            yield decide(values[0], values[1], policy) if name and values[0] and values[1] else None
+
+
+def guards_of(pairs: Pairs) -> Iterator[Guards]:
+    """Yield the guards of each pair, as `Guards.compare` returns them."""
+    columns, a, b = pairs.columns, pairs.a, pairs.b
+    start, end = columns.date_from, columns.date_to
+    is_missing = (start == NO_DATE) | (end == NO_DATE)
+    days = np.maximum(0, np.maximum(start[a] - end[b], start[b] - end[a]))
+    is_equal = (columns.numbers[a] == columns.numbers[b]) & (columns.number_sketch[a] == columns.number_sketch[b]).all(
+        axis=1
+    )
+    parts = (days, is_missing[a] | is_missing[b], pairs.lengths, pairs.numbers_agree, is_equal)
+    for apart, missing, ratio, agree, equal in zip(*(part.tolist() for part in parts), strict=True):
+        yield Guards(None if missing else apart, ratio, agree, equal)
