@@ -1,7 +1,6 @@
 """A thread of mails in a real browser, as a reviewer reads it."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
@@ -22,7 +21,7 @@ pytestmark = pytest.mark.slow
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Iterator[str]:
     """The address of a gateway over a thread of mails."""
-    folder: Path = tmp_path_factory.mktemp("mail")
+    folder = tmp_path_factory.mktemp("mail")
     settings = Settings(engine=f"sqlite:///{folder}/index.sqlite", tables=tables.folder)
     engine = open_engine(settings.engine, settings.index)
     engine.create()
