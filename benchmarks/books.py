@@ -38,7 +38,7 @@ from ibidem_ingest.signatures.sign import sign
 from ibidem_ingest.signatures.unique_words import (
     CS,
     ITS,
-    LEAST_ALIGNED,
+    MIN_ALIGNED,
     common_places,
     compare,
     longest,
@@ -172,7 +172,7 @@ def scores(collections: Path) -> Iterator[str]:
         sizes = part.words.words.size, book.words.words.size
         reached = {
             "its": length > 1 and sequence_similarity(length, *sizes) >= ITS,
-            "cs": length >= LEAST_ALIGNED and length / (sizes[0] * sizes[1]) ** 0.5 >= CS,
+            "cs": length >= MIN_ALIGNED and length / (sizes[0] * sizes[1]) ** 0.5 >= CS,
         }
         for score, enough in reached.items():
             counts[score][0 if is_same_work else 1] += enough

@@ -36,7 +36,7 @@ from languages import KINDS, LANGUAGES
 
 WORDS = (20, 60, 300)
 UNSPACED = ("zh", "ja")
-FEWEST = 40
+MIN_TEXTS = 40
 """Fewest texts of a row's language."""
 
 ENGLISH = re.compile(
@@ -44,7 +44,7 @@ ENGLISH = re.compile(
 )
 SHARE = 0.05
 COLLECTIONS = ("reuters21578", "newspaper_ocr_overproof", "ota_terms_en", "civil_code_sections")
-MIDDLE, LEAST_CERTAINTY = 2_000, 0.7
+MIDDLE, MIN_CERTAINTY = 2_000, 0.7
 _PEER = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 Detect = Callable[[str], str]
@@ -54,7 +54,7 @@ def detect_by_peer(text: str) -> str:
     """Detect a language by py3langid; empty when it is not certain."""
     start = max(0, (len(text) - MIDDLE) // 2)
     language, certainty = _PEER.classify(text[start : start + MIDDLE])
-    return str(language) if certainty >= LEAST_CERTAINTY else ""
+    return str(language) if certainty >= MIN_CERTAINTY else ""
 
 
 @dataclass(slots=True)
@@ -135,7 +135,7 @@ def rows(arguments: argparse.Namespace) -> Iterator[str]:
                 lots += [(language, texts)] if texts else []
             yield row(f"{kind}, {words} words", lots)
     for language, texts in by_language.items():
-        if len(texts) >= FEWEST:
+        if len(texts) >= MIN_TEXTS:
             yield row(f"of these: {language}", [(language, texts)])
     for name in COLLECTIONS:
         items = islice(read([arguments.collections / name / "docs.jsonl.xz"]), 50 * arguments.texts)

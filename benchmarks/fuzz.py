@@ -38,7 +38,7 @@ SECONDS, MEGABYTES = 30, 2_048
 PART = 20_000
 """Inputs of a process: with coverage, its memory grows by up to some ten thousand bytes with each."""
 
-LONGEST = 8_192
+MAX_INPUT = 8_192
 """Bytes of an input; examples may be longer."""
 
 PAGE = ROOT / "docs" / "figures" / "fuzz.md"
@@ -139,7 +139,7 @@ def feed(name: str, inputs: int, seed: int) -> None:
         words = Path(folder) / "words"
         words.write_text("".join(f'"{escape(word)}"\n' for word in target.words if word), encoding="ascii")
         dictionary = [f"-dict={words}"] if words.stat().st_size else []
-        longest = max(LONGEST, *map(len, target.examples))
+        longest = max(MAX_INPUT, *map(len, target.examples))
         limits = [
             f"-timeout={SECONDS}",
             f"-rss_limit_mb={MEGABYTES}",

@@ -72,15 +72,19 @@ def costs(engine: str) -> list[tuple[str, bytes]]:
     requests: list[tuple[str, bytes]] = []
     cache = IndexMetadataCache()
 
-    def send(ask: ApiRequest) -> Any:
-        query = "&".join(f"{name}={value}" for name, value in ask.params.items())
+    def send(request: ApiRequest) -> Any:
+        query = "&".join(f"{name}={value}" for name, value in request.params.items())
         content = (
-            orjson.dumps(ask.body) if ask.lines is None else b"".join(orjson.dumps(line) + b"\n" for line in ask.lines)
+            orjson.dumps(request.body)
+            if request.lines is None
+            else b"".join(orjson.dumps(line) + b"\n" for line in request.lines)
         )
-        if ask.path.endswith("/_search"):
-            requests.append((f"{ask.path}?{query}", content))
+        if request.path.endswith("/_search"):
+            requests.append((f"{request.path}?{query}", content))
         return asyncio.run(
-            send_request(ask.method, f"{engine}{ask.path}?{query}", None if ask.method == "GET" else content)
+            send_request(
+                request.method, f"{engine}{request.path}?{query}", None if request.method == "GET" else content
+            )
         )
 
     for query in QUERIES:
@@ -122,8 +126,8 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     share = statistics.median(
         turn["gateway, grouped"].per_second * each / turn[engine_name].per_second for turn in turns
     )
-    possible = rates[engine_name].per_second / each
-    yield f"The engine alone could answer {possible:.0f} grouped searches a second."
+    is_possible = rates[engine_name].per_second / each
+    yield f"The engine alone could answer {is_possible:.0f} grouped searches a second."
     yield f"The gateway reaches {share:.2f} of that (median of the turns)."
 
 

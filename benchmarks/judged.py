@@ -22,7 +22,7 @@ from ibidem_ingest.document import Document
 
 PACKAGE = "gensim==4.4.0"
 FOLDER = "gensim/test/test_data/"
-LEAST, MOST = 0.2, 1.0
+MIN_JUDGEMENT, MAX_JUDGEMENT = 0.2, 1.0
 """The judgements 1 and 5, as the file has them."""
 
 TEN = 10
@@ -53,7 +53,10 @@ class JudgedSet:
     def gains(self, question: int) -> Mapping[str, float]:
         """Return what each other story gains for a question, by the number of the story."""
         others = (number for number in range(len(self.stories)) if number != question)
-        return {str(each): (self._similar(question, each) - LEAST) / (MOST - LEAST) for each in others}
+        return {
+            str(each): (self._similar(question, each) - MIN_JUDGEMENT) / (MAX_JUDGEMENT - MIN_JUDGEMENT)
+            for each in others
+        }
 
     def _similar(self, a: int, b: int) -> float:
         return self.similar[min(a, b)][max(a, b)]

@@ -53,7 +53,7 @@ FIREFOX = {"en": "en-GB", "es": "es-ES", "pt": "pt-BR", "sv": "sv-SE", "hi": "hi
 MANUALS = {"pt": "pt_BR", "zh": "zh_CN"}
 RATES = (0.05, 0.1)
 WORDS = 300
-FEWEST = 60
+MIN_PIECES = 60
 """Fewest pieces of a language."""
 
 POLICIES = {"near": Policy(), "near, preset scans": PRESETS["scans"].policy}
@@ -161,7 +161,7 @@ def rows(folder: Path, limit: int) -> Iterator[str]:
         for kind, texts in KINDS.items():
             for language in LANGUAGES:
                 documents = pieces(texts(folder, language), language, limit)
-                if len(documents) >= FEWEST:
+                if len(documents) >= MIN_PIECES:
                     yield row(kind, language, documents, tables)
 
 

@@ -20,14 +20,14 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 
-LONGEST = 10_000_000
+MAX_TEXT = 10_000_000
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 RNG = draw_lots(11)
 
 
 def main() -> None:
     """Sign each shape in a process of its own, and print its memory."""
-    parser = options(__doc__, characters=LONGEST, write=False)
+    parser = options(__doc__, characters=MAX_TEXT, write=False)
     parser.add_argument("--shapes", nargs="*", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--here", type=Path, help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -221,7 +221,7 @@ def tune_row(truth: Truth, collection: Collection) -> Row:
         {pair for pair in pairs if half_ids.issuperset(pair)}
         for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
     )
-    choice = choose_figures(half, *pair_sets, whole=len(truth.ids))
+    choice = choose_figures(half, *pair_sets, collection_size=len(truth.ids))
     figures = choice.chosen if choice.improves else Figures()
     return Row.measure(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
 
@@ -271,12 +271,12 @@ def evidence_line(truth: Truth, collection: Collection, policy: Policy) -> str:
     return f"Found by, of the whole: {text}."
 
 
-def set_line(where: str, sets: SetFigures) -> str:
+def set_line(location: str, sets: SetFigures) -> str:
     """Write the line of sets, with their recall and precision."""
     recall = sets.agree / max(1, sets.agree + sets.missed)
     precision = sets.agree / max(1, sets.agree + sets.over)
     text = f"{sets.agree:,} agree, {sets.missed:,} missed, {sets.over:,} over"
-    return f"{where}: {text}: precision {precision:.3f}, recall {recall:.3f}."
+    return f"{location}: {text}: precision {precision:.3f}, recall {recall:.3f}."
 
 
 def section(target: LabelledCollection, folder: Path, tables: Tables, seeds: int) -> Iterator[str]:

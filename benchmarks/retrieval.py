@@ -156,8 +156,8 @@ def newswire(bench: Bench, stored: Sequence[Record], collection: Path) -> Iterat
         yield from ("", f"### {len(questions)} questions about {title}", "")
         yield "| ten passages | different | all ten different | of the best | median, ms |"
         yield "|---|---|---|---|---|"
-        for name, ask in ways.all().items():
-            found, took = measure(ask, questions, bench.rounds)
+        for name, request in ways.all().items():
+            found, took = measure(request, questions, bench.rounds)
             texts = [{text[each] for each in names} for names in found]
             complete = sum(len(each) == TEN for each in texts)
             recall = mean(len(each & wanted) for each, wanted in zip(texts, best, strict=True))
@@ -190,8 +190,8 @@ def judged(bench: Bench, collection: JudgedSet) -> Iterator[str]:
         Question(text, [f"{number}{copy}" for copy in ("", "-word", "-line", "-short")])
         for number, text in enumerate(collection.stories)
     ]
-    for name, ask in once.all().items():
-        alone, with_copies = ([each(question) for question in questions] for each in (ask, copied.all()[name]))
+    for name, request in once.all().items():
+        alone, with_copies = ([each(question) for question in questions] for each in (request, copied.all()[name]))
         different = mean(len({each.partition("-")[0] for each in names}) for names in with_copies)
         scores = [
             mean(collection.ndcg(number, names) for number, names in enumerate(found)) for found in (alone, with_copies)
@@ -217,8 +217,8 @@ def windows(bench: Bench, stored: Sequence[Record]) -> Iterator[str]:
         ),
         "`ibidem.group_texts` of 50 with documents": lambda question: ways.group_texts(question, DOCUMENT),
     }
-    for name, ask in grouped.items():
-        found, took = measure(ask, questions, bench.rounds)
+    for name, request in grouped.items():
+        found, took = measure(request, questions, bench.rounds)
         yield f"| {name} | {mean(map(overlapping, found)):.2f} | {took:.1f} |"
 
 

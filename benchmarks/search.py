@@ -50,7 +50,7 @@ TURNS = 3
 WARM = 0.95
 """Part of its time in the round before that a way takes while it still gets faster."""
 
-MOST_ROUNDS = 10
+MAX_ROUNDS = 10
 """Rounds that warm up at the most."""
 
 Way = Callable[[str], Any]
@@ -133,7 +133,7 @@ def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> 
 def warm_up(ways: Mapping[str, Way]) -> None:
     """Search until no way gets faster."""
     least = dict.fromkeys(ways, float("inf"))
-    for _ in range(MOST_ROUNDS):
+    for _ in range(MAX_ROUNDS):
         took = dict.fromkeys(ways, 0.0)
         for query in QUERIES:
             for name, way in ways.items():

@@ -82,7 +82,7 @@ class Splits:
 
     def add_own(self, second: set[str], known: dict[Policy, set[Pair]]) -> None:
         """Note what ibidem reaches, by default and by what it chooses on the first half."""
-        choice = choose_figures(*self.first_half(second), learn=True, whole=len(self.truth.ids))
+        choice = choose_figures(*self.first_half(second), learn=True, collection_size=len(self.truth.ids))
         policies = {"ibidem, default": Policy(), "ibidem tune": choice.chosen.policy}
         if self.target.preset:
             policies[f"ibidem, preset {self.target.preset}"] = self.target.policy

@@ -65,12 +65,12 @@ class Stream:
             else:
                 yield self._vary(kind, at, lot)
 
-    def _vary(self, kind: str, at: int, lot: random.Random) -> Document:
-        document, number = self._memory[at], self.counts[kind]
+    def _vary(self, kind: str, position: int, lot: random.Random) -> Document:
+        document, number = self._memory[position], self.counts[kind]
         if kind == "version":
-            self._memory[at] = replace(document, text=f"{document.text}\nCorrected for the {number}th time.")
+            self._memory[position] = replace(document, text=f"{document.text}\nCorrected for the {number}th time.")
         if kind in {"version", "again"}:
-            return self._memory[at]
+            return self._memory[position]
         text = document.text if kind == "copy" else change_words(document.text, lot)
         return replace(document, id=f"{document.id}-{kind}-{number}", text=text)
 

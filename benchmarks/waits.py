@@ -188,11 +188,11 @@ def write_copies(stories: Path, copies: int, target: Path) -> None:
                 file.write(orjson.dumps(story | {"id": f"{story['id']}-{number}"}) + b"\n")
 
 
-def settle_again(where: str, stories: Path, copies: int, url: str = "") -> Session:
+def settle_again(location: str, stories: Path, copies: int, url: str = "") -> Session:
     """Return the session that settles the groups of stories a second time.
 
     Args:
-        where: What it is written to.
+        location: What it is written to.
         stories: The stories.
         copies: How often each is there.
         url: The server; empty for SQLite.
@@ -205,7 +205,7 @@ def settle_again(where: str, stories: Path, copies: int, url: str = "") -> Sessi
         write_copies(stories, copies, folder / STORIES)
         ibidem("ingest", STORIES, **place)(folder)
 
-    name = f"`ibidem regroup --all` of newswire{f', {copies} copies of each,' if copies > 1 else ''} in {where}"
+    name = f"`ibidem regroup --all` of newswire{f', {copies} copies of each,' if copies > 1 else ''} in {location}"
     wait = Wait(name, "`ibidem groups`", ibidem("regroup", "--all", **place), ibidem("groups", **place))
     return Session(prepare, [wait], url, keep=True)
 

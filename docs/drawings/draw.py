@@ -161,7 +161,7 @@ def profile_lines(a: Sequence[str], b: Sequence[str]) -> list[Line]:
 
 def repeats(words: Sequence[str]) -> list[str]:
     """Return words and coarse counts as the profile keeps them: quantum 2 in texts as short as these."""
-    counts = Counter(word for word in words if len(word) >= text_profile.LEAST_CHARACTERS)
+    counts = Counter(word for word in words if len(word) >= text_profile.MIN_CHARACTERS)
     return [
         f"{word} {count // 2 * 2}" for word, count in sorted(counts.items(), key=lambda c: (-c[1], c[0])) if count > 1
     ]

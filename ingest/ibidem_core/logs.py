@@ -20,7 +20,7 @@ from ibidem_ingest.errors import printable
 if TYPE_CHECKING:
     from structlog.types import EventDict, Processor
 
-LONGEST = 2_000
+MAX_VALUE = 2_000
 """Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
 
 SILENT = ("opensearch", "elastic_transport", "elasticsearch")
@@ -157,9 +157,9 @@ def redaction_processor(secret_values: Iterable[str]) -> "Processor":
 
 def shorten(name: str, value: object) -> object:
     """Shorten a long text; an error's stack is kept whole."""
-    if name == "exception" or not isinstance(value, str) or len(value) <= LONGEST:
+    if name == "exception" or not isinstance(value, str) or len(value) <= MAX_VALUE:
         return value
-    return f"{value[:LONGEST]}… ({len(value):,} characters)"
+    return f"{value[:MAX_VALUE]}… ({len(value):,} characters)"
 
 
 def escape_event(_: object, __: str, event: "EventDict") -> "EventDict":

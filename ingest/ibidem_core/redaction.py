@@ -53,7 +53,7 @@ KNOWN = HARMLESS | frozenset(
 )
 """Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped."""
 
-SHORTEST = 4
+MIN_SECRET = 4
 """Characters of a secret that is hidden wherever it is; a shorter one, which is in many words, is hidden in
 addresses alone."""
 
@@ -107,7 +107,7 @@ def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
     >>> redact_text("no answer from 'amqp://me:secret@host:5672//', nor from https://host/?api_key=secret.")
     "no answer from 'amqp://***@host:5672//', nor from https://host/?api_key=***."
     """
-    for secret in sorted({each for each in secret_values if len(each) >= SHORTEST}, key=len, reverse=True):
+    for secret in sorted({each for each in secret_values if len(each) >= MIN_SECRET}, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     if "://" in text:
         text = _WITHIN.sub(lambda match: _redact_match(match[0]), text)

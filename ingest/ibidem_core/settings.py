@@ -386,7 +386,7 @@ def _usage_error(
     name = str(first["loc"][0])
     if name not in Settings.model_fields:
         return UsageError(
-            f"no setting is called {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
+            f"there is no setting {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
         )
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
     origin = (origins or {}).get(name, "the caller")

@@ -65,7 +65,7 @@ REMOVED: Mapping[str, tuple[str, str]] = {
 """Settings of earlier versions: why each is gone, and what does its work now."""
 
 
-def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) -> None:
+def _refuse_unknown(names: Iterable[str], choices: Iterable[str], location: str) -> None:
     """Refuse unknown settings.
 
     Raises:
@@ -75,10 +75,10 @@ def _refuse_unknown(names: Iterable[str], choices: Iterable[str], where: str) ->
     for name in unknown:
         if removed := REMOVED.get(name.lower().removeprefix(PREFIX.lower())):
             reason, remedy = removed
-            raise UsageError(f"{where}: {name} is no longer a setting: {reason}", remedy)
+            raise UsageError(f"{location}: {name} is no longer a setting: {reason}", remedy)
     if unknown:
         raise UsageError(
-            f"{where}: no setting is called {', '.join(map(redact_text, unknown))}",
+            f"{location}: there is no setting {', '.join(map(redact_text, unknown))}",
             f"the settings are: {', '.join(sorted(choices))}",
         )
 

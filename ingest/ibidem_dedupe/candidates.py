@@ -26,7 +26,7 @@ from ibidem_ingest.signatures.schema import SLOTS
 Hashes = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
 
-MOST = np.iinfo(np.int32).max
+MAX_ROWS = np.iinfo(np.int32).max
 
 TERMS = 3
 """Number of the rarest terms that two rows have to share: more find little, fewer let too many pairs pass."""
@@ -46,7 +46,7 @@ SLICE = 4_096
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 """Odd, and its bits look random: its product spreads keys over buckets (Knuth, TAOCP 3, 6.4)."""
 
-MOST_BUCKETS = 22
+MAX_BUCKETS = 22
 """Bits of a bucket's number at most: bounds the memory."""
 
 TABLE = 1 << 20
@@ -66,7 +66,7 @@ class KeyIndex:
 
     key: Numbers
     row: Numbers
-    first_weak: int = MOST
+    first_weak: int = MAX_ROWS
     min_shared: int = 1
 
     @property
@@ -247,7 +247,7 @@ def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
 
 def hash_buckets(keys: NDArray[np.integer[Any]]) -> Rows:
     """Hash keys into about four times as many buckets, so that few different keys share one."""
-    bits = min(MOST_BUCKETS, keys.size.bit_length() + 2)
+    bits = min(MAX_BUCKETS, keys.size.bit_length() + 2)
     return (keys.astype(np.uint64) * SPREAD >> np.uint64(64 - bits)).astype(np.int64)
 
 

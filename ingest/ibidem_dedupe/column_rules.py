@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import LEAST_FOR_CONTAINMENT, correct_for_chance
+from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.noise_columns import (
     ESTIMATES,
     NoiseFigures,
@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.noise_columns import (
     is_noisy,
     runs_of_a_term,
 )
-from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, LEAST_SHARE, SKETCH
+from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, MIN_SHARE, SKETCH
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -88,7 +88,7 @@ class Pairs:
         agree = np.minimum(counts[self.a], counts[self.b]) < FEW
         pairs_left = np.flatnonzero(~agree)
         shared_terms, union = common_numbers(self.columns.number_sketch, self.a[pairs_left], self.b[pairs_left])
-        agree[pairs_left] = shared_terms / np.maximum(1, union) >= LEAST_SHARE
+        agree[pairs_left] = shared_terms / np.maximum(1, union) >= MIN_SHARE
         return agree
 
 
@@ -293,7 +293,7 @@ def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
     """
     similarity = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal_slots]
     share = similarity * (a + b) / ((1 + similarity) * np.maximum(1, np.minimum(a, b)))
-    return np.where(equal_slots < LEAST_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
+    return np.where(equal_slots < MIN_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
 
 
 def are_long(pairs: Pairs) -> Bools:

@@ -39,7 +39,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 BLOCK = 10_000
 """Rows that are settled together; only a whole index holds more."""
 
-MOST_LEADS = 1_000
+MAX_LEADS = 1_000
 """Leads that hold a value, from which on no further ones are looked for under it."""
 
 
@@ -189,7 +189,7 @@ class LeaderClustering:
 
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that too many leads have."""
-        is_full = self.lead_counts[entries.key] >= MOST_LEADS
+        is_full = self.lead_counts[entries.key] >= MAX_LEADS
         self.crowded[entries.row[is_full]] = True
         return entries.keep(~is_full)
 
@@ -236,7 +236,7 @@ class LeaderIndex:
 
     def postings(self, entries: KeyIndex) -> CandidateRanges:
         """Pair entries with the first leads that have their keys."""
-        times = np.minimum(self.lead_counts[entries.key], MOST_LEADS)
+        times = np.minimum(self.lead_counts[entries.key], MAX_LEADS)
         return CandidateRanges(self.rows, self.start[entries.key], times)
 
     def add(self, entries: KeyIndex) -> None:

@@ -51,17 +51,17 @@ def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:
     return mask
 
 
-def is_candidate(pairs: Pairs, loose: Policy) -> Bools:
+def is_candidate(pairs: Pairs, loose_policy: Policy) -> Bools:
     """Return which pairs share enough to be scored.
 
     Args:
         pairs: Pairs of rows.
-        loose: `Policy.candidates` of the policy.
+        loose_policy: `Policy.candidates` of the policy.
     """
     mask = np.zeros(len(pairs.a), bool)
     for find in CANDIDATE_COLUMNS:
         left = np.flatnonzero(~mask)
-        mask[left] = find(pairs.take(left), loose)
+        mask[left] = find(pairs.take(left), loose_policy)
     return mask
 
 

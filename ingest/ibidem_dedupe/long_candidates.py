@@ -17,11 +17,11 @@ from ibidem_dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
-LEAST: dict[LookupField, int] = {"sampled": 2}
+MIN_SHARED: dict[LookupField, int] = {"sampled": 2}
 """How many values of a class of long texts are asked for, where one is not enough."""
 
 
-MOST_HOLDERS = 100
+MAX_HOLDERS = 100
 """Texts that may share a key: what more carry is a banner page, an oath or a stock form."""
 
 
@@ -65,18 +65,18 @@ class PageKeys:
             if not sum(lengths):
                 continue
             key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
-            if count := int(np.count_nonzero(np.bincount(key_index.key) > MOST_HOLDERS)):
+            if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_HOLDERS)):
                 self.capped_keys[clue] = count
             shared = drop_frequent(key_index)
-            if (min_shared := LEAST.get(clue, 1)) > 1:
+            if (min_shared := MIN_SHARED.get(clue, 1)) > 1:
                 shared = pair_keys(pairs_sharing(shared, min_shared, size), size)
             yield shared
 
 
 def drop_frequent(entries: KeyIndex) -> KeyIndex:
-    """Drop the keys that more than `MOST_HOLDERS` rows have."""
+    """Drop the keys that more than `MAX_HOLDERS` rows have."""
     counts = np.bincount(entries.key, minlength=1)
-    rest = entries.keep(counts[entries.key] <= MOST_HOLDERS)
+    rest = entries.keep(counts[entries.key] <= MAX_HOLDERS)
     return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
 
 

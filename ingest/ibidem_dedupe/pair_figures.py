@@ -23,14 +23,14 @@ from ibidem_ingest.signatures.noise_columns import (
     equal_runs,
     estimate_difference,
 )
-from ibidem_ingest.signatures.numbers import FEW, LEAST_SHARE, agree, compare, differing_numbers
+from ibidem_ingest.signatures.numbers import FEW, MIN_SHARE, agree, compare, differing_numbers
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
 
-FEWEST_TERMS = 5
+MIN_TERMS = 5
 """Terms of the smaller set without which sets say nothing."""
 
-MOST_UNKNOWN, MOST_LIFT = 3.0, 5.0
+MAX_UNKNOWN, MAX_LIFT = 3.0, 5.0
 """Limits of two ratios whose denominators may be small."""
 
 SLICE = 8_192
@@ -94,7 +94,7 @@ def _runs(a: Packed, b: Packed, shared: float) -> Sequence[float]:
 
 def _terms(a: Packed, b: Packed) -> Sequence[float]:
     least = min(len(a.terms), len(b.terms))
-    if least < FEWEST_TERMS or not same_table(a, b):
+    if least < MIN_TERMS or not same_table(a, b):
         return 0.0, 0.0
     return len(set(a.terms) & set(b.terms)) / least, 1.0
 
@@ -107,17 +107,17 @@ def _characters(a: Packed, b: Packed) -> Sequence[float]:
     share = noise.estimate(sum(equal))
     two = sum(equal[first] and equal[second] for first, second in zip(noise.FIRST, noise.SECOND, strict=True))
     runs, unknown = noise.estimate_difference(share, one.runs, other.runs), noise.estimate_unknown(one, other)
-    strange, size = one.unknown + other.unknown, one.runs + other.runs
+    unknown_terms, size = one.unknown + other.unknown, one.runs + other.runs
     alike = sum(left == right for left, right in zip(one.terms, other.terms, strict=True))
     return (
         share,
         1.0,
         two / len(noise.FIRST),
         changed(share),
-        min(MOST_UNKNOWN, unknown / max(1.0, runs / noise.RUNS_OF_A_WORD)),
-        min(1.0, strange * noise.RUNS_OF_A_WORD / size),
+        min(MAX_UNKNOWN, unknown / max(1.0, runs / noise.RUNS_OF_A_WORD)),
+        min(1.0, unknown_terms * noise.RUNS_OF_A_WORD / size),
         alike / noise.OF_TERMS,
-        min(MOST_LIFT, unknown * size / max(1.0, runs * strange)),
+        min(MAX_LIFT, unknown * size / max(1.0, runs * unknown_terms)),
     )
 
 
@@ -188,7 +188,7 @@ def _is_same_table(pairs: Pairs) -> NDArray[np.bool_]:
 def _term_columns(pairs: Pairs) -> Sequence[Figures]:
     columns = pairs.columns
     least = np.minimum(columns.term_count[pairs.a], columns.term_count[pairs.b]).astype(np.int64)
-    known = _is_same_table(pairs) & (least >= FEWEST_TERMS)
+    known = _is_same_table(pairs) & (least >= MIN_TERMS)
     shared = count_shared(columns.terms, pairs.a, pairs.b)
     return np.where(known, shared / np.maximum(1, least), 0.0), known.astype(np.float64)
 
@@ -198,17 +198,17 @@ def _character_columns(pairs: Pairs) -> Sequence[Figures]:
     known = (blocks[pairs.a, noise.SLOTS] > 0) & pairs.has_equal(blocks[:, noise.SLOTS]) & _is_same_table(pairs)
     equal, two, _ = equal_runs(blocks, pairs.a, pairs.b)
     a, b = NoiseFigures.read(pairs.columns, pairs.a), NoiseFigures.read(pairs.columns, pairs.b)
-    share, strange, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
+    share, unknown_terms, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
     runs, unknown = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     figures = (
         share,
         np.ones(len(share)),
         two / len(noise.FIRST),
         _CHANGED_CHARACTERS[equal],
-        np.minimum(MOST_UNKNOWN, unknown / np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)),
-        np.minimum(1.0, strange * noise.RUNS_OF_A_WORD / size),
+        np.minimum(MAX_UNKNOWN, unknown / np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)),
+        np.minimum(1.0, unknown_terms * noise.RUNS_OF_A_WORD / size),
         (a.terms == b.terms).sum(axis=1) / noise.OF_TERMS,
-        np.minimum(MOST_LIFT, unknown * size / np.maximum(1.0, runs * strange)),
+        np.minimum(MAX_LIFT, unknown * size / np.maximum(1.0, runs * unknown_terms)),
     )
     return [np.where(known, each, 0.0) for each in figures]
 
@@ -234,7 +234,7 @@ def _number_columns(pairs: Pairs, runs: Figures) -> Sequence[Figures]:
     counts = columns.numbers.astype(np.float64)
     differing = estimate_difference(share, counts[pairs.a], counts[pairs.b])
     return (
-        ((fewest < FEW) | (share >= LEAST_SHARE)).astype(np.float64),
+        ((fewest < FEW) | (share >= MIN_SHARE)).astype(np.float64),
         share,
         _logarithms(1 + differing),
         np.minimum(1.0, differing / ((1 - runs) * shortest + 1)),

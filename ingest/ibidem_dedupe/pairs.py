@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.candidates import MOST, KeyIndex, Numbers, join_indexes
+from ibidem_dedupe.candidates import MAX_ROWS, KeyIndex, Numbers, join_indexes
 from ibidem_dedupe.column_evidence import evidence_of_pairs
 from ibidem_dedupe.column_rules import Bools, Codes, Rows
 from ibidem_dedupe.decision import decide
@@ -24,7 +24,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 """Limit of the cache: the long signatures of some three thousand books."""
 
 AT_ONCE = 1_000
@@ -42,7 +42,7 @@ class LongSignatureCache:
             short.
     """
 
-    def __init__(self, read: Read | None = None, max_bytes: int = MOST_BYTES) -> None:
+    def __init__(self, read: Read | None = None, max_bytes: int = MAX_BYTES) -> None:
         self.missing: set[DocumentRef] = set()
         self._read = read
         self._max_bytes = max_bytes
@@ -270,7 +270,7 @@ def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
     """Concatenate keys, those of which one is enough first."""
     return replace(
         join_indexes([row_keys, entries]),
-        first_weak=min(MOST, entries.first_weak + row_keys.keys),
+        first_weak=min(MAX_ROWS, entries.first_weak + row_keys.keys),
         min_shared=entries.min_shared,
     )
 

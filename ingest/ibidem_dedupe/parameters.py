@@ -76,13 +76,13 @@ MEMBERSHIPS: tuple[Membership, ...] = get_args(Membership)
 """Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work."""
 
 LIST_LEVELS: tuple[ListLevel, ...] = (*LEVELS, *MEMBERSHIPS)
-DEEPEST = 10_000
+MAX_WINDOW = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
 SHOWN_TO_PEOPLE = 3
 """Duplicates of a group that the page and the terminal show in `indent` before more are asked for."""
 
-LEAST_SIMILARITY = 20
+MIN_SIMILARITY = 20
 """Percent: with less in common, pairs by rare terms could not be looked for by three of these."""
 
 NO_DAYS = "none"
@@ -251,7 +251,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(
-        f"1 … {DEEPEST}", str(WINDOW), "number of hits that are grouped at once", parse_integer(1, DEEPEST, "hits")
+        f"1 … {MAX_WINDOW}",
+        str(WINDOW),
+        "number of hits that are grouped at once",
+        parse_integer(1, MAX_WINDOW, "hits"),
     ),
     "dedupe_scope": Parameter(
         ", ".join(SCOPES),
@@ -260,10 +263,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_choice(*SCOPES),
     ),
     "dedupe_similarity": Parameter(
-        f"{LEAST_SIMILARITY} … 100",
+        f"{MIN_SIMILARITY} … 100",
         "the preset's figures; 66 without one",
         "percent: the minimum share of common text for a pair at level near",
-        parse_integer(LEAST_SIMILARITY, 100, "percent"),
+        parse_integer(MIN_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
         "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days
@@ -272,7 +275,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
         "number of duplicates of a group that are shown, without the lead",
-        parse_integer(0, DEEPEST, "duplicates"),
+        parse_integer(0, MAX_WINDOW, "duplicates"),
     ),
     "dedupe_preset": Parameter(
         f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset

@@ -14,8 +14,8 @@ from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.unique_words import Alignment
 
-MOST_CARRIERS = 50
-LEAST_ANCHORS = 3
+MAX_CARRIERS = 50
+MIN_ANCHORS = 3
 
 Places = NDArray[np.int64]
 Keys = NDArray[np.int32] | Places
@@ -63,7 +63,7 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     profiles = np.unique(profiles)
     slots, equal = count_pairs(shared)
     words, anchors = count_pairs(anchor_parts(a, b, alignment, width))
-    keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= LEAST_ANCHORS])))
+    keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= MIN_ANCHORS])))
     similar = look_up_values(keys, slots, equal) / pages.SLOTS
     similar[np.isin(keys, profiles)] = 1.0
     return Matches(keys // width, keys % width, similar, look_up_values(keys, words, anchors))
@@ -93,7 +93,7 @@ def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places
     if not right.size or not (right.take(start, mode="clip") == left).any():
         return np.zeros(0, np.int64)
     end = right.searchsorted(left, "right")
-    times = np.where(end - start <= MOST_CARRIERS, end - start, 0)
+    times = np.where(end - start <= MAX_CARRIERS, end - start, 0)
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
     pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]
     return pairs

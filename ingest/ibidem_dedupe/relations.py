@@ -43,10 +43,10 @@ Name = Literal["same_pagination", "different_pagination", "contiguous_subset", "
 Side = Literal["a", "b"]
 Filter = Callable[[float], float]
 
-LEAST_MATCHED = 0.2
+MIN_MATCHED = 0.2
 """Below this share of either text there is no relation."""
 
-LEAST_CONFIDENCE = 0.5
+MIN_CONFIDENCE = 0.5
 """Least confidence; below it any overlap is `overlapping_text`."""
 
 FAR = 20
@@ -152,7 +152,7 @@ def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Rel
     if not len(matches):
         return None
     statistics = PartStatistics.compute(a, b, matches)
-    if max(statistics.matched_a, statistics.matched_b) < LEAST_MATCHED:
+    if max(statistics.matched_a, statistics.matched_b) < MIN_MATCHED:
         return None
     signals = {
         "whole": similarity,
@@ -264,7 +264,7 @@ def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], ma
     kind = max(KINDS, key=lambda pair: sum(confidences[name] for name in pair))
     sure = sum(confidences[name] for name in kind)
     name: Name = max(kind, key=lambda each: confidences[each])
-    if sure < LEAST_CONFIDENCE:
+    if sure < MIN_CONFIDENCE:
         name, sure = "overlapping_text", 1 - sure
     holder: Side | None = None
     if name in ("contiguous_subset", "contains"):

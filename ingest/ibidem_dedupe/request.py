@@ -9,7 +9,7 @@ from typing import Any, Literal
 import xxhash
 
 from ibidem_dedupe.parameters import (
-    DEEPEST,
+    MAX_WINDOW,
     MEMBERSHIPS,
     PARAMETERS,
     PRESETS,
@@ -135,7 +135,7 @@ def parse_request(
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),
-        max_per_group=max_duplicates(values, mode, DEEPEST if values.get("dedupe_by") == "stored" else window),
+        max_per_group=max_duplicates(values, mode, MAX_WINDOW if values.get("dedupe_by") == "stored" else window),
         preset=preset,
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
@@ -322,6 +322,6 @@ def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | 
     if maximum > window:
         raise UsageError(
             f"dedupe_max_per_group={maximum} is more than the window of {window}",
-            f"allowed: 0 to {window}; a window holds up to {DEEPEST:,}",
+            f"allowed: 0 to {window}; a window holds up to {MAX_WINDOW:,}",
         )
     return maximum

@@ -20,8 +20,8 @@ USUAL = (RELEVANT, NOT_RELEVANT, PRIVILEGED)
 RELEVANCE = (RELEVANT, NOT_RELEVANT)
 """Tags of which a document has one at most."""
 
-LONGEST_TAG = 100
-MOST_DOCUMENTS = 10_000
+MAX_TAG = 100
+MAX_DOCUMENTS = 10_000
 """Documents of one entry."""
 
 Action = Literal["add", "remove"]
@@ -42,10 +42,10 @@ def read_tag(typed: str) -> str:
     'project falcon'
     """
     tag = " ".join(normalize("NFC", typed).lower().split())
-    if not 0 < len(tag) <= LONGEST_TAG or "," in tag or not tag.isprintable():
+    if not 0 < len(tag) <= MAX_TAG or "," in tag or not tag.isprintable():
         raise UsageError(
             f"tag {short_repr(typed)} is not allowed",
-            f"write {', '.join(USUAL)} or a word of your own, at most {LONGEST_TAG} characters without a comma",
+            f"write {', '.join(USUAL)} or a word of your own, at most {MAX_TAG} characters without a comma",
         )
     return tag
 
@@ -196,10 +196,10 @@ class Tags:
                 yield entry, document
 
 
-def has_changed(then: str, now: str) -> bool:
+def has_changed(old_hash: str, now: str) -> bool:
     """Return whether a text has changed since, by its content hashes; hashes of two schemes say nothing.
 
     >>> has_changed("ch3:aa", "ch3:bb"), has_changed("ch3:aa", "ch4:bb"), has_changed("", "ch3:bb")
     (True, False, False)
     """
-    return then != now and then.partition(":")[0] == now.partition(":")[0]
+    return old_hash != now and old_hash.partition(":")[0] == now.partition(":")[0]

@@ -56,12 +56,12 @@ def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
     return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
 
 
-def batches(items: Iterable[T], most: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
+def batches(items: Iterable[T], limit: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
     """Yield batches of items up to a total weight; a heavier item is a batch of its own.
 
     Args:
         items: The items; read no further than one ahead.
-        most: How much a batch weighs at the most.
+        limit: How much a batch weighs at the most.
         weigh: Returns the weight of an item: its characters, for a text.
 
     >>> list(batches(["ab", "c", "defgh", "ij"], 3, len))
@@ -71,7 +71,7 @@ def batches(items: Iterable[T], most: int, weigh: Callable[[T], int]) -> Iterato
     weight = 0
     for item in items:
         own = weigh(item)
-        if some and weight + own > most:
+        if some and weight + own > limit:
             yield some
             some, weight = [], 0
         some.append(item)

@@ -87,14 +87,14 @@ class Document:
 class _FieldError(ValueError):
     """An invalid field, before its document is known."""
 
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(field, why)
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
         self.field = field
-        self.why = why
+        self.why = reason
 
 
 def read_record(
-    record: Mapping[str, object], where: str, max_text: int = MAX_TEXT, language: str = DEFAULT_LANGUAGE
+    record: Mapping[str, object], location: str, max_text: int = MAX_TEXT, language: str = DEFAULT_LANGUAGE
 ) -> Document:
     r"""Validate a record and return its document.
 
@@ -106,7 +106,7 @@ def read_record(
 
     Args:
         record: A JSON object.
-        where: The place it was read from, for the refusal.
+        location: The place it was read from, for the refusal.
         max_text: The most characters that a text may have.
         language: The language of a record that names none; empty where it is to be detected.
 
@@ -117,9 +117,9 @@ def read_record(
     {'id': '7', 'text': 'We the\x0cPeople', 'language': 'en', 'meta': {'court': '9th Cir.'}}
     """
     try:
-        return _document(record, where, max_text, language)
+        return _document(record, location, max_text, language)
     except _FieldError as error:
-        raise Refused(Refusal(where, printable_id(record), error.field, error.why)) from error
+        raise Refused(Refusal(location, printable_id(record), error.field, error.why)) from error
 
 
 def place(record: Mapping[str, object], otherwise: str) -> str:
@@ -146,7 +146,9 @@ def check(document: Document) -> None:
     >>> check(Document("a", "Some words.", date="1787"))
     """
     if not isinstance(document, Document):
-        raise UsageError(f"{short_repr(document)} is not a document", "make one with Document(id, text) or read_record")
+        raise UsageError(
+            f"{short_repr(document)} is not a document", "create one with Document(id, text) or read_record"
+        )
     read_record(document.as_record(), "document")
 
 
@@ -159,7 +161,7 @@ def meta_fields(record: Mapping[str, object]) -> set[str]:
     return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
 
 
-def _document(record: Mapping[str, object], where: str, max_text: int, language: str) -> Document:
+def _document(record: Mapping[str, object], location: str, max_text: int, language: str) -> Document:
     if not isinstance(record, Mapping):
         raise _FieldError("", f"{kind(record)}, not an object; write one object for each document")
     return Document(
@@ -173,7 +175,7 @@ def _document(record: Mapping[str, object], where: str, max_text: int, language:
         version=_version(record),
         meta=_meta(record),
         origin=_string(record, ORIGIN),
-        where=where,
+        where=location,
     )
 
 
@@ -270,8 +272,9 @@ def _check_characters(name: str, value: str) -> str:
     return value
 
 
-def _excerpt(value: str, at: int) -> str:
-    return f", in {short_repr(value[max(0, at - 10) : at + 10])}; remove it, or repair the text where it was made"
+def _excerpt(value: str, position: int) -> str:
+    excerpt = short_repr(value[max(0, position - 10) : position + 10])
+    return f", in {excerpt}; remove it, or repair the text where it was made"
 
 
 def _date(record: Mapping[str, object]) -> str:

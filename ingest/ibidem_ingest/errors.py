@@ -90,7 +90,7 @@ class Refused(IbidemError):
         self.refusal = refusal
 
 
-_MOST = 60
+_MAX_LENGTH = 60
 
 
 def short_repr(value: object) -> str:
@@ -102,9 +102,9 @@ def short_repr(value: object) -> str:
     "[1, 'two']"
     """
     if isinstance(value, str):
-        return repr(value) if len(value) <= _MOST else f"{value[:_MOST]!r}…"
+        return repr(value) if len(value) <= _MAX_LENGTH else f"{value[:_MAX_LENGTH]!r}…"
     text = reprlib.repr(value)
-    return text if len(text) <= _MOST else f"{text[:_MOST]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"
 
 
 def kind(value: object) -> str:
@@ -143,13 +143,13 @@ class Unreadable(Exception):
     """A file, or the rest of it, cannot be read; the reader reports it as a refusal.
 
     Args:
-        why: The fault, and what would be right.
+        reason: The fault, and what would be right.
         field: The field at fault, or an empty string when it is the whole file.
     """
 
-    def __init__(self, why: str, field: str = "") -> None:
-        super().__init__(why)
-        self.why = why
+    def __init__(self, reason: str, field: str = "") -> None:
+        super().__init__(reason)
+        self.why = reason
         self.field = field
 
 

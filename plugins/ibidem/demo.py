@@ -21,7 +21,7 @@ from ibidem_workers.runs import Progress, summary
 
 NAMED = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")
-LARGEST = 1_000_000
+MAX_BYTES = 1_000_000
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
@@ -76,7 +76,7 @@ def debian_licences(folder: Path) -> Iterator[Document]:
 def read_text_file(path: Path) -> str | None:
     """Read a text file; None if it cannot be read, is empty or is too large for a demonstration."""
     try:
-        if path.stat().st_size > LARGEST:
+        if path.stat().st_size > MAX_BYTES:
             return None
         text = path.read_text(encoding="utf-8", errors="replace").replace("\0", "")
     except OSError:
@@ -88,7 +88,7 @@ FOLDER = Path(".ibidem/demo")
 QUERY = '"limitation of liability"'
 SIZE = 5
 SHOWN = 3
-MOST = 2_000
+MAX_DOCUMENTS = 2_000
 
 Response = Mapping[str, Any]
 
@@ -130,7 +130,7 @@ def demonstrate(
     settings = own_settings(settings)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
-    run = ingest_documents(islice(licences(), MOST) if texts is None else texts, settings, report=report)
+    run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
     engine = open_engine(settings.address, settings.index)
     try:
         request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})

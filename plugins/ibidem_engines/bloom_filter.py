@@ -14,7 +14,7 @@ Marks = NDArray[np.uint32]
 BITS = 16
 """Bits for each value at least; two of them are set, so that one value in sixty is taken for another's at most."""
 
-_LEAST, _MOST = 19, 28
+_MIN_BITS, _MAX_BITS = 19, 28
 _ODD = np.uint32(0x9E3779B1)
 _SEVEN = np.uint32(7)
 
@@ -36,7 +36,7 @@ class BloomFilter:
     """
 
     def __init__(self, capacity: int) -> None:
-        bits = min(max((BITS * capacity).bit_length(), _LEAST), _MOST)
+        bits = min(max((BITS * capacity).bit_length(), _MIN_BITS), _MAX_BITS)
         self.learned = 0
         self._octets = np.zeros(1 << (bits - 3), np.uint8)
         self._shift = np.uint32(32 - bits)
@@ -44,7 +44,7 @@ class BloomFilter:
     def holds(self, additions: int) -> bool:
         """Return whether `additions` more values fit, or the filter already has its maximum size."""
         size = 8 * self._octets.size
-        return size == 1 << _MOST or BITS * (self.learned + additions) <= size
+        return size == 1 << _MAX_BITS or BITS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
         """Add values."""

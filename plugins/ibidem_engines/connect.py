@@ -10,7 +10,7 @@ from ibidem_core.redaction import redact
 from ibidem_engines.engine import Engine
 from ibidem_engines.reindex import ReindexableEngine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
-from ibidem_engines.sqlite.file import LONGEST
+from ibidem_engines.sqlite.file import MAX_SECONDS
 from ibidem_ingest.errors import UsageError, kind
 
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
@@ -86,7 +86,7 @@ def _scheme(url: str) -> str:
     return scheme
 
 
-def _sqlite(url: str, index: str, longest: float = LONGEST) -> ReindexableEngine:
+def _sqlite(url: str, index: str, longest: float = MAX_SECONDS) -> ReindexableEngine:
     """Open SQLite; a database in memory is refused, since workers are other processes."""
     location = url.removeprefix("sqlite://")
     path = unquote(location.removeprefix("/"))

@@ -67,7 +67,7 @@ class Outcome:
 
     Args:
         id: The document's id.
-        fate: Indexed, unchanged, stale, refused, deleted or missing.
+        status: Indexed, unchanged, stale, refused, deleted or missing.
         order: A number that grows with each write, as far as the engine knows one; 0 when nothing was written.
         previous_version: The version that was there before; None when there was none.
         field: For a refusal: the field at fault, or empty.
@@ -75,7 +75,7 @@ class Outcome:
     """
 
     id: str
-    fate: WriteStatus
+    status: WriteStatus
     order: int = 0
     previous_version: int | None = None
     field: str = ""
@@ -227,16 +227,16 @@ class HealthIssue:
     stops: bool = False
 
 
-LARGEST_VERSION = (1 << 63) - 1
+MAX_VERSION = (1 << 63) - 1
 
 
 def next_version(version: int, stored_version: int | None) -> int:
     """Return the version of a tombstone that also blocks the stored document.
 
-    >>> next_version(5, 3), next_version(5, 7), next_version(5, LARGEST_VERSION) == LARGEST_VERSION
+    >>> next_version(5, 3), next_version(5, 7), next_version(5, MAX_VERSION) == MAX_VERSION
     (5, 8, True)
     """
-    return version if stored_version is None else max(version, min(stored_version + 1, LARGEST_VERSION))
+    return version if stored_version is None else max(version, min(stored_version + 1, MAX_VERSION))
 
 
 class Engine(Protocol):

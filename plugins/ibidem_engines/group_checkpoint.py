@@ -89,16 +89,16 @@ class Checkpoint:
         self.takeovers += 1
         self.save(engine)
 
-    def settle(self, part: ShardRef, upto: int, joined: Mapping[str, int]) -> None:
+    def settle(self, part: ShardRef, end: int, joins: Mapping[str, int]) -> None:
         """Mark all writes of a part up to a sequence number as settled.
 
         Args:
             part: The part.
-            upto: The number.
-            joined: How many of its documents have joined a lead, by level.
+            end: The number.
+            joins: How many of its documents have joined a lead, by level.
         """
-        self.joined = dict(Counter(self.joined) + Counter(joined))
-        self.done[str(part)] = upto
+        self.joined = dict(Counter(self.joined) + Counter(joins))
+        self.done[str(part)] = end
         self.in_hand = []
 
     @classmethod

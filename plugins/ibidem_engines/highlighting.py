@@ -17,11 +17,11 @@ from ibidem_engines.query import Phrase, Query
 
 WIDTH = 200
 BEFORE = 60
-MOST_MATCHES = 2_000
-MOST_EXAMINED = 500
+MAX_MATCHES = 2_000
+MAX_EXAMINED = 500
 """Matches of each phrase among which the passage is chosen."""
 
-MOST_WORDS = 50
+MAX_WORDS = 50
 """Words of a phrase that are looked for, of a longer one the first: each may cost a reading of the text."""
 
 _FOLDED_BELOW = 0x3000
@@ -68,7 +68,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     'A bill. The duty on *Grain* was raised.'
     """
     patterns = _patterns(phrases)
-    spans = sorted(_matches(fold(text), patterns, MOST_EXAMINED)) if patterns else []
+    spans = sorted(_matches(fold(text), patterns, MAX_EXAMINED)) if patterns else []
     begin = _begin(text, _densest(spans)) if spans else len(text) - len(text.lstrip())
     end = _end(text, begin)
     piece = _mark(text[begin:end], patterns)
@@ -126,7 +126,7 @@ def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
 
 def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
     """Return a pattern for each phrase: its words, with only non-word characters between them."""
-    words = ((_WORD.findall(fold(text))[:MOST_WORDS], prefix) for text, prefix in _side_by_side(phrases))
+    words = ((_WORD.findall(fold(text))[:MAX_WORDS], prefix) for text, prefix in _side_by_side(phrases))
     return [
         re.compile(_GAP.join(map(re.escape, parts)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
         for parts, prefix in words
@@ -184,7 +184,7 @@ def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:
     """Highlight matches; marks already in the text are removed first, and overlapping matches are merged."""
     piece = piece.translate(_NO_MARKS)
     parts, position = [], 0
-    for begin, end, _ in sorted(_matches(fold(piece), patterns, MOST_MATCHES)):
+    for begin, end, _ in sorted(_matches(fold(piece), patterns, MAX_MATCHES)):
         if begin >= position:
             parts += [piece[position:begin], HIGHLIGHT[0], piece[begin:end], HIGHLIGHT[1]]
             position = end

@@ -50,8 +50,8 @@ def check_entry(entry: object, parse: Parse[T]) -> T:
         raise _damaged(str(error) if isinstance(error, IbidemError) else f"{type(error).__name__}: {error}") from error
 
 
-def _damaged(why: str) -> DamagedRecord:
-    return DamagedRecord(f"a record stored with the index is damaged: {why}", REMOVE)
+def _damaged(reason: str) -> DamagedRecord:
+    return DamagedRecord(f"a record stored with the index is damaged: {reason}", REMOVE)
 
 
 def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:

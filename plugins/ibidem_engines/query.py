@@ -206,7 +206,8 @@ def _part(part: Term | Group) -> Phrase | Words:
         return words
     if part.field and part.field not in WORD_FIELDS:
         raise UsageError(
-            f"{part.field}: nested too deep in parentheses", f"put {part.field}: beside the words, joined by AND or NOT"
+            f"{part.field}: nested too deep in parentheses",
+            f"put {part.field}: next to the words, joined by AND or NOT",
         )
     return Phrase(part.text, part.field, part.prefix, part.slop)
 

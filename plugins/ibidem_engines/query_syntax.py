@@ -13,7 +13,7 @@ from typing import Literal
 
 from ibidem_ingest.errors import UsageError
 
-DEEPEST = 20
+MAX_PARENTHESES = 20
 """Parentheses inside parentheses; SQLite reads 100."""
 
 WORD_FIELDS = ("title", "text")
@@ -141,13 +141,13 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
             begins = valued = False
 
 
-def _word(text: str, at: int) -> str:
+def _word(text: str, position: int) -> str:
     """Return the word at a position, without closing parentheses of an outer group."""
-    match = _WORD.match(text, at)
-    piece = match[0] if match else text[at]
+    match = _WORD.match(text, position)
+    piece = match[0] if match else text[position]
     while piece.endswith(")") and piece.count(")") > piece.count("("):
         piece = piece[:-1]
-    return piece or text[at]
+    return piece or text[position]
 
 
 def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) -> Token:
@@ -206,8 +206,10 @@ class _Reader:
 
     def group(self, depth: int = 0, field: str = "") -> Group:
         """Parse up to the closing parenthesis, or to the end."""
-        if depth > DEEPEST:
-            raise UsageError(f"more than {DEEPEST} parentheses inside one another", "write the query with fewer")
+        if depth > MAX_PARENTHESES:
+            raise UsageError(
+                f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer"
+            )
         group, state = Group(), _State(field)
         for piece in self._pieces:
             if piece.kind == "close" and depth:

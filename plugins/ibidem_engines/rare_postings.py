@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from ibidem_engines.bloom_filter import marks
 
-LONGEST = 1_000_000
+MAX_RUN = 1_000_000
 """Terms in a run that is merged no further, which would take the memory of both once more."""
 
 SPARE = 1
@@ -53,7 +53,7 @@ class RarePostings:
         run = np.sort(values | np.repeat(np.array(places, np.uint64), [len(lead_terms) for lead_terms in terms]))
         if not run.size:
             return
-        while self._runs and self._runs[-1].size <= min(2 * run.size, LONGEST - run.size):
+        while self._runs and self._runs[-1].size <= min(2 * run.size, MAX_RUN - run.size):
             run = np.sort(np.concatenate((self._runs.pop(), run)), kind="stable")
         self._runs.append(run)
 
@@ -68,8 +68,8 @@ class RarePostings:
             return [np.empty(0, np.int64)] * len(terms)
         sizes = np.array([len(lead_terms) for lead_terms in terms], np.int64)
         values = marks([term for lead_terms in terms for term in lead_terms]).astype(np.uint64) << _HALF
-        asking = _Asking(values, np.repeat(np.arange(len(terms)), sizes), np.array(min_shared))
-        pairs = [asking.pairs(run) for run in self._runs]  # a lead's terms are all in one run
+        questions = _Asking(values, np.repeat(np.arange(len(terms)), sizes), np.array(min_shared))
+        pairs = [questions.pairs(run) for run in self._runs]  # a lead's terms are all in one run
         rows, places = (np.concatenate([each[side] for each in pairs] or [np.empty(0, np.int64)]) for side in (0, 1))
         order = np.lexsort((places, rows))
         ends = np.searchsorted(rows[order], np.arange(1, len(terms)))

@@ -16,10 +16,10 @@ _WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
 class UnstorableRecord(ValueError):
     """A record that no engine can store, with the field and the reason."""
 
-    def __init__(self, field: str, why: str) -> None:
-        super().__init__(field, why)
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
         self.field = field
-        self.why = why
+        self.why = reason
 
 
 def clash(record: Record, origin: str) -> str:

@@ -51,12 +51,12 @@ class SeqNoRange:
     Args:
         part: The part.
         after: Number of the last write before them; 0 before the first.
-        upto: Number of the last of them.
+        end: Number of the last of them.
     """
 
     part: ShardRef
     after: int
-    upto: int
+    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +185,10 @@ class ReindexSource(Protocol):
             marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
         """
 
-    def count(self, stretch: SeqNoRange) -> int:
+    def count(self, seq_range: SeqNoRange) -> int:
         """Count the documents written in a range of sequence numbers."""
 
-    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         """Return the names of the first of them, in the order of writing."""
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
@@ -279,7 +279,7 @@ class ReindexTarget(Protocol):
     def count_fields(self) -> FieldCounts:
         """As in `ReindexSource`."""
 
-    def prune(self, upto: Marks) -> int:
+    def prune(self, end: Marks) -> int:
         """Remove documents that the source no longer has, among those written up to a position; returns how many."""
 
     def check_alias(self, alias: str) -> None:
@@ -288,7 +288,7 @@ class ReindexTarget(Protocol):
     def finish(self, alias: str) -> None:
         """Apply the settings that would slow down filling, and move the alias from the source."""
 
-    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
+    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         """Store copies, except over documents written after a position, unless those have an older version.
 
         It came through the alias, so it is newer; but batches do not come in the order of their versions.

@@ -21,7 +21,7 @@ class ApiRequest:
         params: Of the query string.
         body: The JSON body; None for no body.
         lines: The body as one JSON value a line.
-        passed_over: Error statuses that are treated as an empty result.
+        ok_statuses: Error statuses that are treated as an empty result.
         packed: The response holds signatures only, and may be parsed by the fast reader.
     """
 
@@ -30,7 +30,7 @@ class ApiRequest:
     params: Mapping[str, str] = field(default_factory=dict)
     body: Mapping[str, Any] | None = None
     lines: Sequence[Mapping[str, Any]] | None = None
-    passed_over: tuple[int, ...] = ()
+    ok_statuses: tuple[int, ...] = ()
     packed: bool = False
 
 
@@ -38,9 +38,9 @@ RequestFlow = Generator[ApiRequest, Any, T]
 """Requests one after the other, each answered with its JSON, and what comes of them."""
 
 
-def answer_to(ask: ApiRequest) -> RequestFlow[Any]:
+def answer_to(request: ApiRequest) -> RequestFlow[Any]:
     """Return a flow that sends one request."""
-    return (yield ask)
+    return (yield request)
 
 
 def answered(result: T) -> RequestFlow[T]:
@@ -54,8 +54,8 @@ def run_offline(flow: RequestFlow[T]) -> T:
     return run_sync(flow, _refuse)
 
 
-def _refuse(ask: ApiRequest) -> Any:
-    raise RuntimeError(f"nobody answers {ask.method} {ask.path}")
+def _refuse(request: ApiRequest) -> Any:
+    raise RuntimeError(f"nobody answers {request.method} {request.path}")
 
 
 def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:

@@ -10,10 +10,10 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.highlighting import word_spans
 from ibidem_engines.query import Query, parse_query
 
-SHORTEST, LONGEST = 3, 40
+MIN_LETTERS, MAX_LETTERS = 3, 40
 """Letters of a word that spellings are looked for of: shorter ones are one slip from very many."""
 
-MOST_WORDS = 10
+MAX_WORDS = 10
 """Words of a query that are looked at."""
 
 ALPHABETS = (
@@ -36,7 +36,7 @@ def spellings(word: str) -> set[str]:
     >>> spellings("an")
     set()
     """
-    return set(_spellings(word)) - {word} if SHORTEST <= len(word) <= LONGEST else set()
+    return set(_spellings(word)) - {word} if MIN_LETTERS <= len(word) <= MAX_LETTERS else set()
 
 
 def _spellings(word: str) -> Iterator[str]:

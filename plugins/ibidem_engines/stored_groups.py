@@ -132,16 +132,16 @@ class StoredGroups(Protocol):
     def deletions(self) -> int:
         """Return a number that changes with every deletion; it may also change without one."""
 
-    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Read the first leads written in a range of sequence numbers, in order."""
 
-    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Read the first documents written in a range of sequence numbers, in order."""
 
-    def count_leads(self, stretch: SeqNoRange) -> int:
+    def count_leads(self, seq_range: SeqNoRange) -> int:
         """Count the leads written in a range of sequence numbers."""
 
-    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         """Read the leads that have one of the values, up to some sequence numbers.
 
         Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine
@@ -159,12 +159,12 @@ class StoredGroups(Protocol):
             lead: Only leads, or only followers; None for both.
         """
 
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
+    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
         """Read the current versions of documents by (index, id); deleted documents are omitted.
 
         Args:
             ids: Index and id of each.
-            upto: Only documents of writes up to these numbers, each in its own part; None for all.
+            end: Only documents of writes up to these numbers, each in its own part; None for all.
         """
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
@@ -220,10 +220,10 @@ def group_store(engine: Engine) -> StoredGroups:
 Order = Literal["relevance", "newest", "oldest"]
 """How what matches is ordered; by date, documents without one come last."""
 
-MOST_GROUPS = 40_000
+MAX_GROUPS = 40_000
 """Groups of two or more up to which an engine counts them exactly."""
 
-MOST_MEMBERS = 10_000
+MAX_MEMBERS = 10_000
 """The most documents of one group that are read."""
 
 

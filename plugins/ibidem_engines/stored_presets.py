@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, read_ledger
 from ibidem_ingest.errors import UsageError
 
-LONGEST_NAME = 100
+MAX_NAME = 100
 NO_PRESET = "none"
 
 
@@ -38,10 +38,8 @@ def check_name(name: str) -> None:
     """
     if name.lower() in {*PRESETS, NO_PRESET}:
         raise UsageError(f"the preset {name!r} is built in", "choose another name")
-    if not 0 < len(name) <= LONGEST_NAME or not all(each.isalnum() or each in "-_." for each in name):
-        raise UsageError(
-            f"preset name {name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
-        )
+    if not 0 < len(name) <= MAX_NAME or not all(each.isalnum() or each in "-_." for each in name):
+        raise UsageError(f"preset name {name!r} is not allowed", f"use letters, digits, - _ and ., at most {MAX_NAME}")
 
 
 def save_preset(engine: Engine, name: str, preset: Preset) -> None:
@@ -53,7 +51,9 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
     """
     check_name(name)
     if not engine.info().exists:
-        raise NoIndex(f"there is no index {engine.index!r} to keep a preset with", "make it first: ibidem ingest")
+        raise NoIndex(
+            f"there is no index {engine.index!r} to keep a preset with", "create it first with: ibidem ingest PATH"
+        )
     engine.create()
     engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
 

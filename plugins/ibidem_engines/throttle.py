@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MOST = 64.0
+MAX_REQUESTS = 64.0
 """Requests at once from which none is held back; more threads than that no process has."""
 
 
@@ -28,7 +28,7 @@ class Throttle:
     """
 
     def __init__(self) -> None:
-        self.limit, self.rejections = MOST, 0
+        self.limit, self.rejections = MAX_REQUESTS, 0
         self._under_way = 0
         self._condition = threading.Condition()
 
@@ -43,7 +43,7 @@ class Throttle:
             yield
             with self._condition:
                 if self.rejections == rejections:
-                    self.limit = min(MOST, self.limit + 1 / self.limit)
+                    self.limit = min(MAX_REQUESTS, self.limit + 1 / self.limit)
         finally:
             with self._condition:
                 self._under_way -= 1

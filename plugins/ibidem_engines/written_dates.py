@@ -36,16 +36,16 @@ _YEAR_LAST = re.compile(r"(\d{1,2})([/.-])(\d{1,2})\2(\d{4})")
 _MONTH_AND_YEAR = re.compile(r"(\d{1,2})[/.](\d{4})")
 
 
-def iso_range(written: str) -> str:
+def iso_range(date_text: str) -> str:
     """Convert the two dates of a range, or one date, to ISO 8601.
 
     >>> iso_range("March 1987..3.6.1987"), iso_range("1987")
     ('1987-03..1987-06-03', '1987')
     """
-    return "..".join(iso_date(each) for each in written.split(".."))
+    return "..".join(iso_date(each) for each in date_text.split(".."))
 
 
-def iso_date(written: str) -> str:
+def iso_date(date_text: str) -> str:
     """Convert a date to ISO 8601 with its own precision; other text is returned unchanged.
 
     Raises:
@@ -54,7 +54,7 @@ def iso_date(written: str) -> str:
     >>> [iso_date(each) for each in ("3 March 1987", "Mar. 3rd, 1987", "3. März 1987", "5/1987", "25/12/1987")]
     ['1987-03-03', '1987-03-03', '1987-03-03', '1987-05', '1987-12-25']
     """
-    text = " ".join(written.lower().split())
+    text = " ".join(date_text.lower().split())
     for pattern in _NAMED:
         if (match := pattern.fullmatch(text)) and (month := month_number(match["month"])):
             return join_parts(match["year"], month, int(match.groupdict().get("day") or 0))
@@ -63,8 +63,8 @@ def iso_date(written: str) -> str:
     if match := _MONTH_AND_YEAR.fullmatch(text):
         return join_parts(match[2], int(match[1]))
     if match := _YEAR_LAST.fullmatch(text):
-        return join_parts(match[4], *month_and_day(written, int(match[1]), int(match[3]), match[2]))
-    return written.strip()
+        return join_parts(match[4], *month_and_day(date_text, int(match[1]), int(match[3]), match[2]))
+    return date_text.strip()
 
 
 def month_number(name: str) -> int:
@@ -82,7 +82,7 @@ def month_number(name: str) -> int:
     return found.pop() if len(found) == 1 else 0
 
 
-def month_and_day(written: str, first: int, second: int, mark: str) -> tuple[int, int]:
+def month_and_day(date_text: str, first: int, second: int, mark: str) -> tuple[int, int]:
     """Return month and day: with points and hyphens the day comes first, with slashes by country.
 
     Raises:
@@ -93,7 +93,7 @@ def month_and_day(written: str, first: int, second: int, mark: str) -> tuple[int
     if second > 12:
         return first, second
     raise UsageError(
-        f"date {written!r} may be read in two ways", "write the month by name, or the year first: 1987-03-04"
+        f"date {date_text!r} may be read in two ways", "write the month by name, or the year first: 1987-03-04"
     )
 
 

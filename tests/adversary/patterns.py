@@ -185,8 +185,8 @@ def choose(kind: Any, value: Any, number: int) -> str:
         return sample(list(value[1][number % len(value[1])]), number)
     if kind is parser.LITERAL:
         return chr(value)
-    fitting = [each for each in ALPHABET if fits(kind, value, each)]
-    return fitting[number % len(fitting)] if fitting else ""
+    is_fitting = [each for each in ALPHABET if fits(kind, value, each)]
+    return is_fitting[number % len(is_fitting)] if is_fitting else ""
 
 
 def fits(kind: Any, value: Any, character: str) -> bool:

@@ -35,23 +35,23 @@ LIMIT = 1_000
 Make = Callable[[int], Signatures]
 
 
-def one_band(at: int) -> Signatures:
-    values_at = signatures(at)
+def one_band(position: int) -> Signatures:
+    values_at = signatures(position)
     return replace(values_at, slots=BASE.slots[:3] + values_at.slots[3:])
 
 
-def sixteen_bands(at: int) -> Signatures:
-    values_at = signatures(at)
+def sixteen_bands(position: int) -> Signatures:
+    values_at = signatures(position)
     return replace(values_at, slots=BASE.slots[:48] + values_at.slots[48:])
 
 
-def one_fingerprint(at: int) -> Signatures:
-    return replace(signatures(at), fingerprint=BASE.fingerprint)
+def one_fingerprint(position: int) -> Signatures:
+    return replace(signatures(position), fingerprint=BASE.fingerprint)
 
 
-def rare_terms(at: int) -> Signatures:
-    terms = random.Random(at).sample(range(150), FULL_SET)  # noqa: S311 - made-up data keeps no secret
-    return replace(signatures(at), terms=tuple(sorted(terms)))
+def rare_terms(position: int) -> Signatures:
+    terms = random.Random(position).sample(range(150), FULL_SET)  # noqa: S311 - made-up data keeps no secret
+    return replace(signatures(position), terms=tuple(sorted(terms)))
 
 
 SHAPES: Mapping[Make, int] = {one_band: 1, sixteen_bands: 1, one_fingerprint: 1, rare_terms: 2 * 23}
@@ -71,7 +71,7 @@ def count_comparisons(values: Sequence[bytes], block: int) -> tuple[Grouping, in
         patch.object(pairs, "verify", counting),
         patch.object(pairs, "BUDGET", BUDGET),
         patch.object(leader_clustering, "BUDGET", BUDGET),
-        patch.object(leader_clustering, "MOST_LEADS", LEADS),
+        patch.object(leader_clustering, "MAX_LEADS", LEADS),
         patch.object(leader_clustering, "BLOCK", block),
     ):
         return group(PackedColumns.decode(values), Policy()), sum(compared)

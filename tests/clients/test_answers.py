@@ -18,18 +18,18 @@ LAYOUT = {
 }
 
 
-def answers(ask: ApiRequest, **window: Any) -> Any:
+def answers(request: ApiRequest, **window: Any) -> Any:
     """Answer as a server with one hit does."""
-    if ask.method == "GET":
+    if request.method == "GET":
         return LAYOUT
-    if ask.path == "/_msearch":
-        assert ask.lines is not None
+    if request.path == "/_msearch":
+        assert request.lines is not None
         missing = {"status": 404, "error": {"type": "index_not_found_exception"}}
-        return {"responses": [missing] * (len(ask.lines) // 2)}
+        return {"responses": [missing] * (len(request.lines) // 2)}
     hit = {"_index": "news", "_id": "a", "_score": 1.0, "_seq_no": 6}
     total = {"value": 1, "relation": "eq"}
-    assert ask.body is not None
-    source = {} if "stored_fields" in ask.body else {"_source": {"title": "A"}}
+    assert request.body is not None
+    source = {} if "stored_fields" in request.body else {"_source": {"title": "A"}}
     return {"timed_out": False, "hits": {"total": total, "max_score": 1.0, "hits": [hit | source]}, **window}
 
 
@@ -76,9 +76,9 @@ def test_what_was_read_of_indexes_is_remembered() -> None:
     flow = read_search("news", {}, {}, DedupeRequest("indent"))
     cache, bodies = IndexMetadataCache(), list[str]()
 
-    def send(ask: ApiRequest) -> Any:
-        bodies.append(ask.path)
-        return answers(ask)
+    def send(request: ApiRequest) -> Any:
+        bodies.append(request.path)
+        return answers(request)
 
     for _ in range(2):
         run_sync(dsl_search(flow, cache), send)

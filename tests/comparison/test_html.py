@@ -24,7 +24,7 @@ def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
 
 
 def write_parts(parts: list[Part]) -> str:
-    return "".join("\f" * (stretch.page > 1) + stretch.text for part in parts for stretch in part.stretches)
+    return "".join("\f" * (seq_range.page > 1) + seq_range.text for part in parts for seq_range in part.stretches)
 
 
 @given(TEXTS, TEXTS)
@@ -50,8 +50,8 @@ def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
 def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
     comparison = compare(Document("a", LEASE), Document("b", LEASE.replace("London", "York")), tables)
     left, right = linked(comparison)
-    assert [stretch.text for part in left for stretch in part.stretches if stretch.differs] == ["London"]
-    assert [stretch.text for part in right for stretch in part.stretches if stretch.differs] == ["York"]
+    assert [seq_range.text for part in left for seq_range in part.stretches if seq_range.differs] == ["London"]
+    assert [seq_range.text for part in right for seq_range in part.stretches if seq_range.differs] == ["York"]
 
 
 def test_pages_begin_where_their_number_is() -> None:

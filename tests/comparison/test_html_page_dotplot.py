@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.html_page import MOST, DotPlot, dot_plot, span
+from ibidem.comparison.html_page import MAX_DOTS, DotPlot, dot_plot, span
 from ibidem.comparison.matches import passages, runs
 from ibidem.comparison.word_places import PageNumbers, token_offsets
 
@@ -34,7 +34,7 @@ def test_texts_that_share_nothing_have_no_dot() -> None:
 def test_a_very_long_text_has_no_more_dots_than_can_be_seen() -> None:
     book = "\f".join(" ".join(f"p{page}w{word}" for word in range(10)) for page in range(400))
     plot = plotted(book, book)
-    assert (plot.columns, plot.rows, len(plot.dots)) == (MOST, MOST, MOST)
+    assert (plot.columns, plot.rows, len(plot.dots)) == (MAX_DOTS, MAX_DOTS, MAX_DOTS)
 
 
 @given(st.integers(1, 200), st.integers(1, 2_000))

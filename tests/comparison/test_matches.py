@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import LEAST, Region, count_covered, runs, to_region
+from ibidem.comparison.matches import MIN_PASSAGE, Region, count_covered, runs, to_region
 from ibidem.comparison.word_places import token_offsets
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=60)
@@ -54,7 +54,7 @@ def test_passages_in_another_order_are_found_too() -> None:
 
 
 def test_runs_of_fewer_words_are_chance() -> None:
-    seven = " ".join(PASSAGE.split()[: LEAST - 1])
+    seven = " ".join(PASSAGE.split()[: MIN_PASSAGE - 1])
     assert regions(f"here {seven} ends it all, my friend", f"there {seven} goes on and on for ever") == []
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from ibidem_core.logs import LONGEST, StandardError, formatter, log_context, set_up
+from ibidem_core.logs import MAX_VALUE, StandardError, formatter, log_context, set_up
 from ibidem_core.redaction import secrets
 from ibidem_core.settings import Settings
 
@@ -129,12 +129,12 @@ def test_no_text_steers_a_terminal(text: str) -> None:
 def test_every_line_for_a_program_is_one_json_object_whatever_it_tells(text: str) -> None:
     line = formatter((), terminal=False).format(record(text, document=text))
     assert "\n" not in line
-    assert len(json.loads(line)["document"]) <= max(len(text), LONGEST)
+    assert len(json.loads(line)["document"]) <= max(len(text), MAX_VALUE)
 
 
 def test_a_message_of_the_queue_is_not_logged_with_all_its_texts() -> None:
     line = json.loads(formatter((), terminal=False).format(record("unknown message: " + "text " * 10_000)))
-    assert len(line["event"]) < 2 * LONGEST
+    assert len(line["event"]) < 2 * MAX_VALUE
 
 
 @pytest.mark.slow

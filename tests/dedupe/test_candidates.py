@@ -11,7 +11,7 @@ from ibidem_dedupe import candidates
 from ibidem_dedupe.candidates import KeyIndex, length_buckets, marked_keys
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
-from ibidem_dedupe.parameters import LEAST_SIMILARITY, PRESETS
+from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
@@ -26,7 +26,7 @@ POLICIES = st.sampled_from(
         Policy(profile=0.8),
         *(preset.policy for preset in PRESETS.values()),
         *(Policy().similar(percent) for percent in (20, 45, 90)),
-        PRESETS["conrad2003"].policy.similar(LEAST_SIMILARITY),
+        PRESETS["conrad2003"].policy.similar(MIN_SIMILARITY),
     ]
 )
 

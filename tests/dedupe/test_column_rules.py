@@ -103,9 +103,9 @@ def test_pairs_beyond_one_slice_are_decided_alike() -> None:
 ROWS = 12
 
 
-def ascending(width: int, filling: int) -> st.SearchStrategy[list[list[int]]]:
+def ascending(width: int, fill_value: int) -> st.SearchStrategy[list[list[int]]]:
     """Rows of values that ascend, with filling behind the last."""
-    row = st.sets(st.integers(0, 40), max_size=width).map(lambda codes: (sorted(codes) + [filling] * width)[:width])
+    row = st.sets(st.integers(0, 40), max_size=width).map(lambda codes: (sorted(codes) + [fill_value] * width)[:width])
     return st.lists(row, min_size=ROWS, max_size=ROWS)
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_core.errors import DamagedRecord
-from ibidem_dedupe.tags import ACTIONS, LONGEST_TAG, USUAL, TagEntry, TaggedDocument, Tags, has_changed, read_tag
+from ibidem_dedupe.tags import ACTIONS, MAX_TAG, USUAL, TagEntry, TaggedDocument, Tags, has_changed, read_tag
 from ibidem_ingest.errors import UsageError
 
 A, B, C = (TaggedDocument("news", id_, f"ch3:{id_}") for id_ in "abc")
@@ -36,7 +36,7 @@ def test_a_tag_is_one_however_it_is_typed(typed: str, tag: str) -> None:
     assert read_tag(typed) == tag
 
 
-@pytest.mark.parametrize("typed", ["", " ", "a,b", "x" * (LONGEST_TAG + 1), "a\u200bb", "\x00"])
+@pytest.mark.parametrize("typed", ["", " ", "a,b", "x" * (MAX_TAG + 1), "a\u200bb", "\x00"])
 def test_a_tag_that_no_table_could_hold_is_refused_with_what_would_be_right(typed: str) -> None:
     with pytest.raises(UsageError, match="relevant, not-relevant, privileged"):
         read_tag(typed)

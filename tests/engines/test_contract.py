@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import (
     HIGHLIGHT,
-    LARGEST_VERSION,
+    MAX_VERSION,
     Engine,
     LookupResult,
     Outcome,
@@ -109,7 +109,7 @@ class TestCreate:
 class TestWrite:
     def test_each_record_has_an_outcome_in_the_same_order(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("b"), record("a"), record("c"))
-        assert [(each.id, each.fate, each.previous_version) for each in outcomes] == [
+        assert [(each.id, each.status, each.previous_version) for each in outcomes] == [
             ("b", WriteStatus.INDEXED, None),
             ("a", WriteStatus.INDEXED, None),
             ("c", WriteStatus.INDEXED, None),
@@ -133,7 +133,7 @@ class TestWrite:
     def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine, record: Make) -> None:
         (first,) = store(engine, record("a", version=3))
         (second_outcome,) = store(engine, record("a", version=3))
-        assert (second_outcome.fate, second_outcome.previous_version, second_outcome.order) == (
+        assert (second_outcome.status, second_outcome.previous_version, second_outcome.order) == (
             WriteStatus.UNCHANGED,
             3,
             0,
@@ -142,15 +142,15 @@ class TestWrite:
 
     def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=1))
-        assert store(engine, record("a", version=5))[0].fate is WriteStatus.UNCHANGED
+        assert store(engine, record("a", version=5))[0].status is WriteStatus.UNCHANGED
         (late,) = store(engine, record("a", "something else", version=4))
-        assert (late.fate, late.previous_version) == (WriteStatus.STALE, 5)
+        assert (late.status, late.previous_version) == (WriteStatus.STALE, 5)
         assert engine.fetch([(engine.index, "a")])[0].version == 5
 
     def test_an_older_version_never_overwrites_a_newer(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=2))
         (late,) = store(engine, record("a", "something else", version=1))
-        assert (late.fate, late.previous_version, late.order) == (WriteStatus.STALE, 2, 0)
+        assert (late.status, late.previous_version, late.order) == (WriteStatus.STALE, 2, 0)
         assert late.why
         assert matching(engine, "grain") == ["a"]
         assert matching(engine, "something") == []
@@ -161,20 +161,20 @@ class TestWrite:
     ) -> None:
         store(engine, record("a", version=2))
         (outcome,) = store(engine, record("a", "something else", version=version))
-        assert (outcome.fate, outcome.previous_version) == (WriteStatus.INDEXED, 2)
+        assert (outcome.status, outcome.previous_version) == (WriteStatus.INDEXED, 2)
         assert matching(engine, "grain") == []
         assert matching(engine, "something") == ["a"]
         assert engine.info().documents == 1
 
     def test_of_the_same_id_twice_in_a_call_the_newer_version_wins(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("a", "the newer", version=2), record("b"), record("a", "the older", version=1))
-        assert [each.fate for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.STALE]
+        assert [each.status for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.STALE]
         assert "version 2" in outcomes[2].why
         assert matching(engine, "newer") == ["a"]
 
     def test_of_the_same_id_and_version_twice_in_a_call_the_later_wins(self, engine: Engine, record: Make) -> None:
         outcomes = store(engine, record("a", "the first"), record("a", "the second"), record("a", "the third"))
-        assert [each.fate for each in outcomes] == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
+        assert [each.status for each in outcomes] == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
         assert matching(engine, "third") == ["a"]
         assert matching(engine, "the") == ["a"]
 
@@ -193,7 +193,7 @@ class TestWrite:
         good = record("bad")
         broken = replace(good, document=replace(good.document, **bad))  # type: ignore[arg-type]
         outcomes = store(engine, record("a"), broken, record("b"))
-        assert [each.fate for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.REFUSED, WriteStatus.INDEXED]
+        assert [each.status for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert outcomes[1].field == field
         assert outcomes[1].why
         assert matching(engine, "grain") == ["a", "b"]
@@ -206,7 +206,7 @@ class TestWrite:
 
 
 def statuses(outcomes: Sequence[Outcome]) -> list[tuple[WriteStatus, int | None]]:
-    return [(each.fate, each.previous_version) for each in outcomes]
+    return [(each.status, each.previous_version) for each in outcomes]
 
 
 class TestOrigin:
@@ -215,7 +215,7 @@ class TestOrigin:
     def test_a_document_of_another_origin_is_not_replaced(self, engine: Engine, record: Make) -> None:
         store(engine, read_in(record("a", "first", version=1), "/case-a"))
         (outcome,) = store(engine, read_in(record("a", "second", version=2), "/case-b"))
-        assert (outcome.fate, outcome.field, outcome.previous_version) == (WriteStatus.REFUSED, "id", 1)
+        assert (outcome.status, outcome.field, outcome.previous_version) == (WriteStatus.REFUSED, "id", 1)
         assert "the index has this id from /case-a, and this document is from /case-b; give --id-prefix" in outcome.why
         (entry,) = engine.fetch([(engine.index, "a")])
         assert (entry.document.text, entry.document.origin) == ("first", "/case-a")
@@ -223,7 +223,7 @@ class TestOrigin:
     def test_one_of_the_same_origin_or_of_one_that_nobody_knows_is(self, engine: Engine, record: Make) -> None:
         for version, origin in enumerate(("/case-a", "/case-a", "", "/case-b"), 1):
             (outcome,) = store(engine, read_in(record("a", f"text {version}", version=version), origin))
-            assert outcome.fate is WriteStatus.INDEXED
+            assert outcome.status is WriteStatus.INDEXED
             assert engine.fetch([(engine.index, "a")])[0].document.origin == origin
 
     def test_the_same_document_from_elsewhere_is_unchanged(self, engine: Engine, record: Make) -> None:
@@ -232,7 +232,7 @@ class TestOrigin:
 
     def test_of_two_origins_in_one_call_the_first_is_kept(self, engine: Engine, record: Make) -> None:
         first, second = read_in(record("a", "one", version=1), "/a"), read_in(record("a", "two", version=2), "/b")
-        assert [each.fate for each in store(engine, first, second)] == [WriteStatus.INDEXED, WriteStatus.REFUSED]
+        assert [each.status for each in store(engine, first, second)] == [WriteStatus.INDEXED, WriteStatus.REFUSED]
         assert engine.fetch([(engine.index, "a")])[0].document.text == "one"
 
     def test_a_document_that_is_refused_for_its_origin_keeps_out_none_of_the_stored_one(
@@ -243,7 +243,7 @@ class TestOrigin:
         outcomes = store(
             engine, *(read_in(record("a", text, version=version), origin) for version, (text, origin) in texts)
         )
-        assert [each.fate for each in outcomes] == [WriteStatus.REFUSED, WriteStatus.REFUSED, WriteStatus.INDEXED]
+        assert [each.status for each in outcomes] == [WriteStatus.REFUSED, WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert all("the index has this id from /c/a," in each.why for each in outcomes[:2])
         assert engine.fetch([(engine.index, "a")])[0].document.text == "changed"
 
@@ -252,7 +252,7 @@ class TestOrigin:
     ) -> None:
         store(engine, read_in(record("a", "first", version=2), "/case-a"))
         (outcome,) = store(engine, read_in(record("a", "second", version=1), "/case-b"))
-        assert (outcome.fate, outcome.field) == (WriteStatus.REFUSED, "id")
+        assert (outcome.status, outcome.field) == (WriteStatus.REFUSED, "id")
 
     def test_a_file_of_a_folder_that_was_noted_as_the_origin_is_of_that_origin(
         self, engine: Engine, record: Make
@@ -281,7 +281,7 @@ class TestDelete:
         store(engine, entry, other)
         (outcome,) = engine.delete(["b"], 1)
         engine.refresh()
-        assert (outcome.id, outcome.fate, outcome.previous_version) == ("b", WriteStatus.DELETED, 1)
+        assert (outcome.id, outcome.status, outcome.previous_version) == ("b", WriteStatus.DELETED, 1)
         assert matching(engine, "grain") == ["a"]
         assert ids(engine.find([SignatureLookup(read_values(other))])[0]) == ["a"]
         assert engine.fetch([(engine.index, "b")]) == []
@@ -291,26 +291,24 @@ class TestDelete:
         store(engine, record("a", version=5), record("b", version=1))
         outcomes = engine.delete(["missing", "b", "a"], 2)
         assert [each.id for each in outcomes] == ["missing", "b", "a"]
-        assert [each.fate for each in outcomes] == [WriteStatus.MISSING, WriteStatus.DELETED, WriteStatus.STALE]
+        assert [each.status for each in outcomes] == [WriteStatus.MISSING, WriteStatus.DELETED, WriteStatus.STALE]
 
     def test_a_newer_version_is_not_deleted(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5))
-        assert engine.delete(["a"], 4)[0].fate is WriteStatus.STALE
+        assert engine.delete(["a"], 4)[0].status is WriteStatus.STALE
         engine.refresh()
         assert matching(engine, "grain") == ["a"]
         assert list(engine.get_records("tombstones")) == []
 
-    @pytest.mark.parametrize("version", [5, LARGEST_VERSION - 1, LARGEST_VERSION], ids=["newer", "but one", "last"])
+    @pytest.mark.parametrize("version", [5, MAX_VERSION - 1, MAX_VERSION], ids=["newer", "but one", "last"])
     def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make, version: int) -> None:
         store(engine, record("a", version=version))
         (outcome,) = engine.delete(["a"], 4, beats=True)
         engine.refresh()
-        assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, version)
+        assert (outcome.status, outcome.previous_version) == (WriteStatus.DELETED, version)
         assert matching(engine, "grain") == []
-        assert [stone["version"] for _, stone in engine.get_records("tombstones")] == [
-            min(version + 1, LARGEST_VERSION)
-        ]
-        assert store(engine, record("a", version=version))[0].fate is WriteStatus.STALE
+        assert [stone["version"] for _, stone in engine.get_records("tombstones")] == [min(version + 1, MAX_VERSION)]
+        assert store(engine, record("a", version=version))[0].status is WriteStatus.STALE
 
     def test_a_stale_deletion_says_which_version_is_there(self, engine: Engine, record: Make) -> None:
         store(engine, record("a", version=5))
@@ -325,7 +323,7 @@ class TestDelete:
             store(engine, record("a", version=1))
         engine.delete(["a"], 3)
         engine.refresh()
-        fates = [store(engine, record("a", version=version))[0].fate for version in (2, 3, 4)]
+        fates = [store(engine, record("a", version=version))[0].status for version in (2, 3, 4)]
         assert fates == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
 
     def test_an_older_deletion_leaves_the_newer_tombstone(self, engine: Engine, record: Make) -> None:
@@ -333,7 +331,7 @@ class TestDelete:
         engine.refresh()
         engine.delete(["a"], 2)
         engine.refresh()
-        assert store(engine, record("a", version=3))[0].fate is WriteStatus.STALE
+        assert store(engine, record("a", version=3))[0].status is WriteStatus.STALE
 
     def test_tombstones_are_read_by_id_with_version_and_time(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
@@ -817,7 +815,7 @@ class TestLongSignatures:
         self, engine: Engine, record: Make, shelf: dict[str, Record]
     ) -> None:
         (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
-        assert outcome.fate is WriteStatus.UNCHANGED
+        assert outcome.status is WriteStatus.UNCHANGED
         (lookup,) = engine.find([SignatureLookup({"profiles": read_values(shelf["part"])["profiles"]}, own_id="part")])
         assert ids(lookup) == ["whole"]
         name = (engine.index, "whole")

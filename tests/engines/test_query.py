@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, Words, days, parse_filter, parse_query
-from ibidem_engines.query_syntax import DEEPEST
+from ibidem_engines.query_syntax import MAX_PARENTHESES
 from ibidem_ingest.errors import UsageError
 
 Parts = list[list[Any]]
@@ -168,7 +168,7 @@ def test_what_is_understood_is_not(typed: str) -> None:
         ("a NOT (b source:AP)", "source: nested too deep in parentheses"),
         ("a OR (NOT b)", "only excludes"),
         ("a date:1987-13", "date=1987-13"),
-        ("(" * (DEEPEST + 1) + "a" + ")" * (DEEPEST + 1), f"more than {DEEPEST} parentheses"),
+        ("(" * (MAX_PARENTHESES + 1) + "a" + ")" * (MAX_PARENTHESES + 1), f"more than {MAX_PARENTHESES} parentheses"),
     ],
 )
 def test_what_no_engine_can_be_asked_is_refused_with_what_would_be_right(typed: str, message: str) -> None:

@@ -30,7 +30,7 @@ def test_leads_that_share_enough_terms_are_found_however_they_were_read(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(rare_postings, "AT_ONCE", at_once)
         patch.setattr(rare_postings, "SPARE", spare)
-        patch.setattr(rare_postings, "LONGEST", 150)
+        patch.setattr(rare_postings, "MAX_RUN", 150)
         postings, last = RarePostings(), 0
         for stop in [*sorted(stops), len(documents)]:
             postings.learn(

@@ -139,7 +139,7 @@ class TestSigningInPlace:
         replacement = replace(original, digest="f" * 32)
         (outcome,) = source.sign([(document, replacement)])
         assert outcome is not None
-        assert outcome.fate is WriteStatus.INDEXED
+        assert outcome.status is WriteStatus.INDEXED
         documents_after = read(source)["a"]
         assert (documents_after.document, documents_after.version, documents_after.digest) == (
             document.document,
@@ -156,7 +156,7 @@ class TestSigningInPlace:
         engine.delete(["b"], version=2)
         pairs = [(document[name], replace(record(name), digest="f" * 32)) for name in "abc"]
         outcomes = source.sign(pairs)
-        assert [outcome and outcome.fate for outcome in outcomes] == [None, None, WriteStatus.INDEXED]
+        assert [outcome and outcome.status for outcome in outcomes] == [None, None, WriteStatus.INDEXED]
         documents_after = read(source)
         assert sorted(documents_after) == ["a", "c"]
         assert documents_after["a"].document.text == "another text"
@@ -176,7 +176,7 @@ class TestCopying:
         new = read(source, raw=True)
         copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
         late_range = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
-        assert [outcome.fate for outcome in late_range] == [WriteStatus.STALE]
+        assert [outcome.status for outcome in late_range] == [WriteStatus.STALE]
         documents = read(open_reindex_source(address, copy_name))
         assert {name: document.document.text for name, document in documents.items()} == {
             "a": "another text",
@@ -189,7 +189,7 @@ class TestCopying:
         engine.write([record(name, version=7) for name in "ab"])
         copy = source.copy_to(copy_name)
         copy.create()
-        upto, late = copy.newest(), read(source, raw=True)
+        end, late = copy.newest(), read(source, raw=True)
         there = open_engine(address, copy_name)
         there.create()
         there.write([record("a", "an older text", version=3)])
@@ -197,8 +197,8 @@ class TestCopying:
         if not address.startswith("sqlite"):
             ask(address, "PUT", f"/{copy_name}/_doc/b", json.dumps({"text": "of another program"}))
             expected["b"] = "of another program"
-        outcomes = copy.take_late([(late[name], record(name, version=7)) for name in "ab"], upto)
-        assert [outcome.fate for outcome in outcomes][:1] == [WriteStatus.INDEXED]
+        outcomes = copy.take_late([(late[name], record(name, version=7)) for name in "ab"], end)
+        assert [outcome.status for outcome in outcomes][:1] == [WriteStatus.INDEXED]
         documents = read(open_reindex_source(address, copy_name))
         assert {name: document.document.text for name, document in documents.items()} == expected
         there.close()

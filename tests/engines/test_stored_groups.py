@@ -22,8 +22,8 @@ def groups(engine: Engine) -> StoredGroups:
 
 
 def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[GroupedDocument]:
-    upto = groups.newest()
-    return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, upto[part]), size)]
+    end = groups.newest()
+    return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, end[part]), size)]
 
 
 def read_groups(groups: StoredGroups, engine: Engine, *ids: str) -> list[GroupedDocument]:
@@ -141,9 +141,9 @@ class TestCarriers:
         store(engine, record("a", LONG), record("b", "something else"))
         rare = read_values(record("a", LONG))["rare"]
         ids = [f"{at:08x}" for at in range(20)]
-        upto = groups.newest()
-        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *ids], 5, 70, 90)})], upto)) == ["a"]
-        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *ids], 5, 70, 90)})], upto)) == []
+        end = groups.newest()
+        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *ids], 5, 70, 90)})], end)) == ["a"]
+        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *ids], 5, 70, 90)})], end)) == []
 
     def test_all_are_found_however_many_are_read_at_once(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
@@ -226,7 +226,7 @@ class TestAssign:
         a, b = leads(groups)
         join(groups, b, a)
         (outcome,) = store(engine, record("b", version=7))
-        assert (outcome.fate, outcome.previous_version) == ("unchanged", 7)
+        assert (outcome.status, outcome.previous_version) == ("unchanged", 7)
         assert [each.lead for each in read_groups(groups, engine, "b")] == [False]
 
 

@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.throttle import MOST, Throttle
+from ibidem_engines.throttle import MAX_REQUESTS, Throttle
 
 
 def answered(throttle: Throttle, requests: int) -> None:
@@ -26,7 +26,7 @@ def test_whatever_is_rejected_one_request_may_be_sent_and_never_more_than_the_mo
                 under_way.enter_context(throttle())
             if busy:
                 throttle.reject()
-        assert 1 <= throttle.limit <= MOST
+        assert 1 <= throttle.limit <= MAX_REQUESTS
     assert throttle.rejections == sum(answers)
 
 

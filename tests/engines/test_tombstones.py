@@ -64,12 +64,12 @@ def test_an_older_version_stays_out_when_the_server_has_long_forgotten_the_delet
     engine: Engine, served: str, record: Callable[..., Record]
 ) -> None:
     engine.write([record("a", version=1), record("b", version=1)])
-    assert [each.fate for each in engine.delete(["a", "never"], 3)] == [WriteStatus.DELETED, WriteStatus.MISSING]
+    assert [each.status for each in engine.delete(["a", "never"], 3)] == [WriteStatus.DELETED, WriteStatus.MISSING]
     engine.refresh()
     for forgotten in (forget, reopen):
         forgotten(served)
         late = [record("a", version=2), record("a", version=3), record("never", version=3)]
-        assert [each.fate for each in engine.write(late)] == [WriteStatus.STALE] * 3
+        assert [each.status for each in engine.write(late)] == [WriteStatus.STALE] * 3
         engine.refresh()
         assert [hit.id for part in engine.scan() for hit in part] == ["b"]
-    assert engine.write([record("a", version=4)])[0].fate is WriteStatus.INDEXED
+    assert engine.write([record("a", version=4)])[0].status is WriteStatus.INDEXED

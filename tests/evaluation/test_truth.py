@@ -11,8 +11,8 @@ COLLECTION = Collection(IDS, PackedColumns.decode([None] * len(IDS)), {}, frozen
 PARTS = [0, 0, 0, 3, 4]
 
 
-def truth(whole: int = 0) -> Truth:
-    return Truth.build(COLLECTION, PARTS, {("a", "b"), ("b", "c")}, {("d", "e")}, whole)
+def truth(collection_size: int = 0) -> Truth:
+    return Truth.build(COLLECTION, PARTS, {("a", "b"), ("b", "c")}, {("d", "e")}, collection_size)
 
 
 def test_right_wrong_and_unjudged_pairs_are_counted() -> None:
@@ -22,7 +22,7 @@ def test_right_wrong_and_unjudged_pairs_are_counted() -> None:
 
 
 def test_a_wrong_pair_of_two_sets_stands_for_the_pairs_that_a_sample_leaves_out() -> None:
-    counts = truth(whole=20).counts(np.array([0, 3, 2]), np.array([1, 0, 0]))
+    counts = truth(collection_size=20).counts(np.array([0, 3, 2]), np.array([1, 0, 0]))
     assert counts.sum(axis=0).tolist() == [1, 1 + 4 + 1, 2]
 
 

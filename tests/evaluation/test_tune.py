@@ -11,7 +11,7 @@ from ibidem.evaluation.evaluate import Collection, Labels, sign_collection
 from ibidem.evaluation.labels import Pair
 from ibidem.evaluation.learn import Examples
 from ibidem.evaluation.truth import FOLDS, Truth
-from ibidem.evaluation.tune import GAIN, LEAST_SETS, SIMILARITIES, SWITCHED_OFF, Figures, choose_figures, count, tune
+from ibidem.evaluation.tune import GAIN, MIN_SETS, SIMILARITIES, SWITCHED_OFF, Figures, choose_figures, count, tune
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -94,7 +94,7 @@ def test_the_order_of_the_documents_changes_nothing(tables: Tables) -> None:
 
 
 def test_too_few_sets_are_refused(tables: Tables) -> None:
-    few = pairs_with(0.9, "copy", LEAST_SETS - 1)
+    few = pairs_with(0.9, "copy", MIN_SETS - 1)
     with pytest.raises(UsageError, match="too few"):
         choose_figures(sign_documents(few, tables), labelled(few), set())
 
@@ -117,7 +117,7 @@ def test_a_sample_chooses_more_strictly_where_the_whole_has_more_pairs_that_are_
     rewritten, forms = pairs_with(0.66, "law"), pairs_with(0.55, "form", 12)
     collection = sign_documents([*rewritten, *forms], tables)
     alone = choose_figures(collection, labelled(rewritten), set())
-    sample = choose_figures(collection, labelled(rewritten), set(), whole=100 * len(collection.ids))
+    sample = choose_figures(collection, labelled(rewritten), set(), collection_size=100 * len(collection.ids))
     assert sample.chosen.similarity >= alone.chosen.similarity
     assert sample.default.precision <= alone.default.precision
 

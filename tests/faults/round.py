@@ -122,7 +122,7 @@ def _account(account: dict[str, object], lines: int) -> Iterator[str]:
     if not account:
         yield "the command never came to its end"
         return
-    parts = {fate: account[fate] for fate in FATES}
+    parts = {status: account[status] for status in FATES}
     if account["read"] != lines or sum(map(int, parts.values())) != lines:  # type: ignore[call-overload] # numbers of a summary
         yield f"of {lines} documents {account['read']} were read, and became {parts}"
     if (account["pending"], account["state"]) != (0, "done"):

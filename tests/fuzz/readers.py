@@ -22,7 +22,7 @@ from ibidem_ingest.readers.sandbox import RECORDS
 from support.outlook_files import Message
 from support.pdf_files import pdf
 
-MOST_TEXT = 20_000
+MAX_TEXT = 20_000
 """Characters of a text, few enough for a small file to unpack into more."""
 
 LINES = b"""\
@@ -105,7 +105,7 @@ def check(outcome: Document | Refusal) -> None:
         check_message(str(Refused(outcome)))
         orjson.dumps(outcome.as_json())
     else:
-        assert len(outcome.text) <= MOST_TEXT
+        assert len(outcome.text) <= MAX_TEXT
         assert read_record(orjson.loads(orjson.dumps(outcome.as_record())), "again") == outcome
 
 
@@ -115,7 +115,7 @@ def write_file(name: str) -> Callable[[bytes], None]:
     def run(data: bytes) -> None:
         path = folder() / name
         path.write_bytes(data)
-        for outcome in read([path], max_text=MOST_TEXT):
+        for outcome in read([path], max_text=MAX_TEXT):
             check(outcome)
 
     return run
@@ -128,7 +128,7 @@ def write_record(format_: Format) -> Callable[[bytes], None]:
         path = folder() / f"a.{format_}"
         path.write_bytes(data)
         try:
-            check(read_record(RECORDS[format_](path, MOST_TEXT) | {"id": "a"}, "a file", MOST_TEXT))
+            check(read_record(RECORDS[format_](path, MAX_TEXT) | {"id": "a"}, "a file", MAX_TEXT))
         except Unreadable as error:
             check_message(error.why)
 

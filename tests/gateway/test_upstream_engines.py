@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.gateway.upstream import MOST, Caller, Engines
+from ibidem.gateway.upstream import MAX_CALLERS, Caller, Engines
 from ibidem_core.settings import Settings
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
@@ -24,7 +24,7 @@ def test_two_callers_never_share_an_engine_and_one_keeps_his(engines: Engines) -
 
 def test_those_who_come_no_more_are_let_go(engines: Engines) -> None:
     first = engines.get(ADA, "news")
-    for number in range(MOST):
+    for number in range(MAX_CALLERS):
         engines.get(Caller((("authorization", f"Basic {number}"),)), "news")
     assert engines.get(ADA, "news") is not first
     engines.close()

@@ -122,7 +122,7 @@ def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp
 
 
 def test_a_text_too_long_for_a_passage_is_not_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "MOST_WORDS", 53)
+    monkeypatch.setattr(neighbours, "MAX_WORDS", 53)
     response = answer(engine)
     assert response["dedupe"]["without_document"] == 3
     assert sorted(len(group) for group in groups(response)) == [1, 1, 2, 2]

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.passage import MOST_HOLDERS, Overlap, Passage, first_match, overlaps
+from ibidem.grouped_search.passage import MAX_HOLDERS, Overlap, Passage, first_match, overlaps
 from ibidem_dedupe.word_runs import RUN
 
 
@@ -79,10 +79,10 @@ def test_equal_passages_and_those_of_unknown_documents_do_not_overlap() -> None:
 
 def test_a_heading_that_many_passages_begin_with_is_no_overlap_from_then_on() -> None:
     heading = "lease of the house in"
-    starts = [f"{heading} {number}" for number in range(MOST_HOLDERS + 2)]
+    starts = [f"{heading} {number}" for number in range(MAX_HOLDERS + 2)]
     assert set(overlaps(passages(*starts, f"x {heading}"))) == set()
     found = overlaps(passages(f"x {heading}", *starts))
-    assert {later for _, later in found} == set(range(MOST_HOLDERS + 1))
+    assert {later for _, later in found} == set(range(MAX_HOLDERS + 1))
 
 
 @given(st.lists(st.lists(st.sampled_from("abc"), max_size=12).map(" ".join), max_size=9), st.integers(0, 9))

@@ -30,7 +30,7 @@ def test_every_text_is_reported_by_one_document_and_kept(engine: Engine) -> None
 
 
 def test_of_very_many_the_latest_are_kept(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(alerts, "MOST_REPORTED", 5)
+    monkeypatch.setattr(alerts, "MAX_REPORTED", 5)
     documents = run(engine, ALERT)
     assert len(documents) > 5
     assert [each.id for each in list_reports(engine, "said")] == [each.id for each in documents[-5:]]

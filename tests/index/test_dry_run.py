@@ -24,8 +24,8 @@ WORDS = [
 ]
 
 
-def text(at: int) -> str:
-    return " ".join(WORDS[(at * 7 + 3 * place * place) % len(WORDS)] for place in range(80)) + f" {at}"
+def text(position: int) -> str:
+    return " ".join(WORDS[(position * 7 + 3 * place * place) % len(WORDS)] for place in range(80)) + f" {position}"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(s
 
 @pytest.mark.slow
 def test_of_many_documents_the_first_are_looked_at(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 12)
+    monkeypatch.setattr(module, "MAX_DOCUMENTS", 12)
     ingest_documents(DOCUMENTS, settings)
     answer = dry_run(settings, Policy()).as_json()
     assert (answer["documents"], answer["of"]) == (12, 26)
@@ -110,7 +110,7 @@ def test_the_cost_of_signing_is_estimated_from_the_documents_that_were_signed(
     assert cost.index == file.stat().st_size
     assert 200 * len(DOCUMENTS) < cost.bytes < 3_000 * len(DOCUMENTS)
     assert cost.headroom == cost.index + cost.bytes
-    monkeypatch.setattr(module, "MOST", 13)  # half of them
+    monkeypatch.setattr(module, "MAX_DOCUMENTS", 13)  # half of them
     assert dry_run(settings, Policy()).cost.bytes == pytest.approx(cost.bytes, rel=0.1)
 
 

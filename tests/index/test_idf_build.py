@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.index.idf_build import LEAST_JUDGED, ForeignShare, LanguageSampler, find_foreign
+from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, find_foreign
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.table import Table
@@ -16,12 +16,12 @@ def texts(english: int, german: int) -> list[str]:
     return [SENTENCE * 9] * english + [GESAGT * 9] * german
 
 
-@pytest.mark.parametrize(("english", "german"), [(0, LEAST_JUDGED), (8, 2), (1, 20)])
+@pytest.mark.parametrize(("english", "german"), [(0, MIN_JUDGED), (8, 2), (1, 20)])
 def test_a_fifth_of_the_documents_is_enough_to_say_so(english: int, german: int) -> None:
     assert find_foreign("en", texts(english, german)) == ForeignShare("en", german, english + german)
 
 
-@pytest.mark.parametrize(("english", "german"), [(9, 2), (20, 0), (0, LEAST_JUDGED - 1), (0, 0)])
+@pytest.mark.parametrize(("english", "german"), [(9, 2), (20, 0), (0, MIN_JUDGED - 1), (0, 0)])
 def test_less_than_a_fifth_or_too_few_documents_are_no_mistake(english: int, german: int) -> None:
     assert find_foreign("en", texts(english, german)) is None
 

@@ -132,9 +132,9 @@ class TestOneName:
         assert len(run(by_alias, Alert("grain", "grain"))) == 1
         assert find_new(by_own, Alert("grain", "grain")) == []
         delete(by_alias, ["c"], 7)
-        assert by_own.write([signed("c", 6)])[0].fate is WriteStatus.STALE
+        assert by_own.write([signed("c", 6)])[0].status is WriteStatus.STALE
         assert clear_tombstones(by_own, datetime.now(UTC) + timedelta(days=1)) == 1
-        assert by_alias.write([signed("c", 6)])[0].fate is WriteStatus.INDEXED
+        assert by_alias.write([signed("c", 6)])[0].status is WriteStatus.INDEXED
 
     def test_groups_settled_by_one_name_are_settled_for_the_other(self, place: Place) -> None:
         delete(place.by(place.alias), ["c"])
@@ -169,7 +169,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
         (entry,) = load_tags(engine).entries
         assert (entry.lead, {each.index for each in entry.documents}) == ((new, "c"), {new})
         assert [row["state"] for row in ledger_rows(engine, load_tags(engine))].count("gone") == 1
-        assert engine.write([signed("c", 6)])[0].fate is WriteStatus.STALE
+        assert engine.write([signed("c", 6)])[0].status is WriteStatus.STALE
     assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
 
 

@@ -20,7 +20,7 @@ from ibidem.index.tags import (
     read_states,
     readable_tags,
 )
-from ibidem_dedupe.tags import MOST_DOCUMENTS
+from ibidem_dedupe.tags import MAX_DOCUMENTS
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
@@ -184,7 +184,7 @@ def test_a_group_is_not_tagged_when_it_is_not_the_one_that_was_shown(engine: Eng
         target.check_count(2)
 
 
-@pytest.mark.parametrize("size", [0, MOST_DOCUMENTS + 1])
+@pytest.mark.parametrize("size", [0, MAX_DOCUMENTS + 1])
 def test_a_step_of_too_many_or_no_documents_is_refused(engine: Engine, size: int) -> None:
     with pytest.raises(UsageError, match="from one to 10,000"):
         change_tag(engine, TagTarget([(engine.index, str(number)) for number in range(size)]), "relevant")

@@ -10,7 +10,9 @@ import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import extract_tb
 
+from faults.environment import wait_for
 from faults.submissions import Shelf
 from ibidem.index.documents import add_override, delete
 from ibidem_core.errors import EngineError
@@ -19,7 +21,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.service import is_settled, regroup, settle_all
 from workers.groups.test_service import check, groups, plain
 
 VOCABULARY = [
@@ -70,8 +73,8 @@ class History(Shelf):
 
     def wrong(self, engine: Engine) -> list[str]:
         """Compare with the index: documents, deletions, decisions, stored groups and counts."""
-        settle_all(engine)
-        return [*super().wrong(engine), *self._lost_decisions(engine), *wrong_groups(engine)]
+        unsettled = [] if settle_wholly(engine) else ["groups are not settled, or do not follow all decisions"]
+        return [*unsettled, *super().wrong(engine), *self._lost_decisions(engine), *wrong_groups(engine)]
 
     def deleted_lines(self) -> str:
         """Return the deleted documents as lines of a file."""
@@ -91,12 +94,23 @@ class History(Shelf):
                 yield f"{' and '.join(pair)} were decided to be {verdict!r}, and are {words.get(frozenset(pair))!r}"
 
 
+def settle_wholly(engine: Engine, seconds: float = 120.0) -> bool:
+    """Wait until documents are settled, deletions and decisions followed, and no worker is about to write a group."""
+
+    def has_settled() -> bool:
+        settle_all(engine)  # returns where another process settles, which may be at a decision
+        return is_settled(engine) and not Lease(engine).is_taken()
+
+    return wait_for(has_settled, seconds)
+
+
 def wrong_groups(engine: Engine) -> Iterator[str]:
     """Compare stored groups with their laws, with one plain pass once all are settled again, and with their counts."""
     try:
         check(engine)
     except (AssertionError, KeyError) as error:  # a group without a lead has none to be looked up
-        yield f"groups break their laws: {str(error)[:300]}"
+        (*_, place) = extract_tb(error.__traceback__)
+        yield f"groups break their laws: {place.line} {str(error)[:300]}"
     expected = plain(
         engine
     )  # before all are settled again: in a cluster each document whose group changes is written anew

@@ -22,7 +22,11 @@ MODULE = "transport-netty4"
 ALONE = ("node.name=one", "discovery.type=single-node")
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
-WORDS = Path(__file__).with_name("ElasticsearchWords.java")
+PARTS = {
+    "words": Path(__file__).with_name("ElasticsearchWords.java"),
+    "fusion": Path(__file__).with_name("ElasticsearchFusion.java"),
+}
+"""What stands in for modules that Maven's repository lacks, by the name of its folder."""
 OWN_DESCRIPTOR = """name=transport-netty4
 description=HTTP transport
 version={version}
@@ -32,12 +36,12 @@ classname=org.elasticsearch.transport.netty4.Netty4Plugin
 modulename=org.elasticsearch.transport.netty4
 """
 """For a jar that came into the repository without its own, as those of 9.0 to 9.2 did."""
-PLUGIN = """name=words
-description=Words as the module analysis-common cuts them
+PLUGIN = """name={name}
+description=Stands in for a module that Maven's repository lacks
 version={version}
 elasticsearch.version={version}
 java.version=21
-classname={name}
+classname={main}
 """
 
 
@@ -55,12 +59,13 @@ def assemble(home: Path, server: Path, everything: Path, version: str) -> None:
     (module / "plugin-descriptor.properties").write_text(descriptor)
 
 
-def add_words(home: Path, jar: Path, version: str) -> None:
-    """Put the plugin that cuts words into its folder."""
-    plugin = home / "plugins" / "words"
+def add_part(home: Path, name: str, jar: Path, version: str) -> None:
+    """Put a plugin that stands in for a module into its folder."""
+    plugin = home / "plugins" / name
     plugin.mkdir()
     shutil.copy(jar, plugin)
-    (plugin / "plugin-descriptor.properties").write_text(PLUGIN.format(version=version, name=WORDS.stem))
+    descriptor = PLUGIN.format(name=name, version=version, main=PARTS[name].stem)
+    (plugin / "plugin-descriptor.properties").write_text(descriptor)
 
 
 def prepare(folder: Path) -> Launch:
@@ -92,7 +97,8 @@ def without_archive(folder: Path, port: int, transport: int, *settings: str, ver
     everything = fetched(f"elasticsearch-{version}-transport", transport_jars)
     home = folder / "home"
     assemble(home, server, everything, version)
-    add_words(home, compiled(WORDS, server, runtime), version)
+    for name, source in PARTS.items():
+        add_part(home, name, compiled(source, server, runtime), version)
     modules = ("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH")
     command = [
         *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC", f"-Des.path.home={home}"),

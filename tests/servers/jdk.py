@@ -9,7 +9,7 @@ from pathlib import Path
 
 from servers.missing import Missing
 
-LEAST = 21
+MIN_VERSION = 21
 
 
 def candidates() -> Iterator[Path]:
@@ -34,9 +34,9 @@ def release(java: Path) -> int:
 def java() -> Path:
     """Return a `java` of release 21 or later."""
     for path in candidates():
-        if path.exists() and release(path) >= LEAST:
+        if path.exists() and release(path) >= MIN_VERSION:
             return path
-    raise Missing(f"no JDK of {LEAST} or later in JAVA_HOME, on the path or in /usr/lib/jvm")
+    raise Missing(f"no JDK of {MIN_VERSION} or later in JAVA_HOME, on the path or in /usr/lib/jvm")
 
 
 if __name__ == "__main__":

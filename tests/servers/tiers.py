@@ -29,6 +29,7 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
     "plugin/test_pipelines.py": "a second way to ask for the groups that plugin/test_search.py asks for",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
+    "plugin/test_retrievers.py": "many searches in a cluster; Java's unit tests hold the golden depths",
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",

@@ -27,8 +27,8 @@ def _is_not_fenced(_: object, __: object, checkpoint: Checkpoint) -> bool:
     return True
 
 
-def _settles_too_far(self: Checkpoint, part: object, upto: int, joined: object, real: Any = Checkpoint.settle) -> None:
-    real(self, part, upto + 1, joined)
+def _settles_too_far(self: Checkpoint, part: object, end: int, joined: object, real: Any = Checkpoint.settle) -> None:
+    real(self, part, end + 1, joined)
 
 
 def _acknowledges_first(self: FileQueue, real: Any = FileQueue.get, **how: Any) -> object:

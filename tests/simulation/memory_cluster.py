@@ -166,7 +166,7 @@ class MemoryCluster:
         """
         index = self.indices.get(self.aliases.get(name, name))
         if index is None:
-            raise NoIndex(f"no index {name!r} in memory", "make it with: ibidem ingest PATH")
+            raise NoIndex(f"no index {name!r} in memory", "create it with: ibidem ingest PATH")
         return index
 
     def shard(self, part: ShardRef) -> Shard:

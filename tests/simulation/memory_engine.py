@@ -147,7 +147,7 @@ class MemoryTarget(WriteTarget):
         return {id_: stone.version for id_, stone in stones}
 
     @override
-    def source(self, record: Record, values: object = None, standing: StoredVersion | None = None) -> bytes:
+    def source(self, record: Record, values: object = None, stored_version: StoredVersion | None = None) -> bytes:
         link: Link = self.cluster  # type: ignore[assignment]
         check_storable(record)
         try:
@@ -158,7 +158,7 @@ class MemoryTarget(WriteTarget):
             orjson.dumps(dict(record.document.meta))
         except TypeError as error:
             raise UnstorableRecord("meta", str(error)) from error
-        return link.cluster.body(Stored(record, record.version, self.group(record.document.id, standing)))
+        return link.cluster.body(Stored(record, record.version, self.group(record.document.id, stored_version)))
 
     @override
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:

@@ -51,21 +51,21 @@ class MemoryGroups(StoredGroups):
         return self._link.call(lambda: sum(self._link.cluster.shard(part).deletions for part in self._parts))
 
     @override
-    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return [each for each in self._stretch(stretch) if each.lead][:size]
+    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return [each for each in self._stretch(seq_range) if each.lead][:size]
 
     @override
-    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._stretch(stretch)[:size]
+    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._stretch(seq_range)[:size]
 
     @override
-    def count_leads(self, stretch: SeqNoRange) -> int:
-        return sum(each.lead for each in self._stretch(stretch))
+    def count_leads(self, seq_range: SeqNoRange) -> int:
+        return sum(each.lead for each in self._stretch(seq_range))
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         found = {}
-        for part, number in upto.items():
+        for part, number in end.items():
             for each in self._search(part):
                 if each.lead and each.order <= number and any(carries(each, one) for one in keys):
                     found[each.id] = Hit(self.index, each.id, 0.0, each.record.packed or None, each.order)
@@ -87,13 +87,13 @@ class MemoryGroups(StoredGroups):
             yield found[start : start + SLICE]
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
+    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
         wanted = {id_ for index, id_ in ids if index == self.index}
         found = [
             self._document(each)
             for part in self._parts
             for each in self._search(part)
-            if each.id in wanted and (upto is None or each.order <= upto[part])
+            if each.id in wanted and (end is None or each.order <= end[part])
         ]
         return sorted(found, key=lambda each: each.name.order)
 
@@ -130,8 +130,8 @@ class MemoryGroups(StoredGroups):
         for start in range(0, len(names), size):
             yield {name: counts[name] for name in names[start : start + size]}
 
-    def _stretch(self, stretch: SeqNoRange) -> list[GroupedDocument]:
-        found = [each for each in self._search(stretch.part) if stretch.after < each.order <= stretch.upto]
+    def _stretch(self, seq_range: SeqNoRange) -> list[GroupedDocument]:
+        found = [each for each in self._search(seq_range.part) if seq_range.after < each.order <= seq_range.end]
         return [self._document(each) for each in sorted(found, key=lambda each: each.order)]
 
     def _search(self, part: ShardRef) -> list[Stored]:

@@ -74,12 +74,12 @@ class MemorySource(ReindexSource):
         return newest(self._link, self.parts())
 
     @override
-    def count(self, stretch: SeqNoRange) -> int:
-        return len(states(self._link, stretch))
+    def count(self, seq_range: SeqNoRange) -> int:
+        return len(states(self._link, seq_range))
 
     @override
-    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
-        return [Name(stretch.part.index, each.id, each.order) for each in states(self._link, stretch)[:size]]
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        return [Name(seq_range.part.index, each.id, each.order) for each in states(self._link, seq_range)[:size]]
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
@@ -171,11 +171,11 @@ class MemoryCopy(ReindexTarget):
         return self._write(documents, lambda each: ("index", None, each.engine_version))
 
     @override
-    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
+    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         wanted = {each.name.id for each, _ in documents}
         known = {
             each.id: each.state
-            for part, number in upto.items()
+            for part, number in end.items()
             for each in states(self._link, SeqNoRange(part, 0, number))
             if each.id in wanted
         }
@@ -186,7 +186,7 @@ class MemoryCopy(ReindexTarget):
 
     def _replace_older(self, documents: Sequence[Signed], outcomes: list[Outcome]) -> list[Outcome]:
         for at, (each, _) in enumerate(documents):
-            while outcomes[at].fate is WriteStatus.STALE and each.version:
+            while outcomes[at].status is WriteStatus.STALE and each.version:
                 there = self._link.call(lambda each=each: self._link.cluster.resolve(self.name).get(each.name.id))
                 if there is None or there.version >= each.version:
                     break
@@ -211,9 +211,9 @@ class MemoryCopy(ReindexTarget):
         return [_outcome(each.name.id, result) for (each, _), result in zip(documents, results, strict=True)]
 
     @override
-    def prune(self, upto: Marks) -> int:
+    def prune(self, end: Marks) -> int:
         removed = 0
-        for part, number in upto.items():
+        for part, number in end.items():
             there = states(self._link, SeqNoRange(part, 0, number))
             gone = self._link.call(
                 lambda there=there: [
@@ -247,14 +247,14 @@ def newest(link: Link, parts: Sequence[ShardRef]) -> dict[ShardRef, int]:
     return link.call(refresh, "newest")
 
 
-def states(link: Link, stretch: SeqNoRange) -> list[Stored]:
+def states(link: Link, seq_range: SeqNoRange) -> list[Stored]:
     """Return the documents that searches see of a stretch, in the order of writing."""
-    found = link.call(lambda: list(link.cluster.shard(stretch.part).view.values()), "search")
-    chosen = [each for each in found if stretch.after < each.order <= stretch.upto]
+    found = link.call(lambda: list(link.cluster.shard(seq_range.part).view.values()), "search")
+    chosen = [each for each in found if seq_range.after < each.order <= seq_range.end]
     return sorted(chosen, key=lambda each: each.order)
 
 
 def _outcome(id_: str, result: ActionOutcome) -> Outcome:
     if result.status == CONFLICT:
-        return Outcome(id_, WriteStatus.STALE, why="a newer one is there")
+        return Outcome(id_, WriteStatus.STALE, why="a newer one exists")
     return Outcome(id_, WriteStatus.INDEXED, write_order(result.place))

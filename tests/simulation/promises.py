@@ -32,9 +32,9 @@ def _check_documents(world: World, dead: Collection[str]) -> None:
         if id_ in dead:
             continue
         newest, there = max(versions), index.get(id_)
-        graves, tried = max(world.deleted[id_], default=0), max(world.tried[id_], default=0)
-        if there is not None and graves >= newest:
-            raise Broken(f"{id_} is back: version {there.version}, deleted with {graves}")
+        tombstones, tried = max(world.deleted[id_], default=0), max(world.tried[id_], default=0)
+        if there is not None and tombstones >= newest:
+            raise Broken(f"{id_} is back: version {there.version}, deleted with {tombstones}")
         if there is None and tried < newest:
             raise Broken(f"{id_} is lost: version {newest}, deletions {world.tried[id_]}")
         if there is not None and there.version != newest:

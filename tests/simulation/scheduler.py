@@ -57,16 +57,16 @@ class Scheduler:
 
     Args:
         seed: The seed.
-        most: Steps after which the processes count as endless.
+        limit: Steps after which the processes count as endless.
     """
 
-    def __init__(self, seed: int, most: int = 20_000) -> None:
+    def __init__(self, seed: int, limit: int = 20_000) -> None:
         self.rng = random.Random(seed)  # noqa: S311 - a schedule is to be repeated
         self.now = 0.0
         self.skews: dict[str, float] = {}
         self.processes: list[Process] = []
         self.trace: list[str] = []
-        self._most, self._events, self._numbers = most, [], count()
+        self._most, self._events, self._numbers = limit, [], count()
         self._current: Process | None = None
         self._hub = getcurrent()
 

@@ -16,7 +16,7 @@ FIRST = int(os.environ.get("FIRST", "200"))
 FOCUSED = max(60, SEEDS // 20)
 """Schedules of each focus."""
 
-MOST = 3_000
+MAX_SCHEDULES = 3_000
 """Schedules in which a defect has to be noticed."""
 
 
@@ -37,7 +37,7 @@ def test_no_schedule_of_a_focus_breaks_a_promise(focus: str) -> None:
 def test_each_known_defect_is_noticed_by_the_promise_that_it_breaks_and_by_nothing_without_it(name: str) -> None:
     defect = DEFECTS[name]
     with defect.put():
-        seeds = range(defect.first, defect.first + MOST)
+        seeds = range(defect.first, defect.first + MAX_SCHEDULES)
         noticed = next((seed for seed in seeds if any(map(defect.is_told, run([seed], defect.focus)))), None)
     assert noticed is not None
     assert run([noticed], defect.focus) == []

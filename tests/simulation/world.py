@@ -154,7 +154,7 @@ class World:
             except Unavailable:
                 self.scheduler.pause(0.3)
                 continue
-            if outcome.fate in {WriteStatus.DELETED, WriteStatus.MISSING}:
+            if outcome.status in {WriteStatus.DELETED, WriteStatus.MISSING}:
                 self.deleted[id_].append(version)
             return
 

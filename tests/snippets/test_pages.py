@@ -39,6 +39,7 @@ PROGRAMS = {
     "clients.md": "clients/test_clients_page.py",
     "gateway.md": "gateway/test_recipes.py",
     "plugin.md": "plugin/test_recipes.py",
+    "programs.md": "retrieval/test_programs_page.py",
     "python.md": "cli/test_python_page.py",
     "stored.md": "grouped_search/dsl/test_stored_docs.py",
 }

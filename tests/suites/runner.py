@@ -126,10 +126,10 @@ class Runner:
 
     def _request(self, name: str, parameters: dict[str, Any]) -> tuple[str, str, dict[str, str], bytes | None]:
         paths = self._requests[name]["url"]["paths"]
-        fitting = [each for each in paths if all(part in parameters for part in each.get("parts", {}))]
-        if not fitting:
+        is_fitting = [each for each in paths if all(part in parameters for part in each.get("parts", {}))]
+        if not is_fitting:
             raise Skipped(f"{name} without a path")
-        definition = max(fitting, key=lambda each: len(each.get("parts", {})))
+        definition = max(is_fitting, key=lambda each: len(each.get("parts", {})))
         body = parameters.get("body")
         methods = definition["methods"]
         method = "POST" if body is not None and "POST" in methods and "PUT" not in methods else methods[0]

@@ -14,7 +14,6 @@ from io import BytesIO
 from pathlib import Path
 
 from faults.environment import Own, wait_for
-from faults.table import small_table
 from ibidem_engines.connect import open_engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -67,15 +66,14 @@ class Upgrade:
     """
 
     def __init__(self, folder: Path, earlier: Path, own: Own) -> None:
-        small_table(folder)
         self.way = Way(folder, own.server("opensearch").launch.url, own.server("rabbitmq").launch.url, LEASE=2)
         self.folder, self._earlier = folder, earlier
         self.address, self.alias = self.way.environment["IBIDEM_ENGINE"], self.way.index
         self.history = History(random.Random(1987))  # noqa: S311 - a lot that can be drawn again
 
-    def earlier(self, *typed: str, index: str = "") -> str:
-        """Run a command of the earlier release to its end."""
-        environment = self.way.environment | ({"IBIDEM_INDEX": index} if index else {})
+    def earlier(self, *typed: str, **settings: str) -> str:
+        """Run a command of the earlier release to its end, under some other settings."""
+        environment = self.way.environment | {f"IBIDEM_{name}": value for name, value in settings.items()}
         process = subprocess.run(
             [self._earlier, *typed],
             cwd=self.folder, env=environment, capture_output=True, text=True, timeout=300, check=False,
@@ -88,7 +86,8 @@ class Upgrade:
         """Let the earlier release fill an index, delete, decide, and submit what no worker takes."""
         first, second = self.folder / "first.jsonl", self.folder / "second.jsonl"
         self.history.write(first, DOCUMENTS)
-        self.earlier("ingest", str(first), index=f"{self.alias}-1")
+        own_queue = f"filesystem:////{self.folder}/queue"  # with a broker it would wait for workers
+        self.earlier("ingest", str(first), INDEX=f"{self.alias}-1", BROKER=own_queue)
         ask(self.address, "PUT", f"/{self.alias}-1/_alias/{self.alias}")
         names = sorted(self.history.standing)
         for name in names[:3]:

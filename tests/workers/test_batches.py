@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kombu.utils import json
 
 from ibidem_ingest.document import Document
-from ibidem_workers.batches import MOST_DOCUMENTS, Batch, SerializedDocument, cut, serialize
+from ibidem_workers.batches import MAX_DOCUMENTS, Batch, SerializedDocument, cut, serialize
 
 SIZES = st.lists(st.integers(0, 300), max_size=60)
 
@@ -35,8 +35,8 @@ def test_fields_next_to_the_text_fill_a_batch_too() -> None:
 
 
 def test_documents_without_words_fill_a_batch_by_their_number() -> None:
-    batches = list(cut((serialize(Document(str(at), ""), 1, "a") for at in range(MOST_DOCUMENTS + 1)), 5_000_000))
-    assert [len(batch.documents) for batch in batches] == [MOST_DOCUMENTS, 1]
+    batches = list(cut((serialize(Document(str(at), ""), 1, "a") for at in range(MAX_DOCUMENTS + 1)), 5_000_000))
+    assert [len(batch.documents) for batch in batches] == [MAX_DOCUMENTS, 1]
 
 
 def test_a_batch_is_read_no_further_than_it_needs() -> None:

@@ -11,7 +11,7 @@ from ibidem_ingest.document import ORIGIN, Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.dead_letters import (
     BEGINNING,
-    MOST,
+    MAX_RECORD,
     DeadLetter,
     add_dead_letters,
     drop,
@@ -115,7 +115,7 @@ def test_the_id_is_that_of_the_refusal() -> None:
 
 
 def test_a_very_large_record_is_kept_by_its_beginning() -> None:
-    record = writable({"id": "a", "text": "x" * MOST})
+    record = writable({"id": "a", "text": "x" * MAX_RECORD})
     assert (record["id"], len(str(record["unwritable"]))) == ("a", BEGINNING)
 
 

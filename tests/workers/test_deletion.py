@@ -6,7 +6,7 @@ import pytest
 
 from ibidem.index.documents import clear_tombstones, delete
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import LARGEST_VERSION, Engine, WriteStatus
+from ibidem_engines.engine import MAX_VERSION, Engine, WriteStatus
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -15,12 +15,12 @@ from ibidem_ingest.idf.store import Tables
 
 def write(engine: Engine, settings: Settings, version: int) -> WriteStatus:
     (outcome,) = engine.write(list(records([Document("a", "some words", version=version)], Tables(settings.tables))))
-    return outcome.fate
+    return outcome.status
 
 
 def test_a_deleted_document_stays_away_and_a_later_one_comes(engine: Engine, settings: Settings) -> None:
     write(engine, settings, 1)
-    assert [outcome.fate for outcome in delete(engine, ["a", "b"])] == [WriteStatus.DELETED, WriteStatus.MISSING]
+    assert [outcome.status for outcome in delete(engine, ["a", "b"])] == [WriteStatus.DELETED, WriteStatus.MISSING]
     assert write(engine, settings, 2) is WriteStatus.STALE
     assert write(engine, settings, 2 * 10**15) is WriteStatus.INDEXED
 
@@ -32,8 +32,8 @@ def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
 
 
 def test_a_deletion_beats_whatever_version_is_there(engine: Engine, settings: Settings) -> None:
-    write(engine, settings, LARGEST_VERSION)
-    assert [outcome.fate for outcome in delete(engine, ["a"])] == [WriteStatus.DELETED]
+    write(engine, settings, MAX_VERSION)
+    assert [outcome.status for outcome in delete(engine, ["a"])] == [WriteStatus.DELETED]
     assert engine.info().documents == 0
 
 

@@ -18,7 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_workers.celery_app import TASK
 from ibidem_workers.messages import (
     COMPRESSION,
-    MOST_STRUCTURE,
+    MAX_STRUCTURE,
     TRIES,
     TRIES_BEFORE,
     check,
@@ -81,11 +81,11 @@ def test_a_worker_unpacks_what_submitters_pack_up_to_a_size_and_nothing_else(
 
 @pytest.mark.slow
 def test_what_is_in_strings_is_not_dense() -> None:
-    assert too_dense(b"[]," * (MOST_STRUCTURE // 3 + 1))
-    assert not too_dense(orjson.dumps(["[]," * (MOST_STRUCTURE // 3 + 1), '"\\']))
+    assert too_dense(b"[]," * (MAX_STRUCTURE // 3 + 1))
+    assert not too_dense(orjson.dumps(["[]," * (MAX_STRUCTURE // 3 + 1), '"\\']))
 
 
-MOST = 1 << 20
+MAX_BYTES = 1 << 20
 RUN = "20260101-000000-aaaa"
 EMBEDDED = {"callbacks": None, "errbacks": None, "chain": None, "chord": None}
 
@@ -104,7 +104,7 @@ def message(*arguments: object, headers: dict[str, Any] | None = None, **embedde
 @pytest.mark.parametrize("headers", [{}, {TRIES_BEFORE: 2}, {TRIES: 7, "x-acquired-count": 1}, {"ignore_result": True}])
 @pytest.mark.parametrize("arguments", [(RUN, 0, []), (RUN, 3, [{"id": "a"}], None), (RUN, 3, [{}], 7)])
 def test_a_submitter_s_message_passes(headers: dict[str, Any], arguments: tuple[object, ...]) -> None:
-    check(message(*arguments, headers=headers), MOST)
+    check(message(*arguments, headers=headers), MAX_BYTES)
 
 
 @pytest.mark.parametrize(
@@ -133,24 +133,24 @@ def test_no_header_asks_for_anything(headers: dict[str, Any]) -> None:
     result = message(RUN, 0, [])
     result.headers |= headers
     with pytest.raises(ValueError, match="header"):
-        check(result, MOST)
+        check(result, MAX_BYTES)
 
 
 @pytest.mark.parametrize("run", [None, 1, "", "run", "a/b", "\u00e4", "a" * 101, "a\nb", ["a"]])
 def test_a_run_has_a_name_that_no_other_record_has(run: object) -> None:
     with pytest.raises(ValueError, match="does not name its run"):
-        check(message(run, 0, []), MOST)
+        check(message(run, 0, []), MAX_BYTES)
 
 
 @pytest.mark.parametrize(("number", "part"), [(-1, None), (1.5, None), (True, None), (10**15, None), (0, -1), (0, "x")])
 def test_a_batch_has_a_number_that_its_key_can_show(number: object, part: object) -> None:
     with pytest.raises(ValueError, match="not have a number"):
-        check(message(RUN, number, [], part), MOST)
+        check(message(RUN, number, [], part), MAX_BYTES)
 
 
 def test_a_message_may_ask_for_its_task_alone() -> None:
     with pytest.raises(ValueError, match="arguments that its task does not take"):
-        check(message(RUN, 0, [], chain=[{"task": TASK}]), MOST)
+        check(message(RUN, 0, [], chain=[{"task": TASK}]), MAX_BYTES)
 
 
 def test_a_message_is_no_larger_than_the_largest_of_a_submitter_s() -> None:
@@ -161,13 +161,13 @@ def test_a_message_is_no_larger_than_the_largest_of_a_submitter_s() -> None:
 
 def test_a_message_does_not_hold_lists_that_take_many_times_its_size() -> None:
     result = message(RUN, 0, [])
-    result.body = "[" + "[]," * (MOST_STRUCTURE // 3 + 10) + "[]]"
+    result.body = "[" + "[]," * (MAX_STRUCTURE // 3 + 10) + "[]]"
     with pytest.raises(ValueError, match="lists or numbers"):
-        check(result, MOST_STRUCTURE * 2)
+        check(result, MAX_STRUCTURE * 2)
 
 
 def test_a_submitter_s_message_names_its_compression_as_workers_know_it() -> None:
-    check(message(RUN, 0, [], headers=None), MOST)
+    check(message(RUN, 0, [], headers=None), MAX_BYTES)
     result = message(RUN, 0, [])
     result.headers["compression"] = COMPRESSION
-    check(result, MOST)
+    check(result, MAX_BYTES)

@@ -13,7 +13,7 @@ from ibidem_engines.group_checkpoint import Checkpoint
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batch_result import BatchResult, refusals_as_json
 from ibidem_workers.batches import batch_key
-from ibidem_workers.runs import BLOCK, LONGEST_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
+from ibidem_workers.runs import BLOCK, MAX_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
 from support.examples import examples
 
 KEYS = [
@@ -165,12 +165,12 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
     noted = type(engine).get_records_by_key
 
     def waited(self: Engine, ledger: Ledger, keys: Sequence[str]) -> dict[str, object]:
-        time.sleep(2 * LONGEST_PAUSE / SHARE)
+        time.sleep(2 * MAX_PAUSE / SHARE)
         return noted(self, ledger, keys)
 
     monkeypatch.setattr(type(engine), "get_records_by_key", waited)
     watch.look()
-    assert watch.pause == LONGEST_PAUSE
+    assert watch.pause == MAX_PAUSE
 
 
 def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:

@@ -192,13 +192,13 @@ def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, 
         lay(settings, header, GOOD)
     for content in BODIES.values():
         lay(settings, {}, content)
-    strange = len(HEADERS) + len(BODIES)
+    unknown_terms = len(HEADERS) + len(BODIES)
     if not settings.broker.startswith("amqp"):
         for raw in (b"", b"\xff", b"[]", b"{}", b'{"headers": {}, "properties": {}}'):
             lay_raw(settings, raw)
-            strange += 1
+            unknown_terms += 1
     assert indexed_after(engine, settings) == (1, 1)
-    assert wait_for(lambda: given_up(settings) == strange), given_up(settings)
+    assert wait_for(lambda: given_up(settings) == unknown_terms), given_up(settings)
 
 
 @pytest.mark.slow

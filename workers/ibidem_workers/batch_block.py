@@ -6,7 +6,7 @@ from ibidem_core.errors import DamagedRecord
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry
 from ibidem_workers.batch_result import NO_RESULT, BatchResult
-from ibidem_workers.batches import MOST_DOCUMENTS, batch_key
+from ibidem_workers.batches import MAX_DOCUMENTS, batch_key
 
 BLOCK = 100
 """Batches of a block: one that is accounted for is not read again."""
@@ -57,7 +57,7 @@ class Block:
         self.sums += account
         if not _is_part(key):
             self.batches.add(key)
-            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MOST_DOCUMENTS))}
+            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MAX_DOCUMENTS))}
 
     def complete(self) -> int:
         """Count the batches whose results are complete."""

@@ -9,7 +9,7 @@ import orjson
 from ibidem_ingest.document import WHERE, Document
 
 BYTES_A_CHARACTER = 4
-MOST_DOCUMENTS = 2_000
+MAX_DOCUMENTS = 2_000
 
 Record = Mapping[str, object]
 
@@ -28,18 +28,18 @@ class SerializedDocument(NamedTuple):
     json: bytes
 
 
-def serialize(document: Document, version: int, where: str) -> SerializedDocument:
+def serialize(document: Document, version: int, location: str) -> SerializedDocument:
     """Serialize a document as JSON.
 
     Args:
         document: The document.
         version: Its version where it names none.
-        where: The place it was read from, for refusals.
+        location: The place it was read from, for refusals.
 
     Raises:
         TypeError: It holds a value that JSON cannot express.
     """
-    record = {"version": version} | document.as_record() | {WHERE: where}
+    record = {"version": version} | document.as_record() | {WHERE: location}
     # One that was made by hand may hold anything, and is checked where it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 
@@ -143,7 +143,7 @@ def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[Se
     number = text = size = 0
     for each in documents:
         full = text + each.characters > characters or size + len(each.json) > characters * BYTES_A_CHARACTER
-        if contents and (full or len(contents) == MOST_DOCUMENTS):
+        if contents and (full or len(contents) == MAX_DOCUMENTS):
             yield SerializedBatch(number, contents)
             number, contents, text, size = number + 1, [], 0, 0
         contents.append(each)

@@ -137,7 +137,7 @@ def read_letter(entry: Mapping[str, object]) -> DeadLetter:
     return parse_record(DeadLetter, entry)
 
 
-MOST = 50 << 20
+MAX_RECORD = 50 << 20
 """Bytes of a record that is kept whole; engines take requests of twice that."""
 
 BEGINNING = 10_000
@@ -151,7 +151,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
     {'id': 'a', 'unwritable': '{"id": "a", "text": 18446744073709551616}'}
     """
     try:
-        if len(orjson.dumps(record)) <= MOST:
+        if len(orjson.dumps(record)) <= MAX_RECORD:
             return record
     except (TypeError, ValueError):
         pass

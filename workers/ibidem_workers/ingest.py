@@ -330,5 +330,5 @@ def submit(
 def _document(value: object) -> Document | Refusal:
     """Refuse a value that is neither document nor refusal; fields are checked when a document is signed."""
     if not isinstance(value, Document | Refusal):
-        raise UsageError(f"{short_repr(value)} is not a document", "make one with Document(id, text) or read_record")
+        raise UsageError(f"{short_repr(value)} is not a document", "create one with Document(id, text) or read_record")
     return value

@@ -21,10 +21,10 @@ COMPRESSION = "application/zstd"
 LEVEL = 1
 """Level of zstd: half the size, and four times as fast as the next level that is much smaller."""
 
-MOST_META = 16 << 20
+MAX_META = 16 << 20
 """Bytes of a record next to its text."""
 
-MOST_STRUCTURE = 32 << 20
+MAX_STRUCTURE = 32 << 20
 """Bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory."""
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
@@ -32,12 +32,12 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 def most_of_record(settings: Settings) -> int:
     """Return the maximum bytes of one record as JSON, in which a character takes up to six."""
-    return 6 * settings.max_text + MOST_META
+    return 6 * settings.max_text + MAX_META
 
 
 def most_of_message(settings: Settings) -> int:
     """Return the maximum bytes of a message's body, in which a character takes up to three times those of a record."""
-    return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MOST_META
+    return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MAX_META
 
 
 def too_dense(data: bytes) -> bool:
@@ -46,7 +46,7 @@ def too_dense(data: bytes) -> bool:
     >>> too_dense(b'["a", ["b"]]')
     False
     """
-    return len(data) > MOST_STRUCTURE and len(_STRING.sub(b"", data)) > MOST_STRUCTURE
+    return len(data) > MAX_STRUCTURE and len(_STRING.sub(b"", data)) > MAX_STRUCTURE
 
 
 def compress(data: bytes) -> bytes:
@@ -111,8 +111,8 @@ FOR_BROKERS = "x-"
 MATCH_TASK = "ibidem.match"
 """Task that matches documents for who settles groups; its messages have a queue of their own."""
 
-MOST_TRIES = 1_000_000
-MOST_NUMBER = 10**12
+MAX_TRIES = 1_000_000
+MAX_NUMBER = 10**12
 
 _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
@@ -145,7 +145,7 @@ def check(message: Message, limit: int) -> None:
 def _check_headers(headers: Mapping[str, object]) -> None:
     for name, value in headers.items():
         if name in (TRIES, TRIES_BEFORE):
-            fine = _is_count(value, MOST_TRIES)
+            fine = _is_count(value, MAX_TRIES)
         elif name in NAMES:
             fine = value is None or isinstance(value, str)
         else:
@@ -161,7 +161,7 @@ def _check_headers(headers: Mapping[str, object]) -> None:
 def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:
     if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # "run" is the key of the runs themselves
         raise ValueError("it does not name its run")
-    if not _is_count(number, MOST_NUMBER) or not (part is None or _is_count(part, MOST_NUMBER)):
+    if not _is_count(number, MAX_NUMBER) or not (part is None or _is_count(part, MAX_NUMBER)):
         raise ValueError("it does not have a number in its run")
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it contains no documents")

@@ -115,7 +115,7 @@ INDEX_PATH = "index "
 NO_FILES = frozenset(("-", "dead letters"))
 """Paths of runs that name no files."""
 
-LONGEST_PAUSE = 5.0
+MAX_PAUSE = 5.0
 """Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
 
 EMPTY = 10
@@ -177,7 +177,7 @@ class RunMonitor:
         """Read new results; `pause` is then the delay until the next read."""
         began = time.monotonic()
         progress = retry_unavailable(self._look, self._patience)
-        self.pause = min(LONGEST_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
+        self.pause = min(MAX_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
         return progress
 
     def _look(self) -> Progress:
@@ -246,7 +246,7 @@ def record(engine: Engine, run: str) -> RunRecord:
 def _read_run(engine: Engine, run: str) -> RunRecord:
     entry = engine.get_record("runs", HEADS + run)
     if entry is None:
-        raise UsageError(f"no run is called {run!r}", "list them with: ibidem status")
+        raise UsageError(f"there is no run {run!r}", "list them with: ibidem status")
     return check_entry(entry, RunRecord.from_json)
 
 
@@ -278,7 +278,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
 def _last_run(engine: Engine) -> str:
     all_runs = runs(engine)
     if not all_runs:
-        raise UsageError("there is no run yet", "make one with: ibidem ingest PATH")
+        raise UsageError("no run has been started yet", "start one with: ibidem ingest PATH")
     return all_runs[-1].run
 
 

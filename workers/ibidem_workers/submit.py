@@ -22,7 +22,7 @@ from ibidem_workers.batch_result import refusals_as_json
 from ibidem_workers.batches import SerializedBatch, SerializedDocument, batch_key, cut, serialize
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.celery_app import make_app, send
-from ibidem_workers.messages import MOST_STRUCTURE, most_of_record, too_dense
+from ibidem_workers.messages import MAX_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20
@@ -153,7 +153,7 @@ class Submission:
             return (
                 f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten what is not its text"
             )
-        if size > MOST_STRUCTURE and too_dense(record):
+        if size > MAX_STRUCTURE and too_dense(record):
             return "it holds too many lists and numbers; keep to what describes the document"
         return ""
 
@@ -197,7 +197,7 @@ class Submission:
     def _note(self, state: State) -> None:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
-        self.record.passed_over = dict(self._tally.passed_over)
+        self.record.passed_over = dict(self._tally.skipped_files)
         self.record.damaged_bytes = dict(self._tally.damaged_bytes.most_common(MAX_DAMAGED))
         self._last_note = time.monotonic()
         retry_unavailable(lambda: self._head.write(self.record.as_json()), self._patience)

@@ -234,7 +234,7 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
     refusals = [
         Refusal(record.document.where, outcome.id, outcome.field, outcome.why)
         for outcome, record in zip(outcomes, portion.records, strict=True)
-        if outcome.fate is WriteStatus.REFUSED
+        if outcome.status is WriteStatus.REFUSED
     ]
     return BatchResult(
         indexed=_count(outcomes, WriteStatus.INDEXED),
@@ -242,7 +242,7 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
         stale=_count(outcomes, WriteStatus.STALE),
         replaced=sum(map(_has_replaced, outcomes, portion.records)),
         unsigned=sum(
-            not record.signatures.length and outcome.fate in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
+            not record.signatures.length and outcome.status in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
             for record, outcome in zip(portion.records, outcomes, strict=True)
         ),
         refusals=[*portion.refusals, *refusals],
@@ -281,27 +281,27 @@ def largest_version(setting: int) -> int:
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:
     """Return whether a write replaced another version; a write of an earlier try of this message does not count."""
-    return outcome.fate is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
+    return outcome.status is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
     """Return the outcome; a document that an earlier try of this message wrote counts as written."""
-    if outcome.fate is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
-        return replace(outcome, fate=WriteStatus.INDEXED)
+    if outcome.status is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
+        return replace(outcome, status=WriteStatus.INDEXED)
     return outcome
 
 
-def _count(outcomes: Sequence[Outcome], fate: WriteStatus) -> int:
-    return sum(outcome.fate is fate for outcome in outcomes)
+def _count(outcomes: Sequence[Outcome], status: WriteStatus) -> int:
+    return sum(outcome.status is status for outcome in outcomes)
 
 
-def _refusal(delivery: Delivery, why: str) -> Refusal:
+def _refusal(delivery: Delivery, reason: str) -> Refusal:
     record = delivery.batch.records[0]
-    return _document_refusal(place(record, delivery.where), printable_id(record), why)
+    return _document_refusal(place(record, delivery.where), printable_id(record), reason)
 
 
-def _document_refusal(where: str, id_: str, why: str) -> Refusal:
-    return Refusal(where, id_, "", f"{why}; look at it with: ibidem dead show {id_}")
+def _document_refusal(location: str, id_: str, reason: str) -> Refusal:
+    return Refusal(location, id_, "", f"{reason}; look at it with: ibidem dead show {id_}")
 
 
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:

@@ -8,7 +8,7 @@ import numpy as np
 from ibidem_dedupe.threads.thread_mail import Piece, ThreadMail
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, runs
 
-LEAST_COVERED = 0.3
+MIN_COVERED = 0.3
 """Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered."""
 
 NOTHING = Piece("new", NO_WORDS)
@@ -102,7 +102,7 @@ def altered_words(words: Hashes, quotation: Hashes) -> list[Alteration]:
         return []
     place = _places(own, quoted)
     known = np.flatnonzero(place >= 0)
-    if known.size < LEAST_COVERED * own.size or known.size == own.size:
+    if known.size < MIN_COVERED * own.size or known.size == own.size:
         return []
     changes: list[Alteration] = []
     if known[0] > 0 and place[known[0]] == known[0]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from ibidem_dedupe.threads.containment import Alteration, alterations, holds
 from ibidem_dedupe.threads.parents import By, Parents, break_circles
 
-MOST_HOLDERS = 200
+MAX_HOLDERS = 200
 """Mails that are named as holding one; of more, the nearest are."""
 
 
@@ -101,11 +101,11 @@ def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tup
     """Join mails that answer each other or the same missing mail; returns the first of each thread."""
     root = list(range(len(parent)))
 
-    def find(at: int) -> int:
-        while root[at] != at:
-            root[at] = root[root[at]]
-            at = root[at]
-        return at
+    def find(position: int) -> int:
+        while root[position] != position:
+            root[position] = root[root[position]]
+            position = root[position]
+        return position
 
     missing: dict[str, int] = {}
     for number, mail in enumerate(parents.mails):
@@ -134,9 +134,9 @@ def _holders(parents: Parents, parent: Sequence[int | None]) -> list[list[int]]:
                 found[child] = None
                 found.update(dict.fromkeys(holders[child]))
                 waiting += children[child]
-            if len(found) > MOST_HOLDERS:
+            if len(found) > MAX_HOLDERS:
                 break
-        holders[number] = list(found)[:MOST_HOLDERS]
+        holders[number] = list(found)[:MAX_HOLDERS]
     _add_copies(parents, holders)
     return holders
 
@@ -155,4 +155,4 @@ def _add_copies(parents: Parents, holders: list[list[int]]) -> None:
     for number, mail in enumerate(parents.mails):
         copy = first.setdefault(mail.message_id, number) if mail.message_id else number
         if copy != number and holds(parents.mails[copy], mail):
-            holders[number] = [*holders[number], copy][:MOST_HOLDERS]
+            holders[number] = [*holders[number], copy][:MAX_HOLDERS]

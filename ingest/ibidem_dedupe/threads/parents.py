@@ -29,7 +29,7 @@ CROWD = 50
 WAITING = 64
 """Runs of a quotation that are noted where the quoted mail does not exist yet."""
 
-LEAST_RUNS, LEAST_SHARE = 3, 0.5
+MIN_RUNS, MIN_SHARE = 3, 0.5
 MOST_LIKELY = 6
 """Mails that are compared with a quotation, of those that share its runs."""
 
@@ -43,6 +43,8 @@ class Parents:
     """The known mails, and the parent of each.
 
     `add` may be called again whenever further mails arrive: only what they answer and what answers them is looked at.
+    Parents that heads name are then those of all mails at once. A mail whose parent was found by quotation or subject
+    keeps it, though a mail that arrives later would have been chosen before it.
     """
 
     mails: list[ThreadMail] = field(default_factory=list)
@@ -85,15 +87,15 @@ class Parents:
 
     def _resolve(self, number: int) -> None:
         mail = self.mails[number]
-        found: int | None
+        parent: int | None
         for by, find in (
             ("headers", self._by_headers),
             ("quotation", self._by_quotation),
             ("subject", self._by_subject),
         ):
-            found = find(number, mail)
-            if found is not None:
-                self.parent[number], self.by[number] = found, by  # type: ignore[call-overload]  # names of the table
+            parent = find(number, mail)
+            if parent is not None:
+                self.parent[number], self.by[number] = parent, by  # type: ignore[call-overload]  # names of the table
                 break
         if self.by[number] != "headers":
             for each in mail.ancestors[:1]:
@@ -132,7 +134,7 @@ class Parents:
             other = self.mails[candidate]
             own = other.runs(0)
             shared = int(np.isin(own, quoted).sum())
-            if shared >= LEAST_RUNS or shared >= LEAST_SHARE * own.size:
+            if shared >= MIN_RUNS or shared >= MIN_SHARE * own.size:
                 copy = other.message_id != "" and other.message_id == mail.message_id
                 scored.append((not copy, _is_named(mail, other), shared, _fits(mail, other), candidate))
         best = max(scored, default=None)
@@ -158,12 +160,12 @@ class Parents:
     def _earlier(self, number: int, mail: ThreadMail) -> Iterator[int]:
         """Yield the mails of the same subject from a mail's recipients, the latest first."""
         time = mail.time if mail.time is not None else float("inf")
-        found: list[tuple[float, int]] = []
+        candidates: list[tuple[float, int]] = []
         for person in mail.recipients or ("",):
             line = self._subjects.get((mail.subject, person), ())
             end = bisect_left(line, (time, number))
-            found += line[max(0, end - NEAREST) : end]
-        for sent, candidate in sorted(found, reverse=True)[:NEAREST]:
+            candidates += line[max(0, end - NEAREST) : end]
+        for sent, candidate in sorted(candidates, reverse=True)[:NEAREST]:
             if candidate != number and (mail.time is None or sent == float("-inf") or time - sent <= DAYS):
                 yield candidate
 
@@ -171,8 +173,8 @@ class Parents:
 def _smallest(values: Hashes, count: int) -> list[int]:
     """Return the smallest distinct values."""
     distinct = np.unique(values)
-    chosen: list[int] = distinct[:count].tolist()
-    return chosen
+    smallest: list[int] = distinct[:count].tolist()
+    return smallest
 
 
 def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:

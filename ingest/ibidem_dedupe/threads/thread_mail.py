@@ -14,7 +14,7 @@ from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answ
 from ibidem_ingest.mail.lines import Kind
 from ibidem_ingest.mail.parts import Part, part, unmarked
 
-DEEPEST = 250
+MAX_DEPTH = 250
 HEADING = 500
 
 
@@ -127,7 +127,7 @@ def _levels(body: Sequence[Part], pieces: Sequence[Piece]) -> list[Hashes]:
     levels: dict[int, list[Hashes]] = {0: []}
     for part_, piece in zip(body, pieces, strict=True):
         if piece.kind in ("new", "quoted"):
-            levels.setdefault(min(part_.depth, DEEPEST), []).append(piece.words)
+            levels.setdefault(min(part_.depth, MAX_DEPTH), []).append(piece.words)
     found = [levels.get(depth, ()) for depth in range(max(levels) + 1)]
     return [words[0] if len(words) == 1 else np.concatenate([NO_WORDS, *words]) for words in found]
 

@@ -8,7 +8,7 @@ from typing import Literal
 from ibidem_ingest.dates import iso_date, utc
 from ibidem_ingest.text.folding import fold
 
-LONGEST = 300
+MAX_NAME = 300
 """Characters of a name that are read."""
 
 DECIMAL_WORDS = 3
@@ -136,7 +136,7 @@ def read_identifier(name: str) -> MarkedName:
 
 def _clean(name: str) -> tuple[str, tuple[int, ...]]:
     """Return a name in lower case without its suffix, and the number at the end of an Internet-Draft."""
-    text = _SUFFIX.sub("", fold(unicodedata.normalize("NFKC", name[:LONGEST]).lower()).strip())
+    text = _SUFFIX.sub("", fold(unicodedata.normalize("NFKC", name[:MAX_NAME]).lower()).strip())
     if (draft := _INTERNET_DRAFT.search(text)) is None:
         return text, ()
     return text[: draft.start(1)], (int(draft[1]),)
@@ -155,7 +155,7 @@ def read_number(value: object) -> tuple[int, ...]:
     ((2024, 3, 1), (2024, 2, 15))
     """
     is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
-    text = str(value).strip()[:LONGEST] if is_value else ""
+    text = str(value).strip()[:MAX_NAME] if is_value else ""
     is_long_number = re.fullmatch(r"[\d.]+", text) and re.search(r"\d{9}", text)
     if not is_long_number and (date := utc(iso_date(text))):
         return tuple(map(int, re.findall(r"\d+", date)))
@@ -169,15 +169,15 @@ def read_number(value: object) -> tuple[int, ...]:
 
 def _take_years(text: str) -> tuple[str, tuple[str, ...], int | None]:
     """Remove dates and years from a name; returns the rest, the removed text, and the last year."""
-    found: list[tuple[str, int]] = []
+    years: list[tuple[str, int]] = []
 
     def take(match: re.Match[str]) -> str:
-        found.append((match[0], int(match[1] or match[7])))
+        years.append((match[0], int(match[1] or match[7])))
         return " "
 
     text = _DATE.sub(take, text)
     text = _YEAR.sub(lambda match: take(match) if _is_time(match) else match[0], text)
-    return text, tuple(written for written, _ in found), found[-1][1] if found else None
+    return text, tuple(written for written, _ in years), years[-1][1] if years else None
 
 
 def _is_time(match: re.Match[str]) -> bool:

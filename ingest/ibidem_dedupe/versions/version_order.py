@@ -70,12 +70,12 @@ def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]
 
 def _reasons(works: Works) -> Mapping[int, By]:
     """Return for each row the reason that joined it to the nearest earlier document."""
-    found: dict[int, tuple[int, By]] = {}
+    reasons: dict[int, tuple[int, By]] = {}
     for (a, b), by in works.by.items():
         for row, distance in ((b, b - a), (a, len(works.documents) + b - a)):
-            if row not in found or distance < found[row][0]:
-                found[row] = distance, by
-    return {row: by for row, (_, by) in found.items()}
+            if row not in reasons or distance < reasons[row][0]:
+                reasons[row] = distance, by
+    return {row: by for row, (_, by) in reasons.items()}
 
 
 def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocument]:
@@ -89,75 +89,75 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
     """
     keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}
-    later: dict[int, set[int]] = {at: set() for at in range(len(documents))}
+    successors: dict[int, set[int]] = {at: set() for at in range(len(documents))}
     for position, document in enumerate(documents):
         for name in document.replaces:
-            later[named.get(name, position)].add(position)
+            successors[named.get(name, position)].add(position)
         for name in document.replaced_by:
-            later[position].add(named.get(name, position))
-    return [documents[at] for at in _sort(keys, _cut_circles(keys, later))]
+            successors[position].add(named.get(name, position))
+    return [documents[at] for at in _sort(keys, _cut_circles(keys, successors))]
 
 
 def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:
     """Return the sort keys of documents."""
-    numbered = sorted((each.date, each.number) for each in documents if each.number and each.date)
+    numbered_runs = sorted((each.date, each.number) for each in documents if each.number and each.date)
     lowest: tuple[int, ...] = ()
-    highest = list(accumulate((number for _, number in numbered), max, initial=lowest))
-    found: dict[int, Key] = {}
+    highest = list(accumulate((number for _, number in numbered_runs), max, initial=lowest))
+    keys: dict[int, Key] = {}
     for position, document in enumerate(documents):
         if document.date:
-            number = document.number or highest[bisect_right(numbered, document.date, key=itemgetter(0))]
-            found[position] = number, document.date, document.stage
+            number = document.number or highest[bisect_right(numbered_runs, document.date, key=itemgetter(0))]
+            keys[position] = number, document.date, document.stage
     for stage in STAGES:
-        earlier = sorted(key for key in found.values() if key[2] < stage)
+        earlier = sorted(key for key in keys.values() if key[2] < stage)
         latest = {number: date for number, date, _ in earlier}
         highest_number, last_date, _ = earlier[-1] if earlier else ((), "", stage)
         for position, document in enumerate(documents):
             if document.stage == stage and not document.date:
                 number = document.number or highest_number
-                found[position] = number, latest.get(number, "") if document.number else last_date, stage
-    return found
+                keys[position] = number, latest.get(number, "") if document.number else last_date, stage
+    return keys
 
 
-def _cut_circles(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
+def _cut_circles(keys: Mapping[int, Key], successors: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
     """Sort the documents of a cycle of replacements by their keys; the rest is unchanged.
 
     A circle is a strongly connected component, found by two walks (Sharir 1981); graphlib finds a circle, and not what
     is on one.
     """
-    before: dict[int, set[int]] = {at: set() for at in later}
-    for position, others in later.items():
+    predecessors: dict[int, set[int]] = {at: set() for at in successors}
+    for position, others in successors.items():
         for other in others:
-            before[other].add(position)
-    walked: set[int] = set()
-    ends = [end for start in later for end in _walk(start, later, walked)]
-    walked = set()
-    circle = {at: end for end in reversed(ends) for at in _walk(end, before, walked)}
+            predecessors[other].add(position)
+    visits: set[int] = set()
+    ends = [end for start in successors for end in _walk(start, successors, visits)]
+    visits = set()
+    circle = {at: end for end in reversed(ends) for at in _walk(end, predecessors, visits)}
     return {
         at: {other for other in others if circle[at] != circle[other] or (keys[at], at) < (keys[other], other)}
-        for at, others in later.items()
+        for at, others in successors.items()
     }
 
 
-def _walk(start: int, edges: Mapping[int, set[int]], walked: set[int]) -> Iterator[int]:
+def _walk(start: int, edges: Mapping[int, set[int]], visits: set[int]) -> Iterator[int]:
     """Yield the nodes reachable from a start and not yet visited, each after those reachable from it."""
-    path = [(start, iter(edges[start]))] if start not in walked else []
-    walked.add(start)
+    path = [(start, iter(edges[start]))] if start not in visits else []
+    visits.add(start)
     while path:
         position, others = path[-1]
-        other = next((each for each in others if each not in walked), None)
+        other = next((each for each in others if each not in visits), None)
         if other is None:
             path.pop()
             yield position
         else:
-            walked.add(other)
+            visits.add(other)
             path.append((other, iter(edges[other])))
 
 
-def _sort(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Iterator[int]:
+def _sort(keys: Mapping[int, Key], successors: Mapping[int, set[int]]) -> Iterator[int]:
     """Yield numbers by their keys, each before its successors (Kahn 1962)."""
     waits = dict.fromkeys(keys, 0)
-    for others in later.values():
+    for others in successors.values():
         for other in others:
             waits[other] += 1
     ready = [(keys[at], at) for at, count in waits.items() if not count]
@@ -165,7 +165,7 @@ def _sort(keys: Mapping[int, Key], later: Mapping[int, set[int]]) -> Iterator[in
     while ready:
         _, position = heappop(ready)
         yield position
-        for other in later[position]:
+        for other in successors[position]:
             waits[other] -= 1
             if not waits[other]:
                 heappush(ready, (keys[other], other))

@@ -127,14 +127,14 @@ _KINDS = {name: kind for kind, names in _FIELDS.items() for name in names}
 
 def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
     """Return the version fields of a document, by their meaning."""
-    found: dict[str, list[str]] = {}
+    declarations: dict[str, list[str]] = {}
     for name, value in meta.items():
         kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower().removeprefix("dcterms")))
         for each in value if isinstance(value, list) else [value]:
             is_value = isinstance(each, str | int | float) and not isinstance(each, bool)
             if kind and is_value and str(each).strip():
-                found.setdefault(kind, []).append(str(each).strip())
-    return found
+                declarations.setdefault(kind, []).append(str(each).strip())
+    return declarations
 
 
 def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:

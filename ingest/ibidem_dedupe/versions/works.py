@@ -29,7 +29,7 @@ NOTED = 24
 NEAREST = 8
 """Documents that a document is compared with, of those before it that have the same run or name."""
 
-LEAST_SHARED: Mapping[Relation, float] = {
+MIN_SHARED: Mapping[Relation, float] = {
     "numbered": 0.15,
     "same": 0.15,
     "series": 0.15,
@@ -39,7 +39,7 @@ LEAST_SHARED: Mapping[Relation, float] = {
 }
 """Share of runs that two documents have in common at the least, by how their names compare."""
 
-LEAST_SHARED_RARE: Mapping[Relation, float] = {**LEAST_SHARED, "numbered": 1 / SAMPLE, "same": 0.02, "heading": 0.08}
+MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "numbered": 1 / SAMPLE, "same": 0.02, "heading": 0.08}
 """The same for names that few works have: what is left of a text that was written anew.
 
 A name of several words with two numbers says itself that it has versions: a run in common is enough.
@@ -47,7 +47,7 @@ A name of several words with two numbers says itself that it has versions: a run
 Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
 """
 
-MOST_WORKS = 4
+MAX_WORKS = 4
 """Works that have a name at the most for it to be rare; counted when those that share much are joined."""
 
 WEAK = frozenset(("heading",))
@@ -106,10 +106,10 @@ class Works:
         for a, b in works._replaced(called):
             if not works._are_declared_two(a, b):
                 works._join(a, b, "declared")
-        unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), LEAST_SHARED)]
+        unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), MIN_SHARED)]
         common = works._common_names()
         for a, b, share in unsure:
-            works._join_by_text(a, b, share, common, LEAST_SHARED_RARE)
+            works._join_by_text(a, b, share, common, MIN_SHARED_RARE)
         return works
 
     def members(self) -> Iterator[list[int]]:
@@ -144,7 +144,7 @@ class Works:
         return bool(one and other) and one.isdisjoint(other)
 
     def _join_by_text(
-        self, a: int, b: int, share: float, common: frozenset[Name], least: Mapping[Relation, float]
+        self, a: int, b: int, share: float, common: frozenset[Name], minimum: Mapping[Relation, float]
     ) -> bool:
         """Join two documents that share enough.
 
@@ -153,7 +153,7 @@ class Works:
             b: Row of the other.
             share: Share of runs that they have in common.
             common: Names that do not count.
-            least: Share that they need.
+            minimum: Share that they need.
 
         Returns:
             Whether they are settled: joined, or of two works for certain.
@@ -161,8 +161,8 @@ class Works:
         relation = name_relation(self.documents[a], self.documents[b], common)
         if relation == "other" or self._are_declared_two(a, b):
             return True
-        if share < least[relation]:
-            return share < LEAST_SHARED_RARE[relation]
+        if share < minimum[relation]:
+            return share < MIN_SHARED_RARE[relation]
         if relation == "none" and self._have_two_titles(a, b):
             return True
         self._join(a, b, "text" if relation == "none" else "name")
@@ -174,31 +174,31 @@ class Works:
         for row, document in enumerate(self.documents):
             for name in document.names.items():
                 works[name].add(self._find(row))
-        return frozenset(name for name, roots in works.items() if len(roots) > MOST_WORKS)
+        return frozenset(name for name, roots in works.items() if len(roots) > MAX_WORKS)
 
     def _called(self) -> Mapping[str, int]:
         """Return the first document with each name that others may refer to."""
-        called: dict[str, int] = {}
+        names: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in document.called:
-                called.setdefault(name, row)
-        return called
+                names.setdefault(name, row)
+        return names
 
-    def _same_declared(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    def _same_declared(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
         """Yield pairs that declare the same work, or of which one declares the other as its work."""
         works: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in sorted(document.works):
-                other = works.setdefault(name, called.get(name, row))
+                other = works.setdefault(name, names.get(name, row))
                 if other != row:
                     yield other, row
 
-    def _replaced(self, called: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+    def _replaced(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
         """Yield pairs of which one declares that it replaces the other, or is replaced by it."""
         for row, document in enumerate(self.documents):
             for name in sorted(document.replaces | document.replaced_by):
-                if called.get(name, row) != row:
-                    yield called[name], row
+                if names.get(name, row) != row:
+                    yield names[name], row
 
     def _candidates(self) -> Iterator[tuple[int, int, float]]:
         """Yield unjoined pairs that have a name or a run in common, with their similarity."""

@@ -15,7 +15,7 @@ import msgpack
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.text.folding import fold
-from ibidem_ingest.text.terms import LEAST_LETTERS, is_term
+from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form
 
 DOCUMENTS = 3_100_000
@@ -82,7 +82,7 @@ def _terms(bucket: Sequence[str]) -> Iterator[str]:
     # Of hundreds of thousands of words nearly all are ASCII, for which a call each would take half of the time.
     for word in bucket:
         if word.isascii():
-            if len(word) >= LEAST_LETTERS and word.isalpha() and word.islower():
+            if len(word) >= MIN_LETTERS and word.isalpha() and word.islower():
                 yield word
         elif is_one_term(folded := fold(word)):
             yield folded

@@ -21,7 +21,7 @@ from ibidem_ingest.private import make_folder
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
 
-LEAST = 1_000
+MIN_DOCUMENTS = 1_000
 
 
 def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
@@ -40,8 +40,8 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     for text in texts:
         counts.update({token for token in tokens(text) if is_term(token)})
         documents += 1
-    if documents < LEAST:
-        raise TableError(f"{documents} documents are too few for an idf table", f"count at least {LEAST:,}")
+    if documents < MIN_DOCUMENTS:
+        raise TableError(f"{documents} documents are too few for an idf table", f"count at least {MIN_DOCUMENTS:,}")
     return Table.build(language, documents, dict(counts), origin)
 
 

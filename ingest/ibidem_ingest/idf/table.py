@@ -34,11 +34,11 @@ from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 ABSENT: Final = (1 << 24) - 1
 """The rank of a term that is not in the table: behind all others."""
 
-MOST_TERMS: Final = ABSENT - 1
+MAX_TERMS: Final = ABSENT - 1
 _SHIFT = np.uint64(24)
 _SPARE = 64
 _LOAD = 0.25
-_LEAST_BITS = 10
+_MIN_BITS = 10
 
 
 def layout_slots(hashes: Hashes) -> Hashes:
@@ -53,7 +53,7 @@ def layout_slots(hashes: Hashes) -> Hashes:
     >>> int(np.count_nonzero(layout_slots(np.array([1 << 63, 5, 9], np.uint64))))
     3
     """
-    bits = max(_LEAST_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
+    bits = max(_MIN_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
     slots = np.zeros((1 << bits) + _SPARE, np.uint64)
     entries = hashes << _SHIFT | np.arange(1, hashes.size + 1, dtype=np.uint64)
     order = np.argsort(hashes, kind="stable")
@@ -116,7 +116,7 @@ SCHEME, EARLIER = "idf2", "idf1"
 """The scheme, and the one whose terms have marks (`text.folding`): a table of that one is folded once."""
 
 HIGHEST = 0.8
-LEAST_DOCUMENTS = 5
+MIN_DOCUMENTS = 5
 _TRIED = 1_000
 """Terms that are looked up at opening, to see that the file was written with the same hash."""
 
@@ -170,8 +170,8 @@ class Table:
         >>> [table.term(rank) for rank in range(table.size)], table.first_allowed
         (['rare', 'court'], 0)
         """
-        pairs = sorted((count, term) for term, count in counts.items() if count >= LEAST_DOCUMENTS)
-        if len(pairs) > MOST_TERMS:
+        pairs = sorted((count, term) for term, count in counts.items() if count >= MIN_DOCUMENTS)
+        if len(pairs) > MAX_TERMS:
             raise TableError(f"{len(pairs):,} terms are more than a table holds", "count fewer documents")
         terms = [term for _, term in pairs]
         encoded = "".join(terms).encode()

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places, address
 
-_MOST = 2**31
+_MAX_ENTRIES = 2**31
 """Rows and entries have to be fewer: they are counted in 32 bits."""
 
 
@@ -44,28 +44,28 @@ class PairLoops(Library):
         Raises:
             ValueError: Rows do not ascend, or are too many.
         """
-        if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MOST or rows.size >= _MOST):
+        if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MAX_ENTRIES or rows.size >= _MAX_ENTRIES):
             raise ValueError("rows have to ascend below 2^31, and entries to be as many at most")
         number, row = np.empty(rows.size, np.int32), np.empty(rows.size, np.int32)
         columns = (keys.astype(np.uint64, copy=False), rows, 0 if marks is None else marks, rows.size)
         count = self._call("ibidem_shared_keys", *columns, self._salt, number, row)
         return number[:count], row[:count]
 
-    def prefixes(self, terms: Array, rows: Places, sizes: Places, filling: int) -> tuple[Places, Places]:
+    def prefixes(self, terms: Array, rows: Places, sizes: Places, fill_value: int) -> tuple[Places, Places]:
         """Run `TermCounts.prefixes` in compiled code.
 
         Args:
-            terms: (n, t) ascending codes of terms, `filling` behind the last.
+            terms: (n, t) ascending codes of terms, `fill_value` behind the last.
             rows: (m,) whose terms.
             sizes: (m,) how many of their terms.
-            filling: Greater than every code.
+            fill_value: Greater than every code.
 
         Returns:
             Codes of terms, and for each the row that has it.
         """
         _check(rows, len(terms))
         term, row = np.empty(rows.size * terms.shape[1], np.int64), np.empty(rows.size * terms.shape[1], np.int64)
-        count = self._call("ibidem_prefixes", terms, terms.shape[1], rows, rows.size, sizes, filling, term, row)
+        count = self._call("ibidem_prefixes", terms, terms.shape[1], rows, rows.size, sizes, fill_value, term, row)
         return term[:count], row[:count]
 
     def by_row(self, row: NDArray[np.int32], times: Places, size: int) -> Places:
@@ -110,18 +110,18 @@ class PairLoops(Library):
         self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, minimum, *bands, similar)
         return similar.view(bool)
 
-    def shared_values(self, values: Array, pairs: tuple[Places, Places], filling: int) -> Places:
+    def shared_values(self, values: Array, pairs: tuple[Places, Places], fill_value: int) -> Places:
         """Count the values that pairs of rows share; each row is ascending, followed by padding."""
         _check(pairs, len(values))
         counts = np.empty(pairs[0].size, np.int64)
-        self._call("ibidem_shared_values", values, values.shape[1], *pairs, counts.size, filling, counts)
+        self._call("ibidem_shared_values", values, values.shape[1], *pairs, counts.size, fill_value, counts)
         return counts
 
-    def shared_smallest(self, values: Array, pairs: tuple[Places, Places], filling: int) -> tuple[Places, Places]:
+    def shared_smallest(self, values: Array, pairs: tuple[Places, Places], fill_value: int) -> tuple[Places, Places]:
         """Count for pairs of rows the smallest values of both, up to the size of a row: the shared, then all."""
         _check(pairs, len(values))
         counts, together = np.empty(pairs[0].size, np.int64), np.empty(pairs[0].size, np.int64)
-        columns = (values, values.shape[1], *pairs, counts.size, filling)
+        columns = (values, values.shape[1], *pairs, counts.size, fill_value)
         self._call("ibidem_shared_smallest", *columns, counts, together)
         return counts, together
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places
 
-_LONGEST_NUMBER = 22
+_MAX_NUMBER_BYTES = 22
 """Bytes of a count, with the space before and the newline behind it."""
 
 _BLOCK = 8
@@ -86,16 +86,16 @@ class SigningLoops(Library):
             documents: How many there are.
         """
         size = groups[0].size
-        rank, first, strange = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.uint64)
+        rank, first, unknown_terms = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.uint64)
         offsets, strange_offsets = np.empty(documents + 1, np.int64), np.empty(documents + 1, np.int64)
-        out = (rank, first, offsets, strange, strange_offsets)
+        out = (rank, first, offsets, unknown_terms, strange_offsets)
         self._call("ibidem_rarest", *groups, size, documents, *words, *limits, *out)
-        return rank[: offsets[-1]], first[: offsets[-1]], offsets, strange[: strange_offsets[-1]], strange_offsets
+        return rank[: offsets[-1]], first[: offsets[-1]], offsets, unknown_terms[: strange_offsets[-1]], strange_offsets
 
     def features(
         self,
         table_ranks: tuple[Places, Places],
-        strange: tuple[Hashes, Places],
+        unknown_terms: tuple[Hashes, Places],
         table: tuple[int, int],
         sizes: tuple[int, int],
     ) -> tuple[Places, Places]:
@@ -104,13 +104,13 @@ class SigningLoops(Library):
         Args:
             table_ranks: Ranks of the terms in the table, document by document, and where each document's begin and the
                 end.
-            strange: Hashes of the terms outside the table, document by document.
+            unknown_terms: Hashes of the terms outside the table, document by document.
             table: Terms of the table, and the number of all codes.
             sizes: Terms in the table that a set has at least, and terms that it has at most.
         """
         counts = np.empty(table_ranks[1].size - 1, np.int64)
         codes = np.empty(counts.size * sizes[1], np.int64)
-        size = self._call("ibidem_features", *table_ranks, *strange, counts.size, *table, *sizes, codes, counts)
+        size = self._call("ibidem_features", *table_ranks, *unknown_terms, counts.size, *table, *sizes, codes, counts)
         return codes[:size], counts
 
     def shingles(self, hashes: Hashes, offsets: Places) -> Hashes:
@@ -190,7 +190,7 @@ class SigningLoops(Library):
         """
         first, offsets = rarest
         size = offsets.size - 1
-        text = np.empty(len(words[0]) + _LONGEST_NUMBER * first.size, np.uint8)
+        text = np.empty(len(words[0]) + _MAX_NUMBER_BYTES * first.size, np.uint8)
         bounds = np.empty(size + 1, np.int64)
         self._call("ibidem_fingerprints", *words, first, offsets, size, terms, text, bounds)
         return text[: bounds[-1]].tobytes(), bounds.tolist()
@@ -214,7 +214,7 @@ class SigningLoops(Library):
         Returns:
             The lines, where each document's lines begin and the end, and how many each has.
         """
-        room = len(words[0]) + _LONGEST_NUMBER * groups[0].size
+        room = len(words[0]) + _MAX_NUMBER_BYTES * groups[0].size
         text = np.empty(room, np.uint8)
         bounds, counts = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
         self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)

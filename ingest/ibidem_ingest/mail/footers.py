@@ -20,28 +20,28 @@ def find_signatures(lines: Lines) -> None:
             lines.kinds[position] = "signature"
 
 
-def _begins_signature(lines: Lines, at: int) -> bool:
+def _begins_signature(lines: Lines, position: int) -> bool:
     """Return whether a signature starts at a line: after two dashes, or with the line of a phone."""
-    content = lines.contents[at]
+    content = lines.contents[position]
     if content == "--":
-        return _is_short(lines, at)
-    return 0 < len(content) < 70 and FOOTER.match(content.strip("* _")) is not None and _ends(lines, at)
+        return _is_short(lines, position)
+    return 0 < len(content) < 70 and FOOTER.match(content.strip("* _")) is not None and _ends(lines, position)
 
 
-def _is_short(lines: Lines, at: int) -> bool:
+def _is_short(lines: Lines, position: int) -> bool:
     """Return whether few lines follow before another part."""
     follow = 0
-    for line in range(at + 1, len(lines)):
+    for line in range(position + 1, len(lines)):
         if lines.kinds[line] != "new" or follow > SIGNATURE_LINES:
             break
         follow += bool(lines.contents[line])
     return follow <= SIGNATURE_LINES
 
 
-def _ends(lines: Lines, at: int) -> bool:
+def _ends(lines: Lines, position: int) -> bool:
     """Return whether at most two further lines follow before another part."""
     rest = 0
-    for line in range(at + 1, min(at + 8, len(lines))):
+    for line in range(position + 1, min(position + 8, len(lines))):
         if lines.kinds[line] != "new":
             break
         rest += bool(lines.contents[line].strip())

@@ -22,7 +22,7 @@ _ANSWER = re.compile(
 )
 _ID = re.compile(r"<([^<>\s]{1,998})>")
 _ADDRESS = re.compile(r"[\w.+'=/&-]{1,64}@[\w.-]+")
-LONGEST_SUBJECT = 1_000
+MAX_SUBJECT = 1_000
 
 
 def bare_subject(subject: str) -> str:
@@ -31,7 +31,7 @@ def bare_subject(subject: str) -> str:
     >>> bare_subject("Re: [lawyers] AW: Fwd:  the  lease"), bare_subject("Re: "), bare_subject("I: Miete")
     ('the lease', '', 'Miete')
     """
-    text = " ".join(subject[:LONGEST_SUBJECT].split())
+    text = " ".join(subject[:MAX_SUBJECT].split())
     position = 0
     while (match := _PREFIX.match(text, position)) is not None:
         position = match.end()
@@ -55,11 +55,11 @@ def message_ids(value: object) -> list[str]:
     (['a@x', 'b@x'], ['c@x'], [])
     """
     texts = [each for each in value if isinstance(each, str)] if isinstance(value, list) else [value]
-    found: dict[str, None] = {}
+    ids: dict[str, None] = {}
     for text in texts:
         if isinstance(text, str):
-            found.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
-    return list(found)
+            ids.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
+    return list(ids)
 
 
 def addresses(*values: object) -> frozenset[str]:

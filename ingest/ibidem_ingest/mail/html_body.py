@@ -30,7 +30,7 @@ BLOCKS = frozenset(
 PARAGRAPHS = frozenset({"p", "ul", "ol", "table", "pre", "h1", "h2", "h3", "blockquote"})
 HIDDEN = frozenset({"head", "script", "style", "title", "noscript", "template"})
 RULE = "________________________________"
-MOST_MARKS = 250
+MAX_MARKS = 250
 
 
 def html_to_text(html: str) -> str:
@@ -122,7 +122,7 @@ class _Writer:
         """End a line, and add an empty line unless there is one."""
         self._break()
         if self.lines and self.lines[-1].strip("> "):
-            self.lines.append("> " * min(self.marks, MOST_MARKS) if self.marks else "")
+            self.lines.append("> " * min(self.marks, MAX_MARKS) if self.marks else "")
             self.lines[-1] = self.lines[-1].rstrip()
 
     def _break(self, *, force: bool = False) -> None:
@@ -131,5 +131,5 @@ class _Writer:
         line = line.rstrip() if self.verbatim else " ".join(line.split(" ")).strip()
         self.line.clear()
         if line or force:
-            prefix = "> " * min(self.marks, MOST_MARKS)
+            prefix = "> " * min(self.marks, MAX_MARKS)
             self.lines.append(f"{prefix}{line}".rstrip())

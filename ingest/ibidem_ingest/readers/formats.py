@@ -175,13 +175,12 @@ class Tally:
 
     Args:
         moved: Top-level fields that went into `meta`, by name: in how many documents.
-        passed_over: Files in folders that no reader takes, by suffix (`no suffix` where there is none), and links: how
-            many.
+        skipped_files: Files in folders whose format is unknown, by suffix (`no suffix` without one), and links.
         damaged_bytes: Files of which bytes were replaced, since they are not in the file's encoding: how many of each.
     """
 
     moved: Counter[str] = field(default_factory=Counter)
-    passed_over: Counter[str] = field(default_factory=Counter)
+    skipped_files: Counter[str] = field(default_factory=Counter)
     damaged_bytes: Counter[str] = field(default_factory=Counter)
 
 

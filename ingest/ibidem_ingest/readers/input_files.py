@@ -108,7 +108,7 @@ def named_pipes(paths: Sequence[str | Path]) -> list[str]:
     ]
 
 
-def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[str]) -> Iterator[InputFile | Refusal]:
+def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[str]) -> Iterator[InputFile | Refusal]:
     """Yield the files of paths: those below folders by name, each folder once.
 
     Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
@@ -118,7 +118,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
     Args:
         paths: Files, folders, and `-`, checked.
         choice: How they are read.
-        passed_over: Counts of the files without a known suffix, by suffix, of the links, and of the named pipes.
+        skipped_files: Counts of the files without a known suffix, by suffix, of the links, and of the named pipes.
     """
     for argument in paths:
         path = Path(argument)
@@ -127,7 +127,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, passed_over: Counter[st
         elif (format_ := choice.choose_format(path.name)) and not S_ISDIR(_mode(path)):
             yield _source(path, None, format_, choice)
         else:
-            yield from _walk(path, path, choice, passed_over, set())
+            yield from _walk(path, path, choice, skipped_files, set())
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
@@ -138,7 +138,7 @@ def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> I
 
 
 def _walk(
-    folder: Path, root: Path, choice: Choice, passed_over: Counter[str], known_folders: set[tuple[int, int]]
+    folder: Path, root: Path, choice: Choice, skipped_files: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
     """Scan a folder; `known_folders` holds device and number of its parents, to detect loops of links."""
     try:
@@ -154,28 +154,28 @@ def _walk(
         if path.name.startswith(".") and not _is_maildir(path):
             continue
         if path.is_symlink() and not choice.follow_links:
-            passed_over[LINK] += 1
+            skipped_files[LINK] += 1
             continue
         mode = _mode(path)
         if S_ISDIR(mode):
             if not (path.name == "tmp" and _is_maildir(folder)):
-                yield from _walk(path, root, choice, passed_over, known_folders)
+                yield from _walk(path, root, choice, skipped_files, known_folders)
         elif S_ISFIFO(mode):
-            passed_over[PIPE] += 1
+            skipped_files[PIPE] += 1
         elif format_ := Format.EML if delivered else choice.choose_format(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
         else:
-            yield from _leave(path, passed_over)
+            yield from _leave(path, skipped_files)
 
 
-def _leave(path: Path, passed_over: Counter[str]) -> Iterator[Refusal]:
+def _leave(path: Path, skipped_files: Counter[str]) -> Iterator[Refusal]:
     """Count a file of no format; a mailbox of another form is refused, since it holds documents."""
     suffix = path.suffix.lower()
     if remedy := CONVERTED.get(suffix):
         yield Refusal(printable(path), "", "", f"it is a mailbox of Outlook, which is not read as it is; {remedy}")
     else:
-        passed_over[suffix or "no suffix"] += 1
+        skipped_files[suffix or "no suffix"] += 1
 
 
 MAILDIR = ("cur", "new")

@@ -55,7 +55,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     options = choice if isinstance(choice, Choice) else Choice(choice or "")
     check(paths, options)
     tally = tally or Tally()
-    items = sources(paths, options, tally.passed_over)
+    items = sources(paths, options, tally.skipped_files)
     return _documents(items, options, SandboxPool(max_text, seconds, processes), tally)
 
 
@@ -172,14 +172,14 @@ def _part(source: InputFile, number: int, format_: Format) -> InputFile:
     return InputFile(source.path, id_, format_, origin, number)
 
 
-def _add_prefix(document: Document, prefix: str, where: str) -> Document | Refusal:
+def _add_prefix(document: Document, prefix: str, location: str) -> Document | Refusal:
     """Add a prefix to an id, if both together are short enough."""
     if not prefix:
         return document
     full_id = prefix + document.id
     if (size := len(full_id.encode())) > MAX_ID_BYTES:
         reason = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed"
-        return Refusal(where, document.id, "id", reason)
+        return Refusal(location, document.id, "id", reason)
     return replace(document, id=full_id)
 
 
@@ -187,20 +187,20 @@ def _file_documents(
     source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
 ) -> list[Document | Refusal]:
     """Return the documents of a file: one, or a mail and its attachments, which refer to the mail (`meta.family`)."""
-    attached: list[Mapping[str, object]] = []
+    attachments: list[Mapping[str, object]] = []
 
     def parse_one() -> Mapping[str, object]:
         record = dict(parse())
         files = record.pop(ATTACHED, [])
-        attached.extend(files if isinstance(files, list) else [])
+        attachments.extend(files if isinstance(files, list) else [])
         return record
 
     document = _document(source, parse_one, max_text, choice, tally)
-    if not attached or isinstance(document, Refusal):
+    if not attachments or isinstance(document, Refusal):
         return [document]
     family = choice.id_prefix + document.id
     documents: list[Document | Refusal] = [replace(document, meta={**document.meta, FAMILY: family})]
-    for number, record in enumerate(attached, 1):
+    for number, record in enumerate(attachments, 1):
         origin = f"{source.origin}/{number}" if source.origin else ""
         part = replace(source, id=f"{document.id}/{number}", origin=origin)
         documents.append(_attached_document(part, {**record, FAMILY: family}, max_text, choice, tally))

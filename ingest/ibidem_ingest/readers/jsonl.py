@@ -91,7 +91,7 @@ _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})'
 
 def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     path: Path | None,
-    where: str,
+    location: str,
     max_text: int,
     tally: Tally,
     language: str = DEFAULT_LANGUAGE,
@@ -102,7 +102,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 
     Args:
         path: The file; None is standard input.
-        where: How the file is named to the user.
+        location: How the file is named to the user.
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
         language: The language of a record that names none; empty where it is to be detected.
@@ -113,7 +113,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     time_limit = TimeLimit(seconds)
 
     def outcome(line: Line) -> Document | Refusal:
-        place = f"{where}:{line.number}"
+        place = f"{location}:{line.number}"
         if line.is_whole:
             return _read_line(line.content, place, max_text, tally, language)
         return _length_refusal(line.content, place, max_text)
@@ -126,27 +126,27 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
                     if isinstance(read, Document):
                         time_limit.restart()
     except Unreadable as error:
-        yield from _cut(last, outcome, where, error)
+        yield from _cut(last, outcome, location, error)
     else:
         if last is None:
-            yield Refusal(where, "", "", EMPTY)
+            yield Refusal(location, "", "", EMPTY)
         elif last.is_open:
             yield outcome(last)
 
 
 def _cut(
-    last: Line | None, outcome: Callable[[Line], Document | Refusal], where: str, fault: Unreadable
+    last: Line | None, outcome: Callable[[Line], Document | Refusal], location: str, fault: Unreadable
 ) -> Iterator[Document | Refusal]:
     """Report the line from which a file cannot be read; a complete last line before the cut is kept.
 
     Args:
         last: The last line that was read; None where there was none.
         outcome: Makes a document of a line, or refuses it.
-        where: How the file is named to the user.
+        location: How the file is named to the user.
         fault: Why nothing more can be read.
     """
     if last is None:
-        yield Refusal(where, "", "", fault.why)
+        yield Refusal(location, "", "", fault.why)
         return
     number, id_ = last.number + 1, ""
     if last.is_open:
@@ -155,20 +155,20 @@ def _cut(
             yield read
         else:
             number, id_ = last.number, read.id
-    yield Refusal(f"{where}:{number}", id_, "", f"the rest of the file cannot be read: {fault.why}")
+    yield Refusal(f"{location}:{number}", id_, "", f"the rest of the file cannot be read: {fault.why}")
 
 
 def _limit(max_text: int) -> int:
     return max_text * BYTES_A_CHARACTER + BYTES_ASIDE
 
 
-def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
+def _read_line(line: bytes, location: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
     """Return the document of a line."""
     try:
         record = orjson.loads(line)
-        document = read_record(record, where, max_text, language)
+        document = read_record(record, location, max_text, language)
     except orjson.JSONDecodeError as error:
-        return _not_json(line, where, max_text, error)
+        return _not_json(line, location, max_text, error)
     except Refused as error:
         return error.refusal
     if names := meta_fields(record):
@@ -176,31 +176,31 @@ def _read_line(line: bytes, where: str, max_text: int, tally: Tally, language: s
     return document
 
 
-def _not_json(line: bytes, where: str, max_text: int, error: orjson.JSONDecodeError) -> Document | Refusal:
+def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecodeError) -> Document | Refusal:
     """Return the fault of a line that is not JSON."""
     try:
         text = line.decode()
     except UnicodeDecodeError as decode_error:
-        return Refusal(where, _leading_id(line), "", decoding_error(decode_error))
+        return Refusal(location, _leading_id(line), "", decoding_error(decode_error))
     if "surrogate" in error.msg:
         # The standard library lets lone surrogates through, so that the refusal can name the field.
         try:
-            return read_record(json.loads(text), where, max_text)
+            return read_record(json.loads(text), location, max_text)
         except Refused as rejection:
             return rejection.refusal
         except (ValueError, RecursionError):
             pass
     excerpt = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
     reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
-    return Refusal(where, _leading_id(line), "", reason)
+    return Refusal(location, _leading_id(line), "", reason)
 
 
-def _length_refusal(head: bytes, where: str, max_text: int) -> Refusal:
+def _length_refusal(head: bytes, location: str, max_text: int) -> Refusal:
     reason = (
         f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; split "
         "the document or raise IBIDEM_MAX_TEXT"
     )
-    return Refusal(where, _leading_id(head), "text", reason)
+    return Refusal(location, _leading_id(head), "text", reason)
 
 
 def _leading_id(line: bytes) -> str:

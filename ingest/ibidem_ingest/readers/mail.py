@@ -15,7 +15,7 @@ from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 from ibidem_ingest.readers.time_limit import TimeLimit
 
-MOST_PARTS = 1_000
+MAX_PARTS = 1_000
 """Parts of a mail that are read at most; only a malicious mail nests more."""
 
 BEGIN = b"From "
@@ -58,15 +58,15 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
     contents = _Contents(parse)
     contents.read(mail)
     text = contents.text()
-    attached = [_sub_record(mail, each) for each in contents.attached]
+    attachments = [_sub_record(mail, each) for each in contents.attached]
     record = _head(mail)
-    if not text.strip() and not attached:
+    if not text.strip() and not attachments:
         raise Unreadable(EMPTY if not mail.get_payload() else "it contains no text; leave it out", "text")
     record |= {"text": text, "title": record["title"] or first_line(text)}
     meta = dict(record["meta"]) if isinstance(record["meta"], dict) else {}
     if contents.names:
         meta["attachments"] = contents.names
-    return record | {"meta": meta} | ({ATTACHED: attached} if attached else {})
+    return record | {"meta": meta} | ({ATTACHED: attachments} if attachments else {})
 
 
 def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:
@@ -131,8 +131,8 @@ class _Contents:
         while waiting:
             part = waiting.pop()
             self.parts += 1
-            if self.parts > MOST_PARTS:
-                raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
+            if self.parts > MAX_PARTS:
+                raise Unreadable(f"it has more than {MAX_PARTS:,} parts; leave it out", "text")
             if part.get_content_type() == "multipart/alternative":
                 waiting += _alternative(part)
             elif part.get_content_maintype() == "multipart":

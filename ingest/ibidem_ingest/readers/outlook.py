@@ -18,7 +18,7 @@ from typing import Any
 
 from ibidem_ingest.errors import Unreadable, translate_damage
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.mail import MOST_PARTS, ParseFile, mail_fields
+from ibidem_ingest.readers.mail import MAX_PARTS, ParseFile, mail_fields
 from ibidem_ingest.readers.text import content
 
 SUBJECT, SENT, DELIVERED, HEADERS = 0x0037, 0x0039, 0x0E06, 0x007D
@@ -43,7 +43,7 @@ RECIPIENTS = {1: "To", 2: "Cc"}
 KEPT = ("from", "to", "cc", "date", "subject", "message-id", "in-reply-to", "references")
 """Headers that are taken as they were transported; the others describe a body that Outlook has taken apart."""
 
-DEEPEST = 20
+MAX_DEPTH = 20
 """Mails that are attached to one another; only a malicious file nests more."""
 
 NO_MESSAGE = "it is not a message of Outlook; give its format with --format, or leave it out"
@@ -110,8 +110,8 @@ class Storage:
         Raises:
             Unreadable: Its body is there in a form that is not read, or messages are nested too deeply.
         """
-        if self.depth > DEEPEST:
-            raise Unreadable(f"it has mails in mails more than {DEEPEST} deep; leave it out", "text")
+        if self.depth > MAX_DEPTH:
+            raise Unreadable(f"it has mails in mails more than {MAX_DEPTH} deep; leave it out", "text")
         mail = EmailMessage()
         for name, value in self._headers().items():
             with suppress(ValueError, IndexError, TypeError):  # as Python's parser of addresses fails over some
@@ -180,10 +180,10 @@ class Storage:
         """
         depth = len(self.path)
         names = {entry[depth] for entry in self.entries if entry[:depth] == self.path and len(entry) > depth}
-        numbered = sorted(name for name in names if name.startswith(prefix))
-        if len(numbered) > MOST_PARTS:
-            raise Unreadable(f"it has more than {MOST_PARTS:,} parts; leave it out", "text")
-        for name in numbered:
+        numbered_runs = sorted(name for name in names if name.startswith(prefix))
+        if len(numbered_runs) > MAX_PARTS:
+            raise Unreadable(f"it has more than {MAX_PARTS:,} parts; leave it out", "text")
+        for name in numbered_runs:
             yield Storage(self.file, self.entries, (*self.path, name), self.depth)
 
     def stream(self, number: int, kind: str) -> bytes:

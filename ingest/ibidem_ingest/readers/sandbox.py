@@ -283,13 +283,13 @@ class SandboxPool:
         Args:
             items: Outcomes, and parses that are still to be done.
         """
-        waiting: deque[T | Future[T]] = deque()
+        queue: deque[T | Future[T]] = deque()
         for item in items:
-            waiting.append(self._submit(item) if callable(item) else item)
-            while waiting and (len(waiting) >= AHEAD * self.processes or _is_ready(waiting[0])):
-                yield _result(waiting.popleft())
-        while waiting:
-            yield _result(waiting.popleft())
+            queue.append(self._submit(item) if callable(item) else item)
+            while queue and (len(queue) >= AHEAD * self.processes or _is_ready(queue[0])):
+                yield _result(queue.popleft())
+        while queue:
+            yield _result(queue.popleft())
 
     def _submit(self, parse: Parse[T]) -> Future[T]:
         if self._threads is None:

@@ -7,7 +7,7 @@ from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.encoding import UTF_8, Decoding, open_utf8
 
 EMPTY = "it is empty; leave it out"
-LONGEST_TITLE = 200
+MAX_TITLE = 200
 BEGINNING = 2_000
 """Characters of a text in which its title is looked for."""
 
@@ -64,7 +64,7 @@ def first_line(text: str) -> str:
     """
     lines = text.lstrip()[:BEGINNING].splitlines()
     line = " ".join(next((line for line in lines if any(map(str.isalnum, line))), "").split())
-    return line if len(line) <= LONGEST_TITLE else f"{line[: LONGEST_TITLE - 1].rstrip()}…"
+    return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
 
 
 def content(path: Path, max_text: int, encoding: str = "") -> bytes:

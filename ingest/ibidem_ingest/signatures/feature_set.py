@@ -23,7 +23,7 @@ from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 Flags = NDArray[np.bool_]
 
 TERMS = 60
-LEAST = 20
+MIN_TERMS = 20
 _CODE_BITS = 24
 _CODES = 1 << _CODE_BITS
 
@@ -36,14 +36,14 @@ class RarestTerms:
         rank: Rank of each candidate; ascending within a document.
         first: Place of its first occurrence, counted in tokens of the batch.
         offsets: Where each document's candidates begin, and the end; documents + 1.
-        strange: `wh1` of the terms that are not in the table at all, document by document.
+        unknown_terms: `wh1` of the terms that are not in the table at all, document by document.
         strange_offsets: Where each document's begin, and the end.
     """
 
     rank: Places
     first: Places
     offsets: Places
-    strange: Hashes
+    unknown_terms: Hashes
     strange_offsets: Places
 
     @classmethod
@@ -83,17 +83,17 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
         The candidates, rarest first; and `wh1` of the terms that are not in the table.
     """
     by_rank: dict[int, Candidate] = {}
-    strange = []
+    unknown_terms = []
     for term, (first, _) in first_and_count(tokens).items():
         if not is_term(term):
             continue
         hash_ = wh1(term)
         rank = table.rank(hash_)
         if rank == ABSENT:
-            strange.append(hash_)
+            unknown_terms.append(hash_)
         elif rank >= table.first_allowed:
             by_rank.setdefault(rank, Candidate(rank, term, first))  # words of one hash are one word, as in a batch
-    return sorted(by_rank.values()), strange
+    return sorted(by_rank.values()), unknown_terms
 
 
 class FeatureSet(NamedTuple):
@@ -123,8 +123,8 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
     >>> sign(words, table).codes[:3], sign(words[1:], table).codes
     ((0, 1, 2), ())
     """
-    table_terms, strange = candidates(tokens, table)
-    return _set([candidate.rank for candidate in table_terms[:TERMS]], strange, table.size)
+    table_terms, unknown_terms = candidates(tokens, table)
+    return _set([candidate.rank for candidate in table_terms[:TERMS]], unknown_terms, table.size)
 
 
 class FeatureColumns(NamedTuple):
@@ -155,13 +155,13 @@ def none_batch(documents: int) -> FeatureColumns:
 def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does."""
     is_full = np.diff(rarest.offsets) >= TERMS
-    table_terms, strange = (rarest.rank, rarest.offsets), (rarest.strange, rarest.strange_offsets)
-    sizes, limits = (table.size, _CODES), (LEAST, TERMS)
-    return FeatureColumns(*loops.compiled().features(table_terms, strange, sizes, limits), is_full)
+    table_terms, unknown_terms = (rarest.rank, rarest.offsets), (rarest.unknown_terms, rarest.strange_offsets)
+    sizes, limits = (table.size, _CODES), (MIN_TERMS, TERMS)
+    return FeatureColumns(*loops.compiled().features(table_terms, unknown_terms, sizes, limits), is_full)
 
 
-def _set(ranks: list[int], strange: Sequence[int], size: int) -> FeatureSet:
-    if len(ranks) < LEAST:
+def _set(ranks: list[int], unknown_terms: Sequence[int], size: int) -> FeatureSet:
+    if len(ranks) < MIN_TERMS:
         return NONE
-    pads = sorted({size + hash_ % (_CODES - size) for hash_ in strange})[: TERMS - len(ranks)]
+    pads = sorted({size + hash_ % (_CODES - size) for hash_ in unknown_terms})[: TERMS - len(ranks)]
     return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)

@@ -26,10 +26,10 @@ from ibidem_ingest.text.tokens import TokenBatch, cut_tokens, join_broken_words
 from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, shingles, wh1
 
 SCHEME = b"lg1:"
-LEAST_TOKENS = 1_000
+MIN_TOKENS = 1_000
 """Tokens from which a text without pages is long."""
 
-LEAST_PAGES = 2
+MIN_PAGES = 2
 CHUNKS, ALPHABETICAL = 1, 2
 _HEAD = struct.Struct("<4sBII")
 _KINDS = ("<u2", "<u8", "<u4", "<u4", "<u4")
@@ -67,7 +67,7 @@ class LongSignatures:
     @cached_property
     def has_signatures(self) -> NDArray[np.bool_]:
         """(p,) whether a part has signatures, and is not blank or nearly so."""
-        return self.tokens >= pages.LEAST_TOKENS
+        return self.tokens >= pages.MIN_TOKENS
 
     @cached_property
     def part_of_word(self) -> NDArray[np.int64]:
@@ -168,10 +168,10 @@ class PagedTokens:
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""
         borders = self.pages[self.first[text] : self.first[text + 1] + 1]
-        if np.count_nonzero(np.diff(borders)) >= LEAST_PAGES:
+        if np.count_nonzero(np.diff(borders)) >= MIN_PAGES:
             return "pages", borders
         start, end = self.batch.offsets[text : text + 2].tolist()
-        if end - start < LEAST_TOKENS:
+        if end - start < MIN_TOKENS:
             return "chunks", np.array([start, end])
         return "chunks", start + pages.chunk_starts(sequences.hashes[start:end])
 
@@ -188,8 +188,8 @@ def sign_long(document: Document) -> LongSignatures | None:
     """
     page_tokens = [cut_tokens(page) for page in join_broken_words(document.text).split(PAGE_BREAK)]
     tokens = [token for page in page_tokens for token in page]
-    kind: Parts = "pages" if sum(map(bool, page_tokens)) >= LEAST_PAGES else "chunks"
-    if kind == "chunks" and len(tokens) < LEAST_TOKENS:
+    kind: Parts = "pages" if sum(map(bool, page_tokens)) >= MIN_PAGES else "chunks"
+    if kind == "chunks" and len(tokens) < MIN_TOKENS:
         return None
     borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else pages.chunk_starts(_shingle_hashes(tokens))
     parts = [tokens[start:end] for start, end in pairwise(borders.tolist())]
@@ -215,12 +215,10 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
         groups: Their distinct words.
         sequences: Their shingles.
     """
-    if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= LEAST_TOKENS)).any():
+    if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= MIN_TOKENS)).any():
         return [None] * len(page_tokens.batch)
     texts = [page_tokens.parts(text, sequences) for text in range(len(page_tokens.batch))]
-    is_long = [
-        kind == "pages" or page_tokens.batch.lengths[text] >= LEAST_TOKENS for text, (kind, _) in enumerate(texts)
-    ]
+    is_long = [kind == "pages" or page_tokens.batch.lengths[text] >= MIN_TOKENS for text, (kind, _) in enumerate(texts)]
     if not any(is_long):
         return [None] * len(texts)
     ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])

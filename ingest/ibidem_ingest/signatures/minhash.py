@@ -27,7 +27,7 @@ BAND_ROWS, LOW_BAND_ROWS = 3, 2
 LOW_SLOTS = 44
 """Equal slots below which bands of two are compared: of pairs with 44 equal slots 97 % share a band of three."""
 
-LEAST_FOR_CONTAINMENT = 10
+MIN_FOR_CONTAINMENT = 10
 
 ROUND_MULTIPLIERS = (
     0xCEA1621DB8A898A5,
@@ -241,7 +241,7 @@ def containment(a: Sequence[int], b: Sequence[int], shingles_a: int, shingles_b:
     Returns:
         0 to 1; 0 with fewer than 10 equal slots, which are too few for an estimate.
     """
-    if not a or len(a) != len(b) or equal_slots(a, b) < LEAST_FOR_CONTAINMENT:
+    if not a or len(a) != len(b) or equal_slots(a, b) < MIN_FOR_CONTAINMENT:
         return 0.0
     similarity = correct_for_chance(compare(a, b))
     return min(1.0, similarity * (shingles_a + shingles_b) / ((1 + similarity) * min(shingles_a, shingles_b)))

@@ -41,7 +41,7 @@ from ibidem_ingest.text.word_hash import C2, Hashes, Places
 
 SLOTS = 64
 OF_TERMS = 8
-SHORTEST = 50
+MIN_LENGTH = 50
 """Tokens from which on a text has enough runs."""
 
 SHORT_RUN, LONG_RUN, LONG = 5, 7, 1_000
@@ -165,7 +165,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
 
 def _run(tokens: Sequence[str]) -> int:
     """Return the length of a text's character runs; 0 if it is too short."""
-    if len(tokens) < SHORTEST:
+    if len(tokens) < MIN_LENGTH:
         return 0
     if bigrams.is_dense(tokens):
         return DENSE_RUN
@@ -219,13 +219,13 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
         table: The table; None where there is none, as for `rarest`.
     """
     blocks = np.zeros(len(batch), _COLUMNS)
-    if not (batch.lengths >= SHORTEST).any():
+    if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
     slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
     dense = run == DENSE_RUN
     if rarest and table:
         poor = np.where(dense, 0, POOR if table.size < FEW_TERMS else 0)
-        _fill(blocks, rarest.strange, rarest.strange_offsets)
+        _fill(blocks, rarest.unknown_terms, rarest.strange_offsets)
     else:
         run, poor = np.where(dense, run, 0), np.zeros_like(run)
     if dense.any():
@@ -294,12 +294,12 @@ def estimate_unknown(a: Noise, b: Noise) -> float:
     return estimate_difference(share, a.unknown, b.unknown)
 
 
-def sketch_terms(strange: Hashes, offsets: Places) -> Slots:
+def sketch_terms(unknown_terms: Hashes, offsets: Places) -> Slots:
     """Return the 8 slots of each document's unknown terms; zeros if there are none."""
     slots = np.zeros((offsets.size - 1, OF_TERMS), np.uint8)
     rows = np.flatnonzero(np.diff(offsets))
     if rows.size:
-        values = strange[:, None] * np.array(SLOT_MULTIPLIERS[:OF_TERMS], np.uint64)
+        values = unknown_terms[:, None] * np.array(SLOT_MULTIPLIERS[:OF_TERMS], np.uint64)
         values ^= values >> np.uint64(32)
         values *= np.uint64(C2)
         slots[rows] = np.minimum.reduceat(values, offsets[:-1].take(rows), axis=0).astype(np.uint8)

@@ -16,9 +16,9 @@ from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import Places, wh1
 
 SKETCH = 16
-MOST = 255
+MAX_COUNT = 255
 FEW = 3
-LEAST_SHARE = 1 / 3
+MIN_SHARE = 1 / 3
 FORM = 6
 """A text is a form, such as a till receipt, where one in so many of its tokens or more is a number of its own."""
 
@@ -48,7 +48,7 @@ def sign(tokens: Sequence[str]) -> Numbers:
     """
     numbers = {token for token in tokens if has_digit(token)}
     hashes = sorted({wh1(token) >> _SHIFT for token in numbers})
-    return Numbers(min(len(numbers), MOST), tuple(hashes[:SKETCH]))
+    return Numbers(min(len(numbers), MAX_COUNT), tuple(hashes[:SKETCH]))
 
 
 class NumberColumns(NamedTuple):
@@ -75,7 +75,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
     words = groups.vocabulary
     pairs = (groups.word, groups.document)
     counts, hashes, sizes = loops.compiled().numbers(pairs, words.shapes.has_digit, words.hashes, len(batch))
-    return NumberColumns(np.minimum(counts, MOST), hashes, sizes)
+    return NumberColumns(np.minimum(counts, MAX_COUNT), hashes, sizes)
 
 
 def compare(a: Numbers, b: Numbers) -> float:
@@ -97,7 +97,7 @@ def agree(a: Numbers, b: Numbers) -> bool:
     >>> agree(sign("born 1787".split()), sign("1 2 3 4 5".split()))
     True
     """
-    return min(a.distinct, b.distinct) < FEW or compare(a, b) >= LEAST_SHARE
+    return min(a.distinct, b.distinct) < FEW or compare(a, b) >= MIN_SHARE
 
 
 def forms_differ(a: Numbers, b: Numbers, lengths: tuple[int, int]) -> bool:

@@ -291,7 +291,7 @@ def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArra
 def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
     """Return for each value whether scheme, flags and length match the rest."""
     flags = heads["flags"]
-    fitting: NDArray[np.bool_] = (
+    is_fitting: NDArray[np.bool_] = (
         (heads["scheme"] == SCHEME)
         & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
         & (term_count <= FULL_SET)
@@ -301,14 +301,14 @@ def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray
         & (((flags & NO_WORDS) != 0) == (heads["length"] == 0))
         & (((flags & FULL) == 0) | (term_count == FULL_SET))
     )
-    return fitting
+    return is_fitting
 
 
 def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
     """`packed._is_possible` for many values."""
     has_words = heads["length"] > 0
     first, last = heads["date_from"], heads["date_to"]
-    possible: NDArray[np.bool_] = (
+    is_possible: NDArray[np.bool_] = (
         ((heads["shingles"] > 0) == has_words)
         & (heads["content"].any(axis=1) == has_words)
         & ((slot_count > 0) == has_words)
@@ -317,7 +317,7 @@ def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[n
         & (np.maximum(heads["shingles"], heads["numbers"]) <= heads["length"])
         & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
     )
-    return possible
+    return is_possible
 
 
 def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:

@@ -119,7 +119,7 @@ def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
     return holds
 
 
-LONGEST = 64
+MAX_SORTED_ID = 64
 """Bytes of an id up to which ids are put in order in columns."""
 
 
@@ -187,7 +187,7 @@ class IdColumn(Sequence[str]):
         Eight bytes make one; where all are equal, the shorter id comes first.
         """
         longest = int(self.size.max(initial=0))
-        if longest > LONGEST or self.not_ascii.any():
+        if longest > MAX_SORTED_ID or self.not_ascii.any():
             return None
         column = np.arange(-(-longest // 8) * 8)
         octets = np.frombuffer(self.text + bytes(1), np.uint8)

@@ -18,8 +18,8 @@ from ibidem_ingest.text.word_hash import Hashes, Places, Shingles
 SLOTS = 34
 BAND_ROWS = 3
 BANDS = SLOTS // BAND_ROWS
-LEAST_TOKENS = 10
-MOST_TOKENS = 1 << 20
+MIN_TOKENS = 10
+MAX_TOKENS = 1 << 20
 """Tokens that are signed at once, or one page: bounds the memory for long texts."""
 
 MATCHING = 4
@@ -49,7 +49,7 @@ def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     sketches, profiles = np.zeros((len(batch), SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
     for first, end in cut:
         part = batch.slice(first, end)
-        if (part.lengths >= LEAST_TOKENS).any():  # where nothing is written, zeros take no memory
+        if (part.lengths >= MIN_TOKENS).any():  # where nothing is written, zeros take no memory
             sketches[first:end], profiles[first:end] = _sign(part)
     return sketches, profiles
 
@@ -65,14 +65,14 @@ def runs(offsets: Places) -> Iterator[tuple[int, int]]:
     """
     first, pages = 0, offsets.size - 1
     while first < pages:
-        end = int(np.searchsorted(offsets, offsets[first] + MOST_TOKENS, side="right")) - 1
-        end = min(max(end, first + 1), first + MOST_TOKENS // LEAST_TOKENS + 1)
+        end = int(np.searchsorted(offsets, offsets[first] + MAX_TOKENS, side="right")) - 1
+        end = min(max(end, first + 1), first + MAX_TOKENS // MIN_TOKENS + 1)
         yield first, end
         first = end
 
 
 def _sign(batch: TokenBatch) -> tuple[Sketches, Profiles]:
-    mask = batch.lengths >= LEAST_TOKENS
+    mask = batch.lengths >= MIN_TOKENS
     sketches = minhash.sign_batch(Shingles.hash(batch.hashes, batch.offsets), SLOTS) * mask[:, None]
     profiles = text_profile.sign_batch(batch, TermGroups.group(batch))
     return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
@@ -86,9 +86,7 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
     """
     zeros = (0,) * SLOTS, 0
     return [
-        (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens)))
-        if len(tokens) >= LEAST_TOKENS
-        else zeros
+        (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens))) if len(tokens) >= MIN_TOKENS else zeros
         for tokens in pages
     ]
 
@@ -115,7 +113,7 @@ def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
     return keys
 
 
-LEAST, MOST = 200, 600
+MIN_CHUNK, MAX_CHUNK = 200, 600
 
 
 def chunk_starts(hashes: Hashes) -> Places:
@@ -129,10 +127,12 @@ def chunk_starts(hashes: Hashes) -> Places:
     """
     places = [0]
     for cut in [*local_minima(hashes).tolist(), hashes.size]:
-        while cut - places[-1] > MOST:
-            start = places[-1] + LEAST
-            places.append(start + int(np.argmin(hashes[start : min(places[-1] + MOST, hashes.size - LEAST) + 1])))
-        if cut == hashes.size or min(cut - places[-1], hashes.size - cut) >= LEAST:
+        while cut - places[-1] > MAX_CHUNK:
+            start = places[-1] + MIN_CHUNK
+            places.append(
+                start + int(np.argmin(hashes[start : min(places[-1] + MAX_CHUNK, hashes.size - MIN_CHUNK) + 1]))
+            )
+        if cut == hashes.size or min(cut - places[-1], hashes.size - cut) >= MIN_CHUNK:
             places.append(cut)
     return np.array(places, np.int64)
 
@@ -142,16 +142,18 @@ def local_minima(hashes: Hashes) -> Places:
 
     Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).
     """
-    if hashes.size <= LEAST:
+    if hashes.size <= MIN_CHUNK:
         return np.zeros(0, np.int64)
     highest = np.iinfo(np.uint64).max
-    blocks = -(-hashes.size // LEAST) + 1
-    block_hashes = np.full(blocks * LEAST, highest, np.uint64)
+    blocks = -(-hashes.size // MIN_CHUNK) + 1
+    block_hashes = np.full(blocks * MIN_CHUNK, highest, np.uint64)
     block_hashes[: hashes.size] = hashes
-    rows = block_hashes.reshape(blocks, LEAST)
+    rows = block_hashes.reshape(blocks, MIN_CHUNK)
     upward = np.minimum.accumulate(rows, axis=1).ravel()
     downward = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1].ravel()
-    window = np.minimum(downward[: -LEAST + 1], upward[LEAST - 1 :])  # of LEAST hashes from each place on
+    window = np.minimum(downward[: -MIN_CHUNK + 1], upward[MIN_CHUNK - 1 :])  # of MIN_CHUNK hashes from each place on
     ahead = window[1 : hashes.size + 1]
-    behind = window[: hashes.size - LEAST]
-    return LEAST + np.flatnonzero((hashes[LEAST:] <= ahead[LEAST : hashes.size]) & (hashes[LEAST:] < behind))
+    behind = window[: hashes.size - MIN_CHUNK]
+    return MIN_CHUNK + np.flatnonzero(
+        (hashes[MIN_CHUNK:] <= ahead[MIN_CHUNK : hashes.size]) & (hashes[MIN_CHUNK:] < behind)
+    )

@@ -21,7 +21,7 @@ from ibidem_ingest.mail.own_part import signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
-from ibidem_ingest.signatures.long_text import LEAST_TOKENS, PagedTokens
+from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
@@ -70,7 +70,7 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
     """
     if strangers := [each for each in documents if not isinstance(each, Document)]:
         raise UsageError(
-            f"{short_repr(strangers[0])} is not a document", "make one with Document(id, text) or read_record"
+            f"{short_repr(strangers[0])} is not a document", "create one with Document(id, text) or read_record"
         )
     return [signatures for _, signatures in sign_stream(documents, tables)]
 
@@ -166,7 +166,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
             batch, [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)]
         ),
         titles=titles,
-        titled=is_titled,
+        title_flags=is_titled,
         profiles=text_profile.sign_batch(batch, groups),
         numbers=numbers.sign_batch(batch, groups),
         slots=minhash.sign_batch(sequences),
@@ -184,7 +184,7 @@ def encode_long(document: Document, length: int) -> bytes:
         document: The document.
         length: Its tokens.
     """
-    if length < LEAST_TOKENS and PAGE_BREAK not in document.text:
+    if length < MIN_TOKENS and PAGE_BREAK not in document.text:
         return b""
     signatures = long_text.sign_long(document)
     return signatures.encode() if signatures else b""

@@ -48,7 +48,7 @@ class SignedColumns:
         shingles: (n,) distinct shingles.
         contents: Content hashes; empty of a text without words.
         titles: Tokens of the titles, joined by one space.
-        titled: Whether each title counts.
+        title_flags: Whether each title counts.
         profiles: Text profiles; empty for none.
         numbers: Numbers of all.
         slots: (n, 100) uint16; of a text without words, anything.
@@ -64,7 +64,7 @@ class SignedColumns:
     shingles: Places
     contents: Sequence[bytes]
     titles: Sequence[str]
-    titled: Sequence[bool]
+    title_flags: Sequence[bool]
     profiles: Sequence[bytes]
     numbers: NumberColumns
     slots: NDArray[np.uint16]
@@ -88,7 +88,7 @@ class SignedColumns:
             [row if length else () for row, length in zip(slots, self.lengths.tolist(), strict=True)],
             [self.idf] * count,
             self.titles,
-            self.titled,
+            self.title_flags,
             noise.rows(self.noise),
             self.long,
         )
@@ -163,7 +163,7 @@ class SignedColumns:
             + NO_WORDS * none
             + FULL * self.features.full
             + LONG * is_long
-            + TITLED * np.array(self.titled, np.int64)
+            + TITLED * np.array(self.title_flags, np.int64)
         )
         return flags
 

@@ -21,10 +21,8 @@ from ibidem_ingest.text.tokens import TokenBatch
 
 SCHEME = "tp1:"
 LOG_SCHEME = "tl1:"
-LEAST_CHARACTERS = 3
-LEAST_KEPT = 5
-
-_NEWLINE, _ZERO = ord("\n"), ord("0")
+MIN_CHARACTERS = 3
+MIN_KEPT = 5
 
 
 def sign(tokens: Sequence[str], *, log: bool = False) -> str:
@@ -41,11 +39,11 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
     >>> sign(text), compare(sign(text), sign(text[::-1]))
     ('tp1:fceff2236fee38df0b109bd90a39a1f1', 1.0)
     """
-    counts = Counter(token for token in tokens if len(token) >= LEAST_CHARACTERS)
+    counts = Counter(token for token in tokens if len(token) >= MIN_CHARACTERS)
     highest = max(counts.values(), default=0)
     values = {token: _value(count, highest, log=log) for token, count in counts.items()}
     pairs = sorted((-value, token) for token, value in values.items() if value)
-    if len(pairs) < LEAST_KEPT:
+    if len(pairs) < MIN_KEPT:
         return ""
     lines = "\n".join(f"{token} {-value}" for value, token in pairs)
     return (LOG_SCHEME if log else SCHEME) + xxhash.xxh3_128_hexdigest(lines.encode())
@@ -56,7 +54,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> l
     data, bounds, sizes = _write_lines(batch, groups, log=log)
     digest = xxhash.xxh3_128_digest
     return [
-        digest(data[start : end - 1]) if size >= LEAST_KEPT else b""
+        digest(data[start : end - 1]) if size >= MIN_KEPT else b""
         for size, start, end in zip(sizes, bounds, bounds[1:], strict=False)
     ]
 

@@ -29,10 +29,10 @@ from ibidem_ingest.text.word_hash import C2, Hashes, wh1
 
 ITS = 0.72
 CS = 0.12
-LEAST_ALIGNED = 100
+MIN_ALIGNED = 100
 """The shortest common subsequence for which `cs` counts."""
 
-LEAST_WORDS = 100
+MIN_WORDS = 100
 ALPHABETICAL = 0.9
 """Share of neighbours in alphabetical order from which a sequence is set aside."""
 
@@ -71,7 +71,7 @@ class UniqueWords:
     @property
     def comparable(self) -> bool:
         """Whether they can be compared at all."""
-        return self.words.size >= LEAST_WORDS and not self.alphabetical
+        return self.words.size >= MIN_WORDS and not self.alphabetical
 
     def sample_keys(self) -> Hashes:
         """Return keys of about 64 neighbouring pairs: the keys that are multiples of a power of two.
@@ -113,7 +113,7 @@ class Alignment:
     @property
     def counts(self) -> bool:
         """Whether the two texts share enough words to count as similar."""
-        return self.its >= ITS or (self.cs >= CS and len(self) >= LEAST_ALIGNED)
+        return self.its >= ITS or (self.cs >= CS and len(self) >= MIN_ALIGNED)
 
 
 def sign(tokens: Sequence[str]) -> UniqueWords:
@@ -123,7 +123,7 @@ def sign(tokens: Sequence[str]) -> UniqueWords:
         tokens: In text order.
     """
     words = [tokens[place] for place in places(tokens).tolist()]
-    if len(words) < LEAST_WORDS:
+    if len(words) < MIN_WORDS:
         return NONE
     leading = [token.encode()[:8] for token in words]
     rising = sum(a <= b for a, b in pairwise(leading))
@@ -152,7 +152,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
     bounds = np.searchsorted(first, batch.offsets).tolist()
     results, places = [], []
     for start, end in pairwise(bounds):
-        if end - start < LEAST_WORDS:
+        if end - start < MIN_WORDS:
             results.append(NONE)
             places.append(np.zeros(0, np.int64))
             continue
@@ -200,7 +200,7 @@ def least_common_length(a: int, b: int) -> int:
     >>> least_common_length(8_000, 8_000), least_common_length(300, 8_000), least_common_length(100, 100)
     (960, 185, 38)
     """
-    by_cs = max(LEAST_ALIGNED, int(CS * sqrt(a * b)))
+    by_cs = max(MIN_ALIGNED, int(CS * sqrt(a * b)))
     by_its = 1.0
     for _ in range(STEPS):
         by_its = (a + b - by_its) ** ITS
@@ -210,19 +210,19 @@ def least_common_length(a: int, b: int) -> int:
 NO_PLACES: Places = np.zeros(0, np.int64)
 
 
-def common_places(a: UniqueWords, b: UniqueWords, least: int = 0) -> tuple[Places, Places]:
-    """Return the positions of the common words, in the order of the first text; empty if fewer than `least`.
+def common_places(a: UniqueWords, b: UniqueWords, minimum: int = 0) -> tuple[Places, Places]:
+    """Return the positions of the common words, in the order of the first text; empty if fewer than `minimum`.
 
     A hash that a text holds twice (two words of one hash) counts where it occurs first.
     """
     if a.words.size > b.words.size:
-        right, left = common_places(b, a, least)
+        right, left = common_places(b, a, minimum)
         order = np.argsort(left)
         return left[order], right[order]
     position = b.sorted_hashes.searchsorted(a.sorted_hashes)
     position[position == b.sorted_hashes.size] = 0
     positions = (b.sorted_hashes[position] == a.sorted_hashes).nonzero()[0]
-    if positions.size < least:
+    if positions.size < minimum:
         return NO_PLACES, NO_PLACES
     left, right = a.order[positions], b.order[position[positions]]
     order = np.argsort(left)

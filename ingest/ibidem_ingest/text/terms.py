@@ -49,7 +49,7 @@ def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
     return np.frombuffer(buffer, np.uint8).take(steps.cumsum())
 
 
-LEAST_LETTERS = 3
+MIN_LETTERS = 3
 
 _TERM = re.compile(rb"(?:[Ll]M*+){3,}+")
 
@@ -63,7 +63,7 @@ def is_term(token: str) -> bool:
     [True, False, False, False]
     """
     if token.isascii():
-        return token.isalpha() and len(token) >= LEAST_LETTERS
+        return token.isalpha() and len(token) >= MIN_LETTERS
     return _TERM.fullmatch(character_kinds(token)) is not None
 
 
@@ -104,7 +104,7 @@ class TokenShapes:
         """
         sizes = ends - starts
         has_digit, unusual = _octets_of_tokens(buffer, starts, ends)
-        shapes = cls(sizes, (sizes >= LEAST_LETTERS) & ~has_digit, has_digit)
+        shapes = cls(sizes, (sizes >= MIN_LETTERS) & ~has_digit, has_digit)
         if unusual.size:
             shapes.correct(unusual, buffer, starts.take(unusual))
         return shapes
@@ -119,7 +119,7 @@ class TokenShapes:
         digits = np.bincount(owner[np.isin(shapes, (DIGIT, SINGLE_DIGIT))], minlength=tokens.size)
         self.characters[tokens] = np.bincount(owner, minlength=tokens.size)
         self.has_digit[tokens] = digits > 0
-        self.is_term[tokens] = (letters >= LEAST_LETTERS) & (digits == 0)
+        self.is_term[tokens] = (letters >= MIN_LETTERS) & (digits == 0)
 
 
 def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Flags, Places]:

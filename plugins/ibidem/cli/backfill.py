@@ -34,7 +34,7 @@ from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.dry_run import MOST, dry_run
+from ibidem.index.dry_run import MAX_DOCUMENTS, dry_run
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
@@ -236,7 +236,7 @@ def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
 def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
     """Print the groups, the share that collapse mode would hide, and sample pairs."""
     looked_at = answer["documents"]
-    if looked_at == MOST < answer["of"]:
+    if looked_at == MAX_DOCUMENTS < answer["of"]:
         console.print(Text(f"Of {answer['of']:,} documents the first {looked_at:,} written were looked at.\n"))
     for part in report(answer):
         console.print(part)

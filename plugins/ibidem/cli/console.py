@@ -162,30 +162,30 @@ Advance = Callable[[int, int | None], None]
 
 
 @contextmanager
-def bar(doing: str) -> Iterator[Advance]:
+def bar(label: str) -> Iterator[Advance]:
     """Show a progress bar.
 
     Args:
-        doing: What is done.
+        label: What is done.
 
     Yields:
         A function that takes how many are done, and of how many, when that is known.
     """
-    with _progress(doing, TimeElapsedColumn()) as advance:
+    with _progress(label, TimeElapsedColumn()) as advance:
         yield advance
 
 
 @contextmanager
-def rated_bar(doing: str) -> Iterator[Advance]:
+def rated_bar(label: str) -> Iterator[Advance]:
     """Show a progress bar with documents per second and the remaining time.
 
     Args:
-        doing: What is done.
+        label: What is done.
 
     Yields:
         A function that takes how many are done, and of how many.
     """
-    with _progress(doing, Rate(), TimeRemainingColumn()) as advance:
+    with _progress(label, Rate(), TimeRemainingColumn()) as advance:
         yield advance
 
 

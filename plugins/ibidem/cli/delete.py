@@ -35,7 +35,7 @@ def run(
         if not yes:
             confirm(engine, document_ids)
         outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days)
-        deleted = [outcome.id for outcome in outcomes if outcome.fate is WriteStatus.DELETED]
+        deleted = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.DELETED]
         former = dict(still_held(engine, settings, document_ids))
     if as_json:
         print_json({"deleted": len(deleted), "ids": deleted, "former_indexes": former})
@@ -46,7 +46,7 @@ def run(
         messages().print(
             Text(f"still in index {index!r}, which was copied into this one: {names}; delete that index, or them in it")
         )
-    if missing := sorted(outcome.id for outcome in outcomes if outcome.fate is WriteStatus.MISSING):
+    if missing := sorted(outcome.id for outcome in outcomes if outcome.status is WriteStatus.MISSING):
         messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))
 
 

@@ -32,7 +32,7 @@ from ibidem.cli.console import (
     warn_of_labels,
     warn_once,
 )
-from ibidem.evaluation.errors import MOST, render_worst, worst_pairs
+from ibidem.evaluation.errors import MAX_LISTED, render_worst, worst_pairs
 from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
@@ -46,7 +46,7 @@ from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
-MOST_NAMES = 10
+MAX_NAMES = 10
 """So many unknown ids are printed; with `--json` all of them."""
 
 
@@ -99,7 +99,7 @@ def run(
         Labels(labels, positive, unjudged),
         pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset)),
         tuple(parse_filter(typed) for typed in filters or ()),
-        worst or MOST,
+        worst or MAX_LISTED,
     )
     if docs == "-" and (worst or worst_to):
         raise UsageError(
@@ -189,8 +189,8 @@ def mistakes(evaluation: Evaluation) -> Iterator[Text]:
 def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
     """Return the documents that occur only in the labels."""
     if evaluation.unknown:
-        names = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MOST_NAMES])
-        suffix = f" and {len(evaluation.unknown) - MOST_NAMES:,} more" if len(evaluation.unknown) > MOST_NAMES else ""
+        names = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MAX_NAMES])
+        suffix = f" and {len(evaluation.unknown) - MAX_NAMES:,} more" if len(evaluation.unknown) > MAX_NAMES else ""
         yield Text(
             f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {names}{suffix}"
         )

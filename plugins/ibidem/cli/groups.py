@@ -35,15 +35,15 @@ from ibidem.index.groups import Member, StoredReport, index_groups
 from ibidem.index.threads import index_threads
 from ibidem.index.versions import differences, index_versions
 from ibidem_dedupe import evidence
-from ibidem_dedupe.leader_clustering import MOST_LEADS
-from ibidem_dedupe.long_candidates import MOST_HOLDERS
+from ibidem_dedupe.leader_clustering import MAX_LEADS
+from ibidem_dedupe.long_candidates import MAX_HOLDERS
 from ibidem_dedupe.request import pair_policy
 from ibidem_dedupe.threads.forest import ThreadedMail
 from ibidem_dedupe.versions.version_order import Version
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
-MOST_ALTERED = 20
+MAX_ALTERED = 20
 
 
 def run(
@@ -178,7 +178,7 @@ def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
     if figures["altered"]:
         yield Text(f"\nAltered quotations: {len(figures['altered']):,}", "title")
-    for each in figures["altered"][:MOST_ALTERED]:
+    for each in figures["altered"][:MAX_ALTERED]:
         yield one_line(Text(sanitize(f"{each['id']} quotes {each['quotes']} otherwise"), "account"))
     if figures["largest"]:
         yield Text("\nLargest threads", "title")
@@ -195,10 +195,10 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     )
     if figures["capped"]:
         counts = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
-        yield Text(f"Values shared by over {MOST_HOLDERS} long texts were skipped as forms: {counts}", "account")
+        yield Text(f"Values shared by over {MAX_HOLDERS} long texts were skipped as forms: {counts}", "account")
     if figures["crowded"]:
         yield Text(
-            f"{format_count(figures['crowded'], 'document')} shared a value with over {MOST_LEADS:,} leads "
+            f"{format_count(figures['crowded'], 'document')} shared a value with over {MAX_LEADS:,} leads "
             "and were not compared with all of them",
             "account",
         )

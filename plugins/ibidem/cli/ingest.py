@@ -85,7 +85,7 @@ def run(
     names = cast("IdFrom", id_from)
     choice = Choice(format_, follow_links, id_prefix, names, language, text_column, encoding, strict)
     if yes and not sync:
-        raise UsageError("--yes deletes what --sync finds", "give --sync too")
+        raise UsageError("--yes needs --sync", "give --sync too")
     if sync:
         check_folders(paths)
     settings = load()
@@ -137,7 +137,7 @@ def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) 
 def gone_files(result: Mapping[str, Any]) -> Text:
     """Return which documents' files are gone, and how to delete the documents."""
     if not result["gone"]:
-        return Text("\nNo file of a document is gone.")
+        return Text("\nThe files of all documents still exist.")
     count, names = format_count(len(result["gone"]), "document"), name_few(result["gone"])
     if result["deleted"]:
         return Text(f"\n{count} deleted, whose files are gone: {names}")

@@ -38,10 +38,10 @@ from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_workers.groups.service import regroup, settle_all
 
-LEAST_SHARE = 0.6
+MIN_SHARE = 0.6
 """Of 60 terms so many are shared that one of the 25 rarest is."""
 
-LEAST_FOUND = 0.97
+MIN_FOUND = 0.97
 """Share of the pairs that share the least from which no advice is given."""
 
 
@@ -131,7 +131,7 @@ def lookup_advice(policy: Policy) -> str:
     ('', 'By min-hash an index finds 40 % of the pairs that share as little as ')
     """
     slots = policy.candidates.slots
-    if slots is None or (share := found_share(slots.equal)) >= LEAST_FOUND:
+    if slots is None or (share := found_share(slots.equal)) >= MIN_FOUND:
         return ""
     return (
         f"By min-hash an index finds {percent(share)} of the pairs that share as little as these figures ask for "
@@ -154,7 +154,7 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
     if policy.characters == Policy().characters:  # a preset for scans has figures of its own
         policy = replace(policy, characters=None)
     terms = policy.candidates.terms
-    if terms is None or (terms.full and terms.share >= LEAST_SHARE):
+    if terms is None or (terms.full and terms.share >= MIN_SHARE):
         return policy
     listing = ", ".join(f"{name}={value}" for name, value in parameters.items())
     raise UsageError(f"{listing}: duplicates cannot be looked up by these figures", "use them in a search, --by window")

@@ -35,7 +35,7 @@ def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1, followin
     """Serve searches over HTTP in the engine's own format, and a page for browsers."""
     settings = load()
     with share_metrics() if workers > 1 else nullcontext():
-        answer(settings, host, port, workers, beside=[partial(follow_beside, settings)] if following else [])
+        answer(settings, host, port, workers, companions=[partial(follow_beside, settings)] if following else [])
 
 
 @contextmanager
@@ -53,7 +53,7 @@ def follow_beside(settings: Settings) -> None:
 
 
 def answer(
-    settings: Settings, host: str, port: int, processes: int = 1, *, beside: Sequence[Callable[[], None]] = ()
+    settings: Settings, host: str, port: int, processes: int = 1, *, companions: Sequence[Callable[[], None]] = ()
 ) -> None:
     """Serve until Ctrl-C.
 
@@ -62,7 +62,7 @@ def answer(
         host: Address to listen on.
         port: Port to listen on.
         processes: How many answer.
-        beside: What else is done meanwhile, each in a process of its own.
+        companions: What else is done meanwhile, each in a process of its own.
 
     Raises:
         UsageError: The gateway's libraries are not installed, or the address is in use.
@@ -72,4 +72,4 @@ def answer(
     except ModuleNotFoundError as error:
         raise UsageError(f"the gateway needs {error.name}", install_command("gateway")) from error
     message = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
-    serve(settings, (host, port), lambda url: messages().print(Text(message % url)), processes, beside)
+    serve(settings, (host, port), lambda url: messages().print(Text(message % url)), processes, companions)

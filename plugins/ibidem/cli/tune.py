@@ -85,12 +85,12 @@ def run(
         ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json, on_page), settings)
         return
     if on_page:
-        raise UsageError("--page shows what --ask asks", "give --ask N too")
+        raise UsageError("--page needs --ask", "give --ask N too")
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters
         )
-    tuning = tune(collection, pair_labels, learn=learn, whole=whole)
+    tuning = tune(collection, pair_labels, learn=learn, collection_size=whole)
     if save and tuning.improves:
         keep(tuning, save, settings)
     show(tuning, save, as_json=as_json)

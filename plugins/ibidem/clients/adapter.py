@@ -75,11 +75,11 @@ class ClientAdapter(ABC):
         """Return the request that a client method builds from its arguments, without sending it."""
 
     @abstractmethod
-    def start(self, ask: ApiRequest) -> Any:
+    def start(self, request: ApiRequest) -> Any:
         """Send a request; an asynchronous client returns an awaitable."""
 
     @abstractmethod
-    def read(self, ask: ApiRequest, answer: Any) -> Any:
+    def read(self, request: ApiRequest, answer: Any) -> Any:
         """Parse the JSON of a response."""
 
     @abstractmethod
@@ -123,8 +123,8 @@ def format_parameter(value: object) -> str:
     return value.decode() if isinstance(value, bytes) else as_text(value)
 
 
-def request_json(ask: ApiRequest) -> bytes | None:
+def request_json(request: ApiRequest) -> bytes | None:
     """Return the body of a request, as plain JSON: clients send bytes unchanged."""
-    if ask.lines is not None:
-        return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in ask.lines)
-    return None if ask.body is None else orjson.dumps(ask.body)
+    if request.lines is not None:
+        return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in request.lines)
+    return None if request.body is None else orjson.dumps(request.body)

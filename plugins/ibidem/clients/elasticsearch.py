@@ -52,21 +52,23 @@ class ElasticsearchAdapter(ClientAdapter):
         return capture_request(getattr(twin, method)(**arguments))
 
     @override
-    def start(self, ask: ApiRequest) -> Any:
-        client = self.client.options(ignore_status=ask.passed_over) if ask.passed_over else self.client
-        if ask.passed_over or ask.packed:
+    def start(self, request: ApiRequest) -> Any:
+        client = self.client.options(ignore_status=request.ok_statuses) if request.ok_statuses else self.client
+        if request.ok_statuses or request.packed:
             client = copy_in_version(client, version_of(self.client))
-        if ask.packed:
+        if request.packed:
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - of our copy
-        headers = {**self.request.headers, "accept": JSON, "content-type": JSON if ask.lines is None else LINES}
-        return client.perform_request(ask.method, ask.path, params=ask.params, headers=headers, body=request_json(ask))
+        headers = {**self.request.headers, "accept": JSON, "content-type": JSON if request.lines is None else LINES}
+        return client.perform_request(
+            request.method, request.path, params=request.params, headers=headers, body=request_json(request)
+        )
 
     @override
-    def read(self, ask: ApiRequest, answer: Any) -> Any:
+    def read(self, request: ApiRequest, answer: Any) -> Any:
         self.meta = answer.meta
         if self.meta.status < 300:
             return answer.body
-        if self.meta.status in ask.passed_over:
+        if self.meta.status in request.ok_statuses:
             return {}
         raise IgnoredStatus(answer)
 

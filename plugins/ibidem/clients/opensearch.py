@@ -40,23 +40,23 @@ class OpenSearchAdapter(ClientAdapter):
         return capture_request(getattr(twin, method)(**arguments))
 
     @override
-    def start(self, ask: ApiRequest) -> Any:
+    def start(self, request: ApiRequest) -> Any:
         client_options = {name: self.request.params[name] for name in CLIENT_S_OWN if name in self.request.params}
-        headers = {**self.request.headers, "content-type": JSON if ask.lines is None else LINES}
+        headers = {**self.request.headers, "content-type": JSON if request.lines is None else LINES}
         statuses = client_options.get("ignore", ())
-        client_options["ignore"] = (*([statuses] if isinstance(statuses, int) else statuses), *ask.passed_over)
-        body, transport = request_json(ask), self.client.transport
-        if ask.packed:
+        client_options["ignore"] = (*([statuses] if isinstance(statuses, int) else statuses), *request.ok_statuses)
+        body, transport = request_json(request), self.client.transport
+        if request.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
         return transport.perform_request(
-            ask.method, ask.path, params={**ask.params, **client_options}, headers=headers, body=body
+            request.method, request.path, params={**request.params, **client_options}, headers=headers, body=body
         )
 
     @override
-    def read(self, ask: ApiRequest, answer: Any) -> Any:
+    def read(self, request: ApiRequest, answer: Any) -> Any:
         if not isinstance(answer, Mapping) or "error" not in answer:
             return answer
-        if answer.get("status") in ask.passed_over:
+        if answer.get("status") in request.ok_statuses:
             return {}
         raise IgnoredStatus(answer)
 

@@ -171,8 +171,8 @@ def answer(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
 async def answer_async(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
     """Async version of `answer`."""
 
-    async def send(ask: ApiRequest) -> Any:
-        return adapter.read(ask, await adapter.start(ask))
+    async def send(request: ApiRequest) -> Any:
+        return adapter.read(request, await adapter.start(request))
 
     try:
         return adapter.filtered_response(await run_async(flow, send))

@@ -70,7 +70,7 @@ Signals = Mapping[str, Mapping[str, object]]
 
 WIDEST = Policy(level="partial")
 
-MOST_MISREAD = 20
+MAX_MISREAD = 20
 """Misread words that are listed."""
 
 EXAMPLES = 3
@@ -219,7 +219,7 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
 
 def find_misread(a: Words, b: Words, table: Table | None) -> list[Misread]:
     """Return the first words that were misread in one of two texts."""
-    return list(islice(misread_words(a.tokens, b.tokens, table), MOST_MISREAD)) if table else []
+    return list(islice(misread_words(a.tokens, b.tokens, table), MAX_MISREAD)) if table else []
 
 
 def with_examples(evidence: Evidence | None, examples: Sequence[Misread]) -> Evidence | None:

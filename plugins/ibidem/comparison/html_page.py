@@ -22,7 +22,7 @@ from ibidem.grouped_search.explanations import format_count, page_range, reason
 from ibidem_dedupe.reasons import percent
 from ibidem_ingest.document import Document
 
-MOST = 150
+MAX_DOTS = 150
 """Dots along one side; the pages of a longer text are put together."""
 
 FAINTEST = 0.02
@@ -92,7 +92,7 @@ def dot_plot(passages: Sequence[Passage], a: PageNumbers, b: PageNumbers) -> Dot
         a: Pages of the first text.
         b: Pages of the second text.
     """
-    columns, rows = min(MOST, a.count), min(MOST, b.count)
+    columns, rows = min(MAX_DOTS, a.count), min(MAX_DOTS, b.count)
     of_a, of_b = a.of_word * columns // a.count, b.of_word * rows // b.count
     shared = np.zeros((rows, columns), np.int64)
     first = np.zeros((rows, columns), np.int64)

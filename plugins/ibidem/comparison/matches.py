@@ -18,7 +18,7 @@ import numpy as np
 from ibidem.comparison.word_places import Words
 from ibidem_ingest.signatures.unique_words import longest
 
-LEAST = 8
+MIN_PASSAGE = 8
 PLACES = 16
 """The most places in the other text that one run is tried at; a form's empty lines would have thousands."""
 
@@ -69,7 +69,7 @@ def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
     return next((n for n in range(limit) if a[i + n] != b[j + n]), limit)
 
 
-def runs(a: Sequence[str], b: Sequence[str], min_length: int = LEAST) -> list[Run]:
+def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> list[Run]:
     """Find the runs of words that both texts have: the longest at each position of `a`, without overlaps there.
 
     Args:
@@ -126,7 +126,7 @@ OPEN = 4
 """Passages that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two."""
 
 
-LEAST_WORDS = 8
+MIN_WORDS = 8
 """Words of runs and anchors that make a passage; fewer are chance."""
 
 DENSE = 0.15
@@ -245,7 +245,7 @@ def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | N
         runs: The runs, which stay in any case.
     """
     length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
-    if passage.words >= LEAST_WORDS and passage.words >= DENSE * length:
+    if passage.words >= MIN_WORDS and passage.words >= DENSE * length:
         return passage
     exact_runs = tuple(run for run in passage.runs if run in runs)
     return Passage(exact_runs) if exact_runs else None

@@ -202,9 +202,9 @@ def cut_paragraphs(stretches: Sequence[TextSpan]) -> Iterator[list[Run]]:
         for line in [*([""] if span.page else []), *span.text.splitlines(keepends=True)]
     )
     number = 0
-    numbered: list[tuple[int, Run]] = []
+    numbered_runs: list[tuple[int, Run]] = []
     for run in lines:
-        numbered.append((number, run))
+        numbered_runs.append((number, run))
         number += run.kind != "page" and run.text.endswith(PARAGRAPH)
-    for _, group in groupby(numbered, lambda each: each[0]):
+    for _, group in groupby(numbered_runs, lambda each: each[0]):
         yield [run for _, run in group]

@@ -21,8 +21,8 @@ WORD = 20
 FIRST = EXAMINED + 100
 """Words of each text that are cut at first; where they do not show how a difference ends, all are."""
 
-LONGEST_RUN = 6
-LONGEST_WORD = 24
+MAX_RUN = 6
+MAX_WORD = 24
 
 Kind = Literal["same", "gap", "lead", "duplicate"]
 Place = tuple[int, int, int, int]
@@ -54,17 +54,17 @@ class DiffSide:
     words: list[str]
 
     @classmethod
-    def cut(cls, text: str, most: int | None = None) -> "DiffSide":
+    def cut(cls, text: str, limit: int | None = None) -> "DiffSide":
         """Cut a text.
 
         Args:
             text: The text.
-            most: How many words to cut at most; None: all.
+            limit: How many words to cut at most; None: all.
 
         >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
-        cut = list(islice(chunks(text), most))
+        cut = list(islice(chunks(text), limit))
         return cls([chunk.tokens for chunk in cut], [text[chunk.start : chunk.end] for chunk in cut])
 
 
@@ -212,7 +212,7 @@ def shorten(run: Sequence[str]) -> str:
     >>> shorten("a b c d e f g h i j k l".split())
     'a b c … l (12 words)'
     """
-    run = [word if len(word) <= LONGEST_WORD else f"{word[:LONGEST_WORD]}…" for word in run]
-    if len(run) <= LONGEST_RUN:
+    run = [word if len(word) <= MAX_WORD else f"{word[:MAX_WORD]}…" for word in run]
+    if len(run) <= MAX_RUN:
         return " ".join(run)
     return f"{' '.join(run[:3])} … {run[-1]} ({len(run):,} words)"

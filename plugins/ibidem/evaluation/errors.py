@@ -21,7 +21,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-MOST = 10
+MAX_LISTED = 10
 """So many are listed, half of either kind where there are enough of both."""
 
 SLICE = 50_000
@@ -71,7 +71,7 @@ class SignedDocuments:
     policy: Policy
     matcher: LongTextMatcher | None = None
 
-    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MOST) -> list[Mistake]:
+    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MAX_LISTED) -> list[Mistake]:
         """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs.
 
         Args:

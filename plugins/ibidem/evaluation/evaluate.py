@@ -14,7 +14,7 @@ from ibidem.evaluation.agreement import (
     components,
     count_evidence,
 )
-from ibidem.evaluation.errors import MOST, Mistake, SignedDocuments
+from ibidem.evaluation.errors import MAX_LISTED, Mistake, SignedDocuments
 from ibidem.evaluation.labels import (
     Pair,
     count_labelled,
@@ -147,7 +147,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     *,
     progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
-    worst: int = MOST,
+    worst: int = MAX_LISTED,
 ) -> Evaluation:
     """Sign documents in memory and compare the duplicates that are found with labels.
 
@@ -171,7 +171,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
 
-def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MOST) -> Evaluation:
+def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MAX_LISTED) -> Evaluation:
     """Compare the duplicates among signed documents with labels.
 
     Args:

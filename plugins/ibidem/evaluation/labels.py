@@ -53,14 +53,14 @@ class Condition:
     typed: str
     terms: tuple[tuple[str, str, float], ...]
 
-    def holds(self, row: Row, where: str) -> bool:
+    def holds(self, row: Row, location: str) -> bool:
         """Return whether a row meets the condition.
 
         Args:
             row: Values by column.
-            where: The row's place, for messages.
+            location: The row's place, for messages.
         """
-        return all(OPERATORS[sign](number(row, column, where), bound) for column, sign, bound in self.terms)
+        return all(OPERATORS[sign](number(row, column, location), bound) for column, sign, bound in self.terms)
 
 
 def parse_condition(typed: str) -> Condition:
@@ -83,12 +83,12 @@ def parse_condition(typed: str) -> Condition:
     return Condition(typed, tuple((each[1], each[2], float(each[3])) for each in terms if each))
 
 
-def number(row: Row, column: str, where: str) -> float:
+def number(row: Row, column: str, location: str) -> float:
     """Parse a number of a row."""
     try:
         return float(row[column])
     except (TypeError, ValueError) as error:
-        raise UsageError(f"{where}: {column} is {row[column]!r}", "it has to be a number") from error
+        raise UsageError(f"{location}: {column} is {row[column]!r}", "it has to be a number") from error
 
 
 def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected: bool = True) -> set[Pair]:

@@ -46,7 +46,7 @@ class Truth:
         part: Sequence[int],
         true: set[Pair],
         unjudged: set[Pair],
-        whole: int = 0,
+        collection_size: int = 0,
     ) -> "Truth":
         """Split the sets into folds by a hash of their first id, independent of the order of the files."""
         row = {name: at for at, name in enumerate(collection.ids)}
@@ -55,7 +55,7 @@ class Truth:
             first[position] = min(name, first.get(position, name))
         fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
         judged, not_judged = (cls.number_pairs(pairs, row) for pairs in (true, unjudged))
-        return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, whole / len(row)))
+        return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, collection_size / len(row)))
 
     @staticmethod
     def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Rows:

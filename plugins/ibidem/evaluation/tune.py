@@ -31,7 +31,7 @@ SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
 DEFAULT = 66
 """The similarity of the default figures."""
 
-LEAST_SETS = 10
+MIN_SETS = 10
 """Duplicate sets without which nothing is chosen: two for each fold."""
 
 MANY_SETS = 50
@@ -172,14 +172,14 @@ class Tuning:
         }
 
 
-def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: int = 0) -> Tuning:
+def tune(collection: Collection, labels: Labels, *, learn: bool = False, collection_size: int = 0) -> Tuning:
     """Choose figures by labels.
 
     Args:
         collection: Signed documents.
         labels: Labelled pairs of the documents.
         learn: Whether to learn a rule as well.
-        whole: How many documents the whole collection has, where these are a sample of it; 0: these are all.
+        collection_size: How many documents the whole collection has, where these are a sample of it; 0: these are all.
 
     Raises:
         UsageError: Labels that cannot be read, contradict each other, name documents that are not there, or are of
@@ -190,12 +190,12 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, whole: 
     labelled = count_labelled(labels.path, named & ids, len(ids))
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    tuning = choose_figures(collection, true - unjudged, unjudged, learn=learn, whole=whole)
+    tuning = choose_figures(collection, true - unjudged, unjudged, learn=learn, collection_size=collection_size)
     return replace(tuning, labelled=labelled)
 
 
 def choose_figures(
-    collection: Collection, true: set[Pair], unjudged: set[Pair], *, learn: bool = False, whole: int = 0
+    collection: Collection, true: set[Pair], unjudged: set[Pair], *, learn: bool = False, collection_size: int = 0
 ) -> Tuning:
     """Choose figures by pairs.
 
@@ -204,16 +204,16 @@ def choose_figures(
         true: Pairs that are duplicates.
         unjudged: Pairs that nothing is known of.
         learn: Whether to learn a rule as well.
-        whole: How many documents the whole collection has.
+        collection_size: How many documents the whole collection has.
     """
     part = components(collection.ids, true)
     sets = sum(count > 1 for count in np.bincount(part).tolist())
-    if sets < LEAST_SETS:
+    if sets < MIN_SETS:
         raise UsageError(
             f"{sets} sets of duplicates are too few to choose figures on",
-            f"label {LEAST_SETS}, better {MANY_SETS} or more",
+            f"label {MIN_SETS}, better {MANY_SETS} or more",
         )
-    truth = Truth.build(collection, part, true, unjudged, whole)
+    truth = Truth.build(collection, part, true, unjudged, collection_size)
     counts = count(truth, ["", *OTHERS] if sets >= MANY_SETS else [""])
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
     best_figures = best(totals)

@@ -107,11 +107,11 @@ class DedupeProxy:
         self.metrics.count_search(response["dedupe"])
         return response
 
-    async def send(self, ask: ApiRequest) -> Json:
+    async def send(self, request: ApiRequest) -> Json:
         """Send a request with the caller's rights, and return the JSON of the response."""
-        form = JSON if ask.lines is None else LINES
-        reply = await self._request(ask.method, ask.path, ask.params, form, content(ask))
-        return {} if reply.status in ask.passed_over else self._read(reply)
+        form = JSON if request.lines is None else LINES
+        reply = await self._request(request.method, request.path, request.params, form, content(request))
+        return {} if reply.status in request.ok_statuses else self._read(reply)
 
     async def send_lines(self, path: str, params: Mapping[str, str], lines: bytes) -> Json:
         """Send several searches unchanged, and return the JSON of the response.
@@ -193,16 +193,16 @@ def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, 
     return api_request, None, perf_counter() - began
 
 
-def search_stage(ask: ApiRequest) -> Stage | None:
+def search_stage(request: ApiRequest) -> Stage | None:
     """Return the stage of a search that a request belongs to; None for other requests."""
-    if not ask.path.endswith("/_search") or ask.body is None:
+    if not request.path.endswith("/_search") or request.body is None:
         return None
-    is_packed = ask.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"]
-    return "window" if is_packed and ask.body.get("track_total_hits") else "fetch"
+    is_packed = request.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"]
+    return "window" if is_packed and request.body.get("track_total_hits") else "fetch"
 
 
-def content(ask: ApiRequest) -> bytes | None:
+def content(request: ApiRequest) -> bytes | None:
     """Serialize a request's body."""
-    if ask.lines is not None:
-        return b"".join(dump_json(line) + b"\n" for line in ask.lines)
-    return None if ask.body is None else dump_json(ask.body)
+    if request.lines is not None:
+        return b"".join(dump_json(line) + b"\n" for line in request.lines)
+    return None if request.body is None else dump_json(request.body)

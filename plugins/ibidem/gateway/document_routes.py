@@ -25,7 +25,7 @@ from ibidem.gateway.openapi import (
     SearchParameters,
     StrictQuery,
 )
-from ibidem.index.alerts import LONGEST_NAME, AlertReport, find_alert, find_new, list_reports
+from ibidem.index.alerts import MAX_NAME, AlertReport, find_alert, find_new, list_reports
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
@@ -141,7 +141,7 @@ def lock_index() -> Iterator[None]:
         _whole_index.release()
 
 
-MOST_WORDS = 2_000
+MAX_WORDS = 2_000
 
 
 async def check_overrides(request: Request) -> None:
@@ -169,7 +169,7 @@ class Word(StrictQuery):
     a: Id
     b: Id
     verdict: str = Field(description=f"{' or '.join(VERDICTS)}.")
-    reason: str = Field(default="", max_length=MOST_WORDS)
+    reason: str = Field(default="", max_length=MAX_WORDS)
     author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
 
 
@@ -200,7 +200,7 @@ alert_router = APIRouter(prefix="/ibidem/alerts", tags=["alerts"])
 ATOM = "http://www.w3.org/2005/Atom"
 SHOWN = 50
 
-Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_length=LONGEST_NAME)]
+Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_length=MAX_NAME)]
 
 
 @alert_router.get("/{name}.atom", response_class=Response, responses={200: {"content": {"application/atom+xml": {}}}})

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from fastapi import FastAPI, Query
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ibidem_dedupe.parameters import DEEPEST, PAIR_LEVEL, PARAMETERS, Mode, Parameter
+from ibidem_dedupe.parameters import MAX_WINDOW, PAIR_LEVEL, PARAMETERS, Mode, Parameter
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
@@ -82,7 +82,7 @@ def add_errors(responses: dict[str, Any]) -> None:
         responses.setdefault(status, {"description": description, "content": content})
 
 
-LONGEST_QUERY = 10_000
+MAX_QUERY = 10_000
 
 
 class StrictQuery(BaseModel):
@@ -108,12 +108,12 @@ Deduped: type[StrictQuery] = create_model(
 class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the table above
     """The parameters of a grouped search."""
 
-    q: str = Field(description=QUERY_HELP, max_length=LONGEST_QUERY)
+    q: str = Field(description=QUERY_HELP, max_length=MAX_QUERY)
     filter: list[str] = Field(
         default=[],
         description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current.",
     )
-    page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
+    page: int = Field(default=1, ge=1, le=MAX_WINDOW, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
     def request(self, mode: Mode, engine: Engine) -> DedupeRequest:

@@ -98,15 +98,15 @@ async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Ans
     Raises:
         HttpError: The client disconnected.
     """
-    doing, leaving = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request))
+    label, leaving = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request))
     try:
-        await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
-        if doing.done():
-            return doing.result()
+        await asyncio.wait((label, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if label.done():
+            return label.result()
         raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
     finally:
         leaving.cancel()
-        doing.cancel()
+        label.cancel()
 
 
 async def wait_for_disconnect(request: Request) -> None:

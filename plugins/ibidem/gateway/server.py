@@ -30,7 +30,7 @@ def serve(
     listening_at: Listening,
     ready: Callable[[str], None] = lambda _: None,
     processes: int = 1,
-    beside: Sequence[Work] = (),
+    companions: Sequence[Work] = (),
 ) -> None:
     """Serve requests until SIGTERM; running requests are finished first.
 
@@ -41,7 +41,7 @@ def serve(
         listening_at: Where to listen.
         ready: Called with the address of the page once callers are let in.
         processes: How many answer; each has limits of its own.
-        beside: What else is done, each in a process of its own, for as long as requests are answered.
+        companions: What else is done, each in a process of its own, for as long as requests are answered.
 
     Raises:
         UsageError: The address is in use or not one of this machine.
@@ -60,10 +60,10 @@ def serve(
 
     ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
     with listening:
-        if processes == 1 and not beside:
+        if processes == 1 and not companions:
             serve_here()
         else:
-            run_processes([*[serve_here] * processes, *beside])
+            run_processes([*[serve_here] * processes, *companions])
 
 
 def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:

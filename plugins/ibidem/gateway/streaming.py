@@ -81,19 +81,19 @@ class StreamedResponse:
 
     async def run(self) -> None:
         """Forward the request and its response."""
-        doing, leaving = asyncio.ensure_future(self._exchange()), asyncio.ensure_future(self._wait_for_disconnect())
+        label, leaving = asyncio.ensure_future(self._exchange()), asyncio.ensure_future(self._wait_for_disconnect())
         try:
-            await asyncio.wait((doing, leaving), return_when=asyncio.FIRST_COMPLETED)
-            if not doing.done():
+            await asyncio.wait((label, leaving), return_when=asyncio.FIRST_COMPLETED)
+            if not label.done():
                 raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
-            doing.result()
+            label.result()
         except TimeoutError as error:
             raise HttpError(
                 504, "timeout_exception", f"no data was transferred for {MAX_WAIT_S:.0f} seconds"
             ) from error
         finally:
             leaving.cancel()
-            doing.cancel()
+            label.cancel()
 
     async def _exchange(self) -> None:
         scope, headers = self._request.scope, self._request.headers

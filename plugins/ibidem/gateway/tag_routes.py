@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
 from ibidem.gateway.dependencies import CallersEngine, WithCaller
-from ibidem.gateway.document_routes import MOST_WORDS, answer, check_overrides, lock_index
+from ibidem.gateway.document_routes import MAX_WORDS, answer, check_overrides, lock_index
 from ibidem.gateway.openapi import Id, LevelQuery, NoParameters, StrictQuery
 from ibidem.gateway.table import as_table
 from ibidem.index import tag_report
@@ -22,7 +22,7 @@ from ibidem.index.tags import (
     readable_tags,
 )
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.tags import LONGEST_TAG, MOST_DOCUMENTS, USUAL, Action, Kind, Tags
+from ibidem_dedupe.tags import MAX_DOCUMENTS, MAX_TAG, USUAL, Action, Kind, Tags
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 
@@ -32,8 +32,8 @@ tag_router = APIRouter(prefix="/ibidem/tags", tags=["tags"])
 class TagChange(StrictQuery):
     """Tags for documents, or for the group or thread of one."""
 
-    tag: str = Field(max_length=2 * LONGEST_TAG, description=f"{', '.join(USUAL)}, or a word of your own.")
-    ids: list[Id] = Field(min_length=1, max_length=MOST_DOCUMENTS, description="The documents, by their ids.")
+    tag: str = Field(max_length=2 * MAX_TAG, description=f"{', '.join(USUAL)}, or a word of your own.")
+    ids: list[Id] = Field(min_length=1, max_length=MAX_DOCUMENTS, description="The documents, by their ids.")
     of: Kind = Field(
         default="document", description="document, or all duplicates (group) or mails (thread) of one document."
     )
@@ -41,7 +41,7 @@ class TagChange(StrictQuery):
     seen: int | None = Field(
         default=None, ge=1, description="Number of documents that were shown; if it has changed, nothing is tagged."
     )
-    reason: str = Field(default="", max_length=MOST_WORDS)
+    reason: str = Field(default="", max_length=MAX_WORDS)
     author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
 
     def target(self, engine: Engine) -> TagTarget:

@@ -63,7 +63,7 @@ class Caller:
             return ""
 
 
-MOST = 100
+MAX_CALLERS = 100
 """Callers whose connections are kept."""
 
 
@@ -94,7 +94,7 @@ class Engines:
                 seconds = float(self._settings.gateway_timeout)
                 engine = open_for_caller(self._settings.address, index, caller.headers, seconds)
             self._engines[index, caller] = engine
-            if len(self._engines) > MOST:
+            if len(self._engines) > MAX_CALLERS:
                 # Another thread may be reading with it: its connections are closed when the last one lets go of it.
                 self._engines.popitem(last=False)
         return engine

@@ -29,7 +29,7 @@ from ibidem.grouped_search.stats import ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
@@ -245,9 +245,9 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
         facets: Whether to count facets of the window.
     """
     start_time = perf_counter()
-    check_page(page, size, deepest=sys.maxsize if request.by == "stored" else DEEPEST)
+    check_page(page, size, deepest=sys.maxsize if request.by == "stored" else MAX_WINDOW)
     check_scope(query, request)
-    deepest = DEEPEST if order == "relevance" else request.window
+    deepest = MAX_WINDOW if order == "relevance" else request.window
     codec = cursor_codec(engine.cursor_key(), engine.index, query, request, order)
     cursor = codec.decode(request.cursor)
     page_request = PageRequest(

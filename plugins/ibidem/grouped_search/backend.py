@@ -7,7 +7,7 @@ from typing import Protocol
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import CursorCodec, NextPage
 from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
@@ -97,7 +97,7 @@ class PageRequest:
     start: int
     size: int
     tables: Collection[str] = ()
-    deepest: int = DEEPEST
+    deepest: int = MAX_WINDOW
     may_leave_out: bool = True
     portion: Portion | None = None
     next_page: NextPage | None = None

@@ -38,7 +38,7 @@ def format_count(number: object, singular: str, plural: str = "") -> str:
     return f"{number:,} {plural or singular + 's'}"
 
 
-LONGEST_TITLE = 80
+MAX_TITLE = 80
 """Characters of another text's title; those of old books fill a paragraph."""
 
 
@@ -86,8 +86,8 @@ def relation(why: Why, other: str, own_name: str = "") -> str:
         smallest = min((shared for side in SIDES if (shared := common_share(why, side)) is not None), default=1.0)
         return words[name] + (f" (about {percent(smallest)} of the text shared)" if smallest < HALF else "")
     location = place(why, "other" if direction == "part of" else "own")
-    if len(other) > LONGEST_TITLE:
-        other = f"{other[:LONGEST_TITLE].rsplit(' ', 1)[0]} …"
+    if len(other) > MAX_TITLE:
+        other = f"{other[:MAX_TITLE].rsplit(' ', 1)[0]} …"
     if own_name:
         phrase = f"{own_name} {'is ' * (direction == 'part of')}{direction} {other}"
     else:

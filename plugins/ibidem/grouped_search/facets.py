@@ -12,7 +12,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_ingest.dates import EPOCH
 from ibidem_ingest.signatures.packed import NO_DATE
 
-MOST = 12
+MAX_SOURCES = 12
 """Sources that are listed."""
 
 
@@ -43,7 +43,7 @@ def count_facets(window: Window) -> Facets:
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]
-    return Facets(to_counts(count_sources(window, MOST)), to_counts(count_tables(window)), years)
+    return Facets(to_counts(count_sources(window, MAX_SOURCES)), to_counts(count_tables(window)), years)
 
 
 @dataclass(frozen=True, slots=True)

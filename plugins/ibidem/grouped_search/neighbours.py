@@ -18,7 +18,7 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.packed import read_length
 
 UNKNOWN = Passage("")
-MOST_WORDS = 5_000
+MAX_WORDS = 5_000
 """Words of a passage; a longer text is not read, so that a window of books fits into memory."""
 
 
@@ -58,7 +58,7 @@ class WindowOverlaps:
 
 def is_passage(hit: Hit) -> bool:
     """Return whether a hit is signed, and short enough to be a passage."""
-    return hit.packed is not None and read_length(hit.packed) <= MOST_WORDS
+    return hit.packed is not None and read_length(hit.packed) <= MAX_WORDS
 
 
 def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage:
@@ -69,7 +69,7 @@ def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage
         fields: Which of them are read.
 
     >>> read_passage({"text": "Rent is due.", "meta": {"document": 7}}, PassageFields("meta.document"))
-    Passage(text='Rent is due.', document='7', date='', source='')
+    Passage(text='Rent is due.', document='7', date='', source='', title='')
     """
     text, document = read_path(source, fields.text), read_path(source, fields.document)
     is_name = isinstance(document, str | int) and not isinstance(document, bool)

@@ -19,7 +19,7 @@ from ibidem.grouped_search.stats import LateDocument, late_members, response_sta
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.pairs import LongSignatureCache
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
@@ -246,13 +246,13 @@ class GroupedPage:
     account: Json
 
 
-def check_page(page: int, size: int, deepest: int = DEEPEST) -> None:
+def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
     """Refuse a page that is beyond every window."""
     if page < 1 or size < 1:
         raise UsageError(f"page {page} of size {size} does not exist", "page and size are whole numbers from 1 on")
     if (page - 1) * size >= deepest:
         raise UsageError(
-            f"page {page} of size {size} lies beyond the first {DEEPEST:,} hits", "narrow the query, or add a filter"
+            f"page {page} of size {size} lies beyond the first {MAX_WINDOW:,} hits", "narrow the query, or add a filter"
         )
 
 

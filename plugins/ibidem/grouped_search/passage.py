@@ -13,7 +13,7 @@ from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.word_runs import RUN, hash_words, runs
 from ibidem_ingest.errors import UsageError, short_repr
 
-MOST_HOLDERS = 4
+MAX_HOLDERS = 4
 """Passages of a document that may begin with one run: a heading that more of them repeat says nothing from then on.
 
 What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
@@ -169,9 +169,9 @@ class CutWords:
         numbers = np.searchsorted(self.ends, rows, "right") - 1
         for row, number, key in zip(rows.tolist(), numbers.tolist(), keys[rows].tolist(), strict=True):
             others = holders.get((self.documents[number], key), ())
-            if row + RUN > self.ends[number + 1] or (len(others) > MOST_HOLDERS and number >= others[MOST_HOLDERS]):
+            if row + RUN > self.ends[number + 1] or (len(others) > MAX_HOLDERS and number >= others[MAX_HOLDERS]):
                 continue
-            for other in others[:MOST_HOLDERS]:
+            for other in others[:MAX_HOLDERS]:
                 if other != number:
                     starts[number, other].append(row - self.ends[number])
         return starts

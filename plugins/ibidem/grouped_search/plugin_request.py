@@ -10,7 +10,7 @@ from typing import Any
 
 from ibidem.grouped_search.dsl.depth import grows
 from ibidem.grouped_search.dsl.request import DslSearch
-from ibidem.grouped_search.facets import MOST, FacetBucket, Facets
+from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import count_others
 from ibidem_dedupe.parameters import PRESETS
@@ -89,7 +89,7 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
     years = [(each["year"], each["documents"], each["groups"]) for each in counts["years"]]
-    return Facets(to_counts(counts["sources"][:MOST]), to_counts(counts["tables"]), years)
+    return Facets(to_counts(counts["sources"][:MAX_SOURCES]), to_counts(counts["tables"]), years)
 
 
 def with_current_tables(account: Json, current: Collection[str]) -> Json:
@@ -105,8 +105,7 @@ def does(search: DslSearch) -> bool:
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
     supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
-    by_retriever = "retriever" in search.ranking
-    return supported and not by_retriever and not search.joins and search.size > 0 and decides(search.request)
+    return supported and not search.joins and search.size > 0 and decides(search.request)
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from ibidem.grouped_search.backend import SearchBackend, document_ref
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe import evidence
-from ibidem_dedupe.long_candidates import LEAST
+from ibidem_dedupe.long_candidates import MIN_SHARED
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
@@ -52,7 +52,7 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in kinds}
     values |= long_clues(signatures)
-    min_shared = LEAST | {clue: kind.several(policy).min_shared for clue, kind in kinds.items() if kind.several}
+    min_shared = MIN_SHARED | {clue: kind.several(policy).min_shared for clue, kind in kinds.items() if kind.several}
     return SignatureLookup(
         values, {clue: count for clue, count in min_shared.items() if clue in values}, own_id=packed.id
     )

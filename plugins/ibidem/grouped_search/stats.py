@@ -9,7 +9,7 @@ import numpy as np
 
 from ibidem.grouped_search.response import Group, Pages
 from ibidem.grouped_search.window import Window
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Hit
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -45,7 +45,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
     request: DedupeRequest,
     match_count: int,
     tables: Collection[str] = (),
-    deepest: int = DEEPEST,
+    deepest: int = MAX_WINDOW,
     only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
     """Build the account of a page of groups: counts of its window and its groups.
@@ -126,7 +126,7 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     shown_count: int,
     leads: int,
     groups: int,
-    deepest: int = DEEPEST,
+    deepest: int = MAX_WINDOW,
     unread_count: int = 0,
 ) -> dict[str, object]:
     """Return the documents and groups of the account.

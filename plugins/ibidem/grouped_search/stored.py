@@ -22,7 +22,7 @@ from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Hit, Ranking
 from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -158,9 +158,9 @@ def most_members(page_request: PageRequest) -> int:
     """Return how many documents of a group the page needs: those shown, or all if the lead is chosen among them."""
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
-        return MOST_MEMBERS
+        return MAX_MEMBERS
     count = request.max_per_group if portion is None else max(request.max_per_group, portion.offset + portion.size)
-    return min(MOST_MEMBERS, 1 + count)
+    return min(MAX_MEMBERS, 1 + count)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 A run searches, groups what was reported before together with the hits, reported documents first, and reports the leads
 among the hits: a document that repeats one reported before joins it and is passed over, whatever its id. What was
-reported is kept with its packed signatures, the latest `MOST_REPORTED` documents of each alert.
+reported is kept with its packed signatures, the latest `MAX_REPORTED` documents of each alert.
 """
 
 import base64
@@ -21,8 +21,8 @@ from ibidem_engines.stored_presets import lookup_presets
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 
-MOST_REPORTED = 5_000
-LONGEST_NAME = 100
+MAX_REPORTED = 5_000
+MAX_NAME = 100
 SAVED, REPORTED = "saved:", "reported:"
 """Beginnings of the keys of alerts, and of what each reported."""
 
@@ -45,9 +45,9 @@ class Alert:
 
     def __post_init__(self) -> None:
         """Refuse an invalid name, and a search that cannot be run."""
-        if not 0 < len(self.name) <= LONGEST_NAME or not all(each.isalnum() or each in "-_." for each in self.name):
+        if not 0 < len(self.name) <= MAX_NAME or not all(each.isalnum() or each in "-_." for each in self.name):
             raise UsageError(
-                f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {LONGEST_NAME}"
+                f"alert name {self.name!r} is not allowed", f"use letters, digits, - _ and ., at most {MAX_NAME}"
             )
         self.to_query()
         if (request := parse_request(dict(self.dedupe), mode="indent", later=True)).membership:
@@ -196,7 +196,7 @@ def keep(engine: Engine, name: str, reports: Sequence[AlertReport], hits: Sequen
     }
     if entries:
         engine.put_records("alerts", entries)
-    if excess := len(reports) + len(hits) - MOST_REPORTED:
+    if excess := len(reports) + len(hits) - MAX_REPORTED:
         keys = [key for key, _ in engine.get_records("alerts", report_prefix(name))] if excess > 0 else []
         engine.delete_records("alerts", keys[: max(0, excess)])
 

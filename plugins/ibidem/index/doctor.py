@@ -125,7 +125,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
     yield from check_plugin(open_index, info.name)
     if not info.exists:
         yield Check(
-            "index", ok=True, what=f"{settings.index!r} does not exist yet", remedy="ibidem ingest PATH makes it"
+            "index", ok=True, what=f"{settings.index!r} does not exist yet", remedy="create it with: ibidem ingest PATH"
         )
         return
     yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")

@@ -161,12 +161,12 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
     outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, beats=beats)
     engine.refresh()
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
-    if kept := [outcome for outcome in outcomes if outcome.fate in (WriteStatus.STALE, WriteStatus.REFUSED)]:
+    if kept := [outcome for outcome in outcomes if outcome.status in (WriteStatus.STALE, WriteStatus.REFUSED)]:
         first = kept[0]
-        newer = "leave the version out, which deletes whatever is there, or name a newer one"
+        newer = "leave the version out, which deletes any version, or name a newer one"
         raise UsageError(
             f"{len(kept)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
-            newer if first.fate is WriteStatus.STALE else "delete it by the name of its index",
+            newer if first.status is WriteStatus.STALE else "delete it by the name of its index",
         )
     return outcomes
 

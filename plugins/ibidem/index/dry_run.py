@@ -24,7 +24,7 @@ from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.backfill.trial import Rates, measure_rates
 from ibidem_workers.ingest import Interruption
 
-MOST = 200_000
+MAX_DOCUMENTS = 200_000
 """Documents that are looked at, in the order of writing: their signatures take 3 KB each."""
 
 SAMPLES = 3
@@ -157,7 +157,7 @@ class _Tally:
         self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to a maximum number."""
-        tables, budget = Tables(settings.tables), MOST
+        tables, budget = Tables(settings.tables), MAX_DOCUMENTS
         began = perf_counter()
         for batch in documents:
             fit = [each for each in batch if self._fits(each, source.text_field, settings.max_text)][:budget]
@@ -235,15 +235,15 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
     with open_for_backfill(settings) as (engine, source):
         source.check("memory")
         check_fields(source)
-        upto = source.newest()
-        documents = sum(map(source.count, all_writes(upto)))
-        hits = tally.hits(source, settings, read_all(source, upto))
+        end = source.newest()
+        documents = sum(map(source.count, all_writes(end)))
+        hits = tally.hits(source, settings, read_all(source, end))
         try:
             words = load_overrides(engine)
         except NoIndex:
             words = []
         shelf = LongTextIndex(tally.read_long, policy)
-        groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MOST)))
+        groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MAX_DOCUMENTS)))
         leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
         titles = {name: each.document.title for name, each in leads.items()}
         trial = try_backfill(source, settings, tally.places(groups.names))

@@ -31,7 +31,7 @@ from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-LARGEST = 10
+MAX_LISTED = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
 """The columns themselves."""
@@ -93,7 +93,7 @@ class IndexGroups:
     def largest(self) -> Sequence[tuple[DocumentRef, int]]:
         """The leads of the largest groups, with the groups' sizes."""
         several = ((lead, size) for lead, size in self._counts.items() if size > 1)
-        first = sorted(several, key=lambda each: (-each[1], each[0]))[:LARGEST]
+        first = sorted(several, key=lambda each: (-each[1], each[0]))[:MAX_LISTED]
         return [(self.names[lead], size) for lead, size in first]
 
     @property
@@ -273,7 +273,7 @@ class StoredReport:
         largest: list[tuple[int, str]] = []
         for batch in store.sizes():
             sizes.update(1 + followers for followers in batch.values())
-            largest = nsmallest(LARGEST, [*largest, *((-1 - size, group) for group, size in batch.items())])
+            largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
         return {
             "level": "near",
             "documents": counts.documents,

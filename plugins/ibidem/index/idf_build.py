@@ -41,14 +41,14 @@ class ReservoirSample:
 
 
 SAMPLED = 200
-LEAST_CHARACTERS = 300
+MIN_CHARACTERS = 300
 """Shorter texts are not judged."""
 
 READ = 5_000
 """Characters of a text that are kept."""
 
-LEAST_JUDGED = 5
-LEAST_SHARE = 0.2
+MIN_JUDGED = 5
+MIN_SHARE = 0.2
 """Share of documents in another language from which it is said: some Latin pages are no mistake."""
 
 
@@ -89,9 +89,9 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
         The problem; None when there is none, or when too few texts are long enough to judge.
     """
     languages = [code for text in texts if (code := detect(text))]
-    strange, judged = sum(not are_related(language, code) for code in languages), len(languages)
-    foreign = judged >= LEAST_JUDGED and strange >= LEAST_SHARE * judged
-    return ForeignShare(language, strange, judged) if foreign else None
+    unknown_terms, judged = sum(not are_related(language, code) for code in languages), len(languages)
+    foreign = judged >= MIN_JUDGED and unknown_terms >= MIN_SHARE * judged
+    return ForeignShare(language, unknown_terms, judged) if foreign else None
 
 
 class LanguageSampler:
@@ -103,7 +103,7 @@ class LanguageSampler:
     def sample(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
         """Yield documents and refusals."""
         for item in items:
-            if isinstance(item, Document) and len(item.text) > LEAST_CHARACTERS:
+            if isinstance(item, Document) and len(item.text) > MIN_CHARACTERS:
                 self._lots[item.language].add(item.text[:READ])
             yield item
 
@@ -189,8 +189,8 @@ def build_table(
             f"{error.what} of {language!r}; {times:,} documents say that their language is {other!r}",
             f"count these with --language {other}, or give the documents their `language`",
         ) from error
-    strange = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
-    return BuiltTable(table, tally.others, tally.refused, strange)
+    unknown_terms = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
+    return BuiltTable(table, tally.others, tally.refused, unknown_terms)
 
 
 def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterator[str]:

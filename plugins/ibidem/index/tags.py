@@ -11,7 +11,7 @@ from ibidem.index.threads import index_threads
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.tags import (
-    MOST_DOCUMENTS,
+    MAX_DOCUMENTS,
     Action,
     Kind,
     LastEntry,
@@ -135,10 +135,10 @@ def change_tag(  # noqa: PLR0913 - what an entry holds, by name
         UsageError: A tag that is not allowed, or too many documents for one entry.
     """
     tag = read_tag(tag)
-    if not 0 < len(target.names) <= MOST_DOCUMENTS:
+    if not 0 < len(target.names) <= MAX_DOCUMENTS:
         raise UsageError(
             f"{len(target.names):,} documents are too {'many' if target.names else 'few'} for one step",
-            f"tag from one to {MOST_DOCUMENTS:,} at once",
+            f"tag from one to {MAX_DOCUMENTS:,} at once",
         )
     contents = read_contents(engine, target.names)
     if missing := [name for name in target.names if name not in contents]:

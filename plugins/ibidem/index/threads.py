@@ -14,7 +14,7 @@ from ibidem_dedupe.threads.parents import Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
 from ibidem_engines.engine import Engine
 
-LARGEST = 10
+MAX_LISTED = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class IndexThreads:
         """Return the report as `ibidem groups --threads --json` prints it."""
         sizes = Counter(row.thread for row in self.rows)
         reasons = Counter(row.by for row in self.rows if row.by is not None)
-        largest = sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:LARGEST]
+        largest = sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:MAX_LISTED]
         inclusive = sum(row.inclusive for row in self.rows)
         return {
             "mails": len(self.rows),

@@ -11,7 +11,7 @@ from ibidem_dedupe.versions.versioned_document import versioned_documents
 from ibidem_dedupe.versions.works import Works
 from ibidem_engines.engine import Engine
 
-LARGEST = 10
+MAX_LISTED = 10
 
 Difference = tuple[Version, Sequence[Piece]]
 """A version, and where it differs from its predecessor."""
@@ -30,7 +30,7 @@ class IndexVersions:
     def as_json(self) -> dict[str, object]:
         """Return the report as `ibidem groups --versions --json` prints it."""
         sizes = Counter(row.work for row in self.rows)
-        largest = sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:LARGEST]
+        largest = sorted(sizes.items(), key=lambda each: (-each[1], each[0]))[:MAX_LISTED]
         current = {row.work: row.id for row in self.rows if row.current}
         return {
             "documents": len(self.rows),

@@ -16,8 +16,8 @@ Response = Mapping[str, Any]
 GroupSearch = Callable[[str, int], Response]
 """Returns the best groups for a question: the question, and how many."""
 
-MOST_PASSAGES = 1_000
-MOST_DUPLICATES = 100
+MAX_PASSAGES = 1_000
+MAX_DUPLICATES = 100
 """Duplicates that a passage names, unless `dedupe_max_per_group` says otherwise."""
 
 OPTIONS: Mapping[str, object] = {"dedupe": "collapse", "dedupe_explain": True}
@@ -62,8 +62,8 @@ class PassageSearch:
         Raises:
             UsageError: `k` is out of range, or a hit has no text.
         """
-        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_PASSAGES:
-            raise UsageError(f"k is {short_repr(k)}", f"give a whole number from 1 to {MOST_PASSAGES:,}")
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_PASSAGES:
+            raise UsageError(f"k is {short_repr(k)}", f"give a whole number from 1 to {MAX_PASSAGES:,}")
         return [read_passage(hit, self.text_field) for hit in self.search(question, k)["hits"]["hits"]]
 
 
@@ -96,8 +96,8 @@ def search_client(
 
     def groups(question: str, size: int) -> Response:
         """Search by the client."""
-        found: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
-        return found
+        response: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
+        return response
 
     return PassageSearch(groups, text_field)
 
@@ -149,7 +149,7 @@ engine's own list
         raise UsageError(
             f"dedupe={mode!r} would return copies as passages", "use 'collapse', or 'off' for the engine's own list"
         )
-    most = min(MOST_DUPLICATES, read("dedupe_window", found.get("dedupe_window", WINDOW)))
+    most = min(MAX_DUPLICATES, read("dedupe_window", found.get("dedupe_window", WINDOW)))
     return found if mode == "off" else {"dedupe_max_per_group": most, **found}
 
 

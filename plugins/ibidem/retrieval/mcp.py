@@ -33,9 +33,9 @@ from ibidem_ingest.idf.store import Tables
 Arguments = ParamSpec("Arguments")
 Answer = dict[str, Any]
 
-MOST_GROUPS = 100
-MOST_DUPLICATES = 100
-LONGEST_TEXT = 4_000
+MAX_GROUPS = 100
+MAX_DUPLICATES = 100
+MAX_TEXT = 4_000
 """Characters of a text in an answer; a model pays for each."""
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
@@ -83,7 +83,7 @@ class Tools:
     def search(
         self,
         query: Annotated[str, Field(description='Words and "phrases"; empty: all documents')],
-        size: Annotated[int, Field(ge=1, le=MOST_GROUPS, description="Number of different texts")] = 10,
+        size: Annotated[int, Field(ge=1, le=MAX_GROUPS, description="Number of different texts")] = 10,
         page: Annotated[int, Field(ge=1)] = 1,
         filters: Annotated[
             list[str] | None,
@@ -97,7 +97,7 @@ class Tools:
                 "dedupe": "collapse",
                 "dedupe_explain": True,
                 "dedupe_keep": keep,
-                "dedupe_max_per_group": MOST_DUPLICATES,
+                "dedupe_max_per_group": MAX_DUPLICATES,
             }
         )
         asked = parse_query(query, filters or ()) if query.strip() else match_all(filters or ())
@@ -122,7 +122,7 @@ class Tools:
                 "level": each.evidence.level,
                 "reason": reason(each.evidence.why, title),
             }
-            for each in found.duplicates[:MOST_DUPLICATES]
+            for each in found.duplicates[:MAX_DUPLICATES]
         ]
         return {
             "id": found.id,
@@ -146,7 +146,7 @@ class Tools:
         shared = sorted(found.shared, key=lambda region: -region.words)[:10]
         return found.as_json() | {
             "reason": reason(found.evidence.why, left.title or left.id) if found.evidence else "",
-            "shared": [{"words": each.words, "text": left.text[slice(*each.a)][:LONGEST_TEXT]} for each in shared],
+            "shared": [{"words": each.words, "text": left.text[slice(*each.a)][:MAX_TEXT]} for each in shared],
         }
 
     def groups(self) -> Answer:
@@ -162,8 +162,8 @@ def shown_hit(hit: Mapping[str, Any]) -> Answer:
     return {
         "id": hit["_id"],
         **{name: source[name] for name in ("title", "date", "source", "url") if source.get(name)},
-        "text": text[:LONGEST_TEXT],
-        **({"cut": len(text)} if len(text) > LONGEST_TEXT else {}),
+        "text": text[:MAX_TEXT],
+        **({"cut": len(text)} if len(text) > MAX_TEXT else {}),
         "size": hit.get("_dedupe", {}).get("size", 1),
         "duplicates": members(hit),
     }

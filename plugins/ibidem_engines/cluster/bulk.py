@@ -15,8 +15,8 @@ State = tuple[Name, tuple[int, int]]
 """Where a document is, and the sequence number and primary term of its last write."""
 
 
-MOST_BYTES = 8 << 20
-MOST_ACTIONS = 2_000
+MAX_BYTES = 8 << 20
+MAX_ACTIONS = 2_000
 TOO_LARGE = 413
 CONFLICT = 409
 MISSING = 404
@@ -97,7 +97,7 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
     size = 0
     for action in actions:
         length = len(action.body or b"")
-        if part and (size + length > MOST_BYTES or len(part) == MOST_ACTIONS):
+        if part and (size + length > MAX_BYTES or len(part) == MAX_ACTIONS):
             yield part
             part, size = [], 0
         part.append(action)
@@ -116,19 +116,19 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
             items = _send(cluster, [actions[position] for position in remaining])
             if any(isinstance(item, Failure) and item.status == BUSY for item in items):
                 cluster.throttle.reject()
-        busy: list[int] = []
+        busy_positions: list[int] = []
         for position, item in zip(remaining, items, strict=True):
             if isinstance(item, Failure):
-                busy.append(position)
+                busy_positions.append(position)
                 response = item
             else:
                 outcomes[position] = item
-        if not busy:
+        if not busy_positions:
             return [outcomes[position] for position in range(len(actions))]
         if turn == len(cluster.waits):
             raise to_engine_error(response, cluster.label)
         cluster.wait(turn)
-        remaining, turn = busy, turn + 1
+        remaining, turn = busy_positions, turn + 1
 
 
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
@@ -150,7 +150,7 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
     return [_item(next(iter(item.values())), cluster.label) for item in answer["items"]]
 
 
-def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
+def _item(item: Mapping[str, Any], location: str) -> ActionOutcome | Failure:
     """Read the result of one action; a temporary failure is returned, an error of the whole request is raised."""
     status = int(item["status"])
     if "error" not in item:
@@ -162,7 +162,7 @@ def _item(item: Mapping[str, Any], where: str) -> ActionOutcome | Failure:
         return ActionOutcome(status, reason=failure.reason)
     if find_fault(failure).soon:
         return failure
-    raise to_engine_error(failure, where)
+    raise to_engine_error(failure, location)
 
 
 def _failure(status: int, item: Mapping[str, Any]) -> Failure:

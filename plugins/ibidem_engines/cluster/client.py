@@ -92,7 +92,7 @@ KINDS: dict[str, Fault] = {
     SHARDS: Fault(
         Unavailable, "not every copy of the index took part", "try again, or look at the logs of the nodes", soon=True
     ),
-    "index_not_found_exception": Fault(NoIndex, "", "make the index with: ibidem ingest PATH"),
+    "index_not_found_exception": Fault(NoIndex, "", "create the index with: ibidem ingest PATH"),
     "circuit_breaking_exception": Fault(Unavailable, "its memory is full", "try again, or give it more", soon=True),
     "rejected_execution_exception": _BUSY,
     "es_rejected_execution_exception": _BUSY,
@@ -104,6 +104,7 @@ KINDS: dict[str, Fault] = {
     "process_cluster_event_timeout_exception": _BUSY,
     "node_disconnected_exception": _NODE,
     "node_not_connected_exception": _NODE,
+    "task_cancelled_exception": Fault(Unavailable, "it was cancelled by an administrator", "try again"),
     "unavailable_shards_exception": _RED,
     "no_shard_available_action_exception": _RED,
     "index_create_block_exception": Fault(
@@ -168,7 +169,7 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
         place: The address without secrets, to be named.
 
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
-    'opensearch+http://host:9200: no such index [news]; make the index with: ibidem ingest PATH'
+    'opensearch+http://host:9200: no such index [news]; create the index with: ibidem ingest PATH'
     """
     fault = find_fault(failure)
     message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
@@ -294,21 +295,21 @@ class ClusterClient:
             self._wire.close()
         self._wire = None
 
-    def _send(self, ask: ApiRequest) -> Any:
+    def _send(self, request: ApiRequest) -> Any:
         try:
-            if ask.lines is not None:
-                return self.ask_lines(ask.path, map(orjson.dumps, self._lines(ask)), **ask.params)
-            return self.ask(ask.method, ask.path, ask.body, **ask.params)
+            if request.lines is not None:
+                return self.ask_lines(request.path, map(orjson.dumps, self._lines(request)), **request.params)
+            return self.ask(request.method, request.path, request.body, **request.params)
         except Permanent as error:
             cause = error.__cause__
-            if not (isinstance(cause, Failure) and cause.status in ask.passed_over):
+            if not (isinstance(cause, Failure) and cause.status in request.ok_statuses):
                 raise
             return {}
 
-    def _lines(self, ask: ApiRequest) -> Iterable[Mapping[str, Any]]:
+    def _lines(self, request: ApiRequest) -> Iterable[Mapping[str, Any]]:
         """Yield the lines of a request; in `_msearch` every second one is a body."""
-        lines = ask.lines or ()
-        if not ask.path.endswith("/_msearch"):
+        lines = request.lines or ()
+        if not request.path.endswith("/_msearch"):
             return lines
         return [{**self._search_parts, **line} if position % 2 else line for position, line in enumerate(lines)]
 

@@ -28,7 +28,7 @@ from ibidem_engines.cluster.ranking import read_hit
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import IN_HEADS, RequestFlow, Target
-from ibidem_engines.stored_groups import MOST_MEMBERS, Collapsed, GroupHit, Members, Order, Place
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
 CHUNK = 1_000
@@ -116,7 +116,7 @@ class ClusterCollapse:
         Returns:
             The server's answer to the first search, and the collapsed ranking.
         """
-        counted_off = place.start + size <= self.layout.most_hits
+        counted_off = place.start + size <= self.layout.max_hits
         request = {
             **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
             **(extras or {}),
@@ -166,7 +166,7 @@ class ClusterCollapse:
         Returns:
             The server's hits, and the documents; no hits where these groups hold more than are shown.
         """
-        size = min(TOGETHER, self.layout.most_hits, limit * len(groups))
+        size = min(TOGETHER, self.layout.max_hits, limit * len(groups))
         if not size:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
@@ -184,8 +184,8 @@ class ClusterCollapse:
         """Read documents of some groups; see `EngineSearch.members`."""
         if not groups:
             return Members((), {})
-        limit = min(limit, MOST_MEMBERS, self.layout.most_hits)
-        size = min(TOGETHER, self.layout.most_hits, max(100, 2 * limit * len(groups)))
+        limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
+        size = min(TOGETHER, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
             "aggs": {OWN: filter_aggregations(self.body, {"groups": _sizes(groups)})}
         }
@@ -219,7 +219,7 @@ class ClusterCollapse:
         """
         if place.search_after is None and not can_restart:
             raise UsageError(
-                f"page beyond the first {self.layout.most_hits:,} groups",
+                f"page beyond the first {self.layout.max_hits:,} groups",
                 "go on with dedupe_cursor from the page before it",
             )
         offset, next_place = (0, place.search_after) if place.search_after is not None else (place.start, None)
@@ -228,7 +228,7 @@ class ClusterCollapse:
             body: Clause = {
                 **self.body,
                 **FIELDS,
-                "size": min(CHUNK, self.layout.most_hits),
+                "size": min(CHUNK, self.layout.max_hits),
                 "track_total_hits": False,
             }
             if next_place is not None:

@@ -219,8 +219,8 @@ def _near(words: Sequence[str], slop: int, name: str) -> Clause:
     """Build a query for words in any order with few others between them, like FTS5's NEAR; slop counts moves."""
     field, _, boost = name.partition("^")
     each = [{"match": {"query": word, "max_gaps": 0, "ordered": True}} for word in words]
-    near: Clause = {"all_of": {"intervals": each, "ordered": False, "max_gaps": slop}}
-    return {"intervals": {field: near | ({"boost": float(boost)} if boost else {})}}
+    phrase_clause: Clause = {"all_of": {"intervals": each, "ordered": False, "max_gaps": slop}}
+    return {"intervals": {field: phrase_clause | ({"boost": float(boost)} if boost else {})}}
 
 
 def _condition(condition: Filter, fields: Fields) -> Clause:

@@ -104,8 +104,11 @@ class WholeSerializer(OrjsonSerializer):
     """JSON by orjson that also keeps the bytes that were parsed."""
 
     def loads(self, data: bytes) -> Any:
-        """Read JSON."""
-        read = super().loads(data)
+        """Read JSON; what is none is text, so that the status of a proxy's answer says what is wrong."""
+        try:
+            read = super().loads(data)
+        except SerializationError:
+            return data.decode(errors="replace")
         return Answer(read, data) if isinstance(read, dict) else read
 
 

@@ -138,7 +138,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
             raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
         body: dict[str, Any] = {
             "query": dsl.clause(Query(filters=tuple(filters)), self.fields),
-            "size": min(size, index_layout.most_hits),
+            "size": min(size, index_layout.max_hits),
             "track_total_hits": False,
             **dsl.packed_options(),
         }

@@ -80,17 +80,17 @@ class SettledNames:
             return GroupSet(home, self.entries[apart[0]], tuple(apart))
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
-    def unite(self, within: Sequence[str]) -> GroupSet:
+    def unite(self, indices: Sequence[str]) -> GroupSet:
         """Settle all indexes as one set.
 
         Args:
-            within: Aliases and data streams that stand for no other index.
+            indices: Aliases and data streams that stand for no other index.
 
         Raises:
             UsageError: Groups of a part of them are settled with other indexes, or by other figures.
         """
         home = self.names.home
-        if outside := [source for source in self.wide if source not in (home, *within)]:
+        if outside := [source for source in self.wide if source not in (home, *indices)]:
             raise self._overlap(home, outside)
         others = [source for source in self.entries if source != home]
         figures = [checkpoint_of(self.entries[source]).policy for source in others]

@@ -23,7 +23,7 @@ from ibidem_engines.cluster.index import Layout, read
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
-from ibidem_engines.cluster.settled_leads import MOST, KeyMarks, SettledLeads
+from ibidem_engines.cluster.settled_leads import MAX_LEADS, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import Hit
 from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
@@ -72,7 +72,7 @@ class ClusterGroups(StoredGroups):
         self._layout = layout
         self._parts = shards(layout)
         self._identities: Mapping[str, str] | None = None
-        self._settled = {part: SettledLeads(MOST // max(1, len(self._parts))) for part in self._parts}
+        self._settled = {part: SettledLeads(MAX_LEADS // max(1, len(self._parts))) for part in self._parts}
 
     @override
     def parts(self) -> list[ShardRef]:
@@ -93,23 +93,27 @@ class ClusterGroups(StoredGroups):
         return deletions(self._cluster, self._parts)
 
     @override
-    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(stretch.part), _read([LEADS, _numbers(stretch)], size))
+    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._documents(self._shard(seq_range.part), _read([LEADS, _numbers(seq_range)], size))
 
     @override
-    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(stretch.part), _read([_numbers(stretch)], size))
+    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._documents(self._shard(seq_range.part), _read([_numbers(seq_range)], size))
 
     @override
-    def count_leads(self, stretch: SeqNoRange) -> int:
-        body: Clause = {"query": {"bool": {"filter": [LEADS, _numbers(stretch)]}}, "size": 0, "track_total_hits": True}
-        return int(self._search(self._shard(stretch.part), body)["hits"]["total"]["value"])
+    def count_leads(self, seq_range: SeqNoRange) -> int:
+        body: Clause = {
+            "query": {"bool": {"filter": [LEADS, _numbers(seq_range)]}},
+            "size": 0,
+            "track_total_hits": True,
+        }
+        return int(self._search(self._shard(seq_range.part), body)["hits"]["total"]["value"])
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
         key_marks = KeyMarks(keys)
-        for part, number in upto.items():
+        for part, number in end.items():
             if number:
                 search = self._settled[part].search(key_marks, number, partial(self._packed, part, number))
                 conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
@@ -117,10 +121,10 @@ class ClusterGroups(StoredGroups):
                 hits += self._cluster.hold(look_up.carriers(search.keys, search.writes))
         return hits
 
-    def _packed(self, part: ShardRef, upto: int, start: int, size: int) -> list[tuple[int, bytes]]:
+    def _packed(self, part: ShardRef, end: int, start: int, size: int) -> list[tuple[int, bytes]]:
         """Read the packed values of leads from a sequence number on."""
         body = {
-            "query": {"bool": {"filter": [LEADS, {"range": {"_seq_no": {"gte": start, "lt": upto}}}]}},
+            "query": {"bool": {"filter": [LEADS, {"range": {"_seq_no": {"gte": start, "lt": end}}}]}},
             "sort": ["_seq_no"],
             "size": size,
             "track_total_hits": False,
@@ -167,10 +171,10 @@ class ClusterGroups(StoredGroups):
             body["search_after"] = hits[-1]["sort"]
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
+    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
         places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
-        if upto is not None:  # each shard numbers its writes separately
-            places = [(self._shard(part), [{"range": {"_seq_no": {"lt": upto[part]}}}]) for part in upto]
+        if end is not None:  # each shard numbers its writes separately
+            places = [(self._shard(part), [{"range": {"_seq_no": {"lt": end[part]}}}]) for part in end]
         members: list[GroupedDocument] = []
         for start in range(0, len(ids), SLICE):
             batch = list(ids[start : start + SLICE])
@@ -267,9 +271,9 @@ class ClusterGroups(StoredGroups):
         return self._cluster.hold(answer_to(target.search(body)))
 
 
-def _numbers(stretch: SeqNoRange) -> Clause:
+def _numbers(seq_range: SeqNoRange) -> Clause:
     """Return the filter for documents in a range of sequence numbers."""
-    return {"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}
+    return {"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}
 
 
 def _read(conditions: Sequence[Clause], size: int) -> Clause:

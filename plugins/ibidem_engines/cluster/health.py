@@ -60,7 +60,7 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
 def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     """Ask the server why the first shard of an index is unassigned."""
     body = {"index": index, "shard": 0, "primary": True}
-    request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, passed_over=PASSED_OVER)
+    request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=PASSED_OVER)
     answer = cluster.hold(answer_to(request))
     info = answer.get("unassigned_info", {})
     reasons = [
@@ -98,7 +98,7 @@ def _has_disk_threshold(cluster: ClusterClient) -> bool:
 
 
 def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
-    return cluster.hold(answer_to(ApiRequest("GET", path, params, passed_over=PASSED_OVER)))
+    return cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=PASSED_OVER)))
 
 
 FORBIDDEN_OR_MISSING = (403, 404)
@@ -122,7 +122,7 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
         index: The index or alias.
         fields: Names of a document's fields in the settings.
     """
-    answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", passed_over=FORBIDDEN_OR_MISSING)
+    answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", ok_statuses=FORBIDDEN_OR_MISSING)
     paths: dict[str, str] = {}
     for each in answer.values():
         paths |= dict(_flat(each.get("mappings", {})))

@@ -17,7 +17,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
 VERSION = "3"
-MOST_HITS = 10_000
+MAX_HITS = 10_000
 MISSING = 404
 _PARTS = (
     "*.aliases",
@@ -48,7 +48,7 @@ class Layout:
         schemas: The signature schema of each index that has one.
         bare: Those without ibidem's fields.
         shard_counts: How many primary shards each has, in the same order.
-        most_hits: The largest window that all of them allow.
+        max_hits: The largest window that all of them allow.
         pipelines: The search pipelines that they put behind every search.
         aliases: The indexes behind each of their aliases and data streams.
         streams: The data stream of each index that is of one.
@@ -63,7 +63,7 @@ class Layout:
     schemas: Mapping[str, str]
     bare: tuple[str, ...]
     shard_counts: Mapping[str, int]
-    most_hits: int
+    max_hits: int
     pipelines: tuple[str, ...]
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     streams: Mapping[str, str] = field(default_factory=dict)
@@ -115,7 +115,7 @@ def read_layout(
     """
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
-    answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, passed_over=passed_over)
+    answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=passed_over)
     metadata = {name: _own_meta(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
@@ -126,7 +126,7 @@ def read_layout(
         schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
         bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
         shard_counts={name: int(index_settings[name].get("number_of_shards", 1)) for name in indices},
-        most_hits=min((int(each.get("max_result_window", MOST_HITS)) for each in settings), default=MOST_HITS),
+        max_hits=min((int(each.get("max_result_window", MAX_HITS)) for each in settings), default=MAX_HITS),
         pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
         aliases=_aliases(answer),
         streams={name: str(each["data_stream"]) for name, each in answer.items() if "data_stream" in each},
@@ -156,7 +156,7 @@ def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
     """Refuse to read a missing index, and an index that another version signed."""
     if not layout.indices:
-        raise NoIndex(f"no index {index!r} in {cluster.label}", "make it with: ibidem ingest PATH")
+        raise NoIndex(f"no index {index!r} in {cluster.label}", "create it with: ibidem ingest PATH")
     if fault := schema_fault(layout):
         raise Permanent(f"{cluster.label}: {fault[0]}", fault[1])
 
@@ -176,7 +176,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
 def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
     """Return which search pipeline removes hits, and the remedy."""
     for name in pipelines:
-        answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", passed_over=(MISSING,))
+        answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", ok_statuses=(MISSING,))
         steps = answer.get(name, {}).get("response_processors", [])
         if any("collapse" in step for step in steps):
             problem = (
@@ -335,7 +335,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
 
 
 def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
-    request = ApiRequest("GET", f"/_cluster/health/{quote_index(indices)}", {"filter_path": HEALTH}, passed_over=HIDDEN)
+    request = ApiRequest("GET", f"/_cluster/health/{quote_index(indices)}", {"filter_path": HEALTH}, ok_statuses=HIDDEN)
     answer: Mapping[str, Any] = cluster.hold(answer_to(request))
     return answer
 

@@ -40,7 +40,7 @@ class LeadLookUp:
 
     def __init__(self, target: Target, layout: Layout, conditions: Sequence[Clause]) -> None:
         self._target = target
-        self._kinds, self._hit_limit = layout.kinds, layout.most_hits
+        self._kinds, self._hit_limit = layout.kinds, layout.max_hits
         self._conditions = list(conditions)
 
     def carriers(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:

@@ -158,8 +158,8 @@ def search_ledger(head: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFl
         return None
     if "error" in answer:
         raise _search_error(answer)
-    found: Mapping[str, Any] = answer
-    return found
+    response: Mapping[str, Any] = answer
+    return response
 
 
 def _search_error(answer: Mapping[str, Any]) -> Exception:

@@ -28,7 +28,7 @@ TOGETHER = 250
 APART = 30
 """Searches in a request when each is asked for alone."""
 
-MOST_TOGETHER = 1_000
+MAX_TOGETHER = 1_000
 """Hits from which on searches are parted."""
 
 SAMPLE_EVERY, FREQUENT = 10, 5
@@ -43,7 +43,7 @@ OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
 class _Question:
     """The values of one class for one search; compared by identity."""
 
-    at: int
+    position: int
     name: LookupField
     search: SignatureLookup
 
@@ -93,7 +93,7 @@ class LookUp:
     def __init__(self, target: Target, layout: Layout, clause: Clause | None) -> None:
         self._target = target
         self._kinds = layout.kinds
-        self._limit = layout.most_hits
+        self._limit = layout.max_hits
         self._clause = clause
         self._answers: list[_Answer] = []
 
@@ -106,7 +106,7 @@ class LookUp:
         count_questions = [each for each in questions if not each.search.limit]
         questions = [each for each in questions if each.search.limit]
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
-        parts = [asking for chunk in chunks if (asking := [each for each in direct if each.at in chunk])]
+        parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
         separate = self._distinct_bodies([*count_questions, *(each for each in questions if each.min_shared > 1)])
         batch = list(separate)[:APART]
         answers = yield from self._send([*map(self._shared_body, parts), *map(orjson.loads, batch)])
@@ -126,15 +126,15 @@ class LookUp:
     def _shared_body(self, questions: Sequence[_Question]) -> Clause:
         """Build one search for the values of all lookups."""
         clauses = [self._carries(name, values, 1) for name, values in _group_values(questions).items()]
-        return self._body(clauses, MOST_TOGETHER)
+        return self._body(clauses, MAX_TOGETHER)
 
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to their lookups; values with too many hits are searched for separately."""
-        hits_by_question = self._hits_by_question(questions, hits if total <= MOST_TOGETHER else hits[::SAMPLE_EVERY])
-        if total <= MOST_TOGETHER:
+        hits_by_question = self._hits_by_question(questions, hits if total <= MAX_TOGETHER else hits[::SAMPLE_EVERY])
+        if total <= MAX_TOGETHER:
             for question, hits_by_name in hits_by_question.items():
                 sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
-                self._answers[question.at].add(question, sorted_hits, len(sorted_hits))
+                self._answers[question.position].add(question, sorted_hits, len(sorted_hits))
             return
         frequent = {question for question, hits in hits_by_question.items() if len(hits) >= FREQUENT}
         yield from self._ask_apart([each for each in questions if not frequent or each in frequent])
@@ -195,7 +195,7 @@ class LookUp:
         elif question.search.own_id and question.name == "content" and total > len(hits):
             clause = self._carries(question.name, question.values, question.min_shared)
             ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own_id)])
-        self._answers[question.at].add(question, other_hits, total)
+        self._answers[question.position].add(question, other_hits, total)
 
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Search for values of long texts, in halves if there are too many hits; one value with too many is skipped.
@@ -215,11 +215,11 @@ class LookUp:
                 elif len(values) > 1:
                     middle = len(values) // 2
                     halves += [(question, values[:middle]), (question, values[middle:])]
-                elif question.name not in self._answers[question.at].capped:
-                    self._answers[question.at].capped.append(question.name)
+                elif question.name not in self._answers[question.position].capped:
+                    self._answers[question.position].capped.append(question.name)
             parts = halves
         for question, hits_by_name in hits_by_question.items():
-            answer = self._answers[question.at]
+            answer = self._answers[question.position]
             sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
             answer.add(question, sorted_hits, 0 if question.name in answer.capped else len(sorted_hits))
 

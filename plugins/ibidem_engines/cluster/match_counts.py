@@ -15,16 +15,16 @@ from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEADS, UNSIGNED
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.reindex import Marks, ShardRef
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target
-from ibidem_engines.stored_groups import MOST_GROUPS, MatchCounts
+from ibidem_engines.stored_groups import MAX_GROUPS, MatchCounts
 from ibidem_engines.ttl_cache import TtlCache
 
 OWN = "ibidem_groups"
 """Name of the aggregation that counts all matches."""
 
-MOST_NAMED = 1_000
+MAX_NAMED = 1_000
 """Groups of two or more up to which their names are read, so that other groups are not asked for their documents."""
 
-MOST_KEPT = 1_000
+MAX_KEPT = 1_000
 """The most searches of which counts are kept."""
 
 WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
@@ -100,7 +100,7 @@ class CountCache:
 
     def put(self, count: CountResult) -> None:
         """Store the counts, for a bounded number of searches."""
-        if len(self.cache) >= MOST_KEPT:
+        if len(self.cache) >= MAX_KEPT:
             self.cache.clear()
         self.cache.put(self.key, count)
 
@@ -157,7 +157,7 @@ class MatchCounter:
             **self._writes,
         }
         if self.layout.shards == 1:
-            aggs["several"] = {"terms": {"field": GROUP, "size": MOST_NAMED, "min_doc_count": 2}}
+            aggs["several"] = {"terms": {"field": GROUP, "size": MAX_NAMED, "min_doc_count": 2}}
         if not self._has_shards:
             aggs["unsettled"] = {"filter": _unsettled_clause(self.layout, self.settled)}
         return self._body(aggs)
@@ -176,7 +176,7 @@ class MatchCounter:
         documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
         several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
         remainder = int(counts["groups"]["sum_other_doc_count"])
-        exact = several < MOST_GROUPS and not (remainder and self.layout.shards > 1)
+        exact = several < MAX_GROUPS and not (remainder and self.layout.shards > 1)
         groups = documents - ungrouped_count - (members - several)
         unsettled_count = (
             (yield from self._count_unsettled()) if self._has_shards else int(counts["unsettled"]["doc_count"])
@@ -205,7 +205,7 @@ class MatchCounter:
         Returns:
             How many groups; None where followers are of too many to be listed.
         """
-        names = {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS}}
+        names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
         listing = self._body({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
         (answer,) = check_answers((yield self.target.searches([listing]))["responses"])
         followers = answer["aggregations"][OWN]["followers"]
@@ -219,7 +219,7 @@ class MatchCounter:
 
     def _estimate(self) -> RequestFlow[int]:
         """Let the server estimate the groups."""
-        body = self._body({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MOST_GROUPS}}})
+        body = self._body({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MAX_GROUPS}}})
         (answer,) = check_answers((yield self.target.searches([body]))["responses"])
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
@@ -275,7 +275,7 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
 def _groups_aggregation(*, single: bool) -> Clause:
     """Request all groups of two or more; with several shards, each also returns its groups of one."""
     min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
-    return {"terms": {"field": GROUP, "size": MOST_GROUPS, "shard_size": MOST_GROUPS, **min_counts}}
+    return {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
 
 
 def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:

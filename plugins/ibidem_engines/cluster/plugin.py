@@ -21,7 +21,7 @@ NODES = ApiRequest(
     "GET",
     "/_nodes/plugins",
     {"filter_path": ",".join(f"nodes.*.{part}" for part in ("name", "version", "plugins.name", "plugins.version"))},
-    passed_over=NO_ACCESS,
+    ok_statuses=NO_ACCESS,
 )
 
 

@@ -54,7 +54,7 @@ from ibidem_ingest.errors import UsageError
 SAMPLE = 20
 """Documents that are looked into for a field that no mapping names."""
 
-FIRST_READ, MOST_READ, READ_BYTES = 20, 500, 4_000_000
+FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 """Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
@@ -153,12 +153,12 @@ class ClusterReindexSource(ReindexSource):
         return newest(self._cluster, self.parts(), marks)
 
     @override
-    def count(self, stretch: SeqNoRange) -> int:
-        return count(self._cluster, stretch)
+    def count(self, seq_range: SeqNoRange) -> int:
+        return count(self._cluster, seq_range)
 
     @override
-    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
-        return [name for name, _ in states(self._cluster, stretch, size)]
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        return [name for name, _ in states(self._cluster, seq_range, size)]
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
@@ -173,7 +173,7 @@ class ClusterReindexSource(ReindexSource):
             if raw:
                 self._check_whole(answer["docs"])
             self._drop_vectors(answer["docs"])
-            self._at_once = max(1, min(MOST_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
+            self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             documents += read_documents(
                 answer, {(name.index, name.id): name for name in batch}, self._fields, self._to_error, raw=raw
             )
@@ -185,7 +185,7 @@ class ClusterReindexSource(ReindexSource):
             storage.check("strip")
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
-                check_whole(self._cluster, storage, found, self._layout.most_hits)
+                check_whole(self._cluster, storage, found, self._layout.max_hits)
 
     def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
         """Remove vectors from the signed fields, so that signatures do not depend on whether they were requested."""

@@ -144,7 +144,7 @@ class ClusterReindexTarget(ReindexTarget):
     def create_trial(self) -> None:
         """Create the index without our fields, hidden from patterns, and without aliases of templates."""
         self._create_bare(hidden=True)
-        self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", passed_over=(_MISSING,))))
+        self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", ok_statuses=(_MISSING,))))
 
     def drop(self) -> None:
         """Delete the index with its ledgers, if it exists."""
@@ -165,9 +165,9 @@ class ClusterReindexTarget(ReindexTarget):
         return count_fields(self._cluster, self.name)
 
     @override
-    def prune(self, upto: Marks) -> int:
+    def prune(self, end: Marks) -> int:
         removed_count = 0
-        for part, max_seq_no in upto.items():
+        for part, max_seq_no in end.items():
             for batch in self._slices(part, max_seq_no):
                 ids = self._missing_ids([name for name, _ in batch])
                 deletions = [(name, state) for name, state in batch if name.id in ids]
@@ -192,11 +192,11 @@ class ClusterReindexTarget(ReindexTarget):
             self._move(alias)
 
     @override
-    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
+    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         ids = [document.name.id for document, _ in documents]
         current_states = {
             name.id: state
-            for part, max_seq_no in upto.items()
+            for part, max_seq_no in end.items()
             for name, state in states(self._cluster, SeqNoRange(part, NONE, max_seq_no), max(1, len(ids)), ids)
         }
         outcomes = self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
@@ -209,7 +209,7 @@ class ClusterReindexTarget(ReindexTarget):
             stale = {
                 document.name.id: position
                 for position, (document, _) in enumerate(documents)
-                if found[position].fate is WriteStatus.STALE and document.version
+                if found[position].status is WriteStatus.STALE and document.version
             }
             standing = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
             older = [
@@ -250,7 +250,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
-        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", passed_over=(_MISSING,))
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(_MISSING,))
         definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
@@ -319,7 +319,7 @@ def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
 def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
     name = document.name.id
     if outcome.status == CONFLICT:
-        return Outcome(name, WriteStatus.STALE, why="a newer one is there")
+        return Outcome(name, WriteStatus.STALE, why="a newer one exists")
     if outcome.reason:
         return Outcome(name, WriteStatus.REFUSED, field=refused_field(outcome.reason), why=outcome.reason)
     return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place))

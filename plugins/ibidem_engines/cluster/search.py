@@ -78,13 +78,13 @@ class ClusterSearch(EngineSearch):
 
     @override
     def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        if not 1 <= size <= self.layout.most_hits:
-            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.most_hits}")
+        if not 1 <= size <= self.layout.max_hits:
+            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
         if exclude:
             body = dsl.add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
-        ranking = yield from rank(self._target(view), apply_view(body, view), self.layout.most_hits, ids=True)
+        ranking = yield from rank(self._target(view), apply_view(body, view), self.layout.max_hits, ids=True)
         yield from self._check_phrases(ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
@@ -201,7 +201,7 @@ class ClusterSearch(EngineSearch):
         return collapse_search(self._target(view), body, self.layout, order)
 
     def _batches(self, names: Names) -> Iterator[Names]:
-        size = min(AT_ONCE, self.layout.most_hits)
+        size = min(AT_ONCE, self.layout.max_hits)
         return (names[start : start + size] for start in range(0, len(names), size))
 
     def _read(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:

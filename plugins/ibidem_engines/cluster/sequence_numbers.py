@@ -103,24 +103,24 @@ def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
     return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
 
 
-def count(cluster: ClusterClient, stretch: SeqNoRange) -> int:
+def count(cluster: ClusterClient, seq_range: SeqNoRange) -> int:
     """Count the documents written in a range of sequence numbers."""
-    path = f"/{quote_index(stretch.part.index)}/_search"
-    body: Clause = {"query": _in_range(stretch), "size": 0, "track_total_hits": True}
-    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    path = f"/{quote_index(seq_range.part.index)}/_search"
+    body: Clause = {"query": _in_range(seq_range), "size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **WHOLE)
     return int(answer["hits"]["total"]["value"])
 
 
-def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
+def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
     """Return the first documents written in a range of sequence numbers, in order, with their versions.
 
     Args:
         cluster: The cluster.
-        stretch: Writes.
+        seq_range: Writes.
         size: How many documents at most.
         ids: Only documents with these ids; None for all.
     """
-    query = _in_range(stretch)
+    query = _in_range(seq_range)
     if ids is not None:
         query["bool"]["filter"].append(ids_query(ids))
     body: Clause = {
@@ -131,8 +131,8 @@ def states(cluster: ClusterClient, stretch: SeqNoRange, size: int, ids: Sequence
         "seq_no_primary_term": True,
         "track_total_hits": False,
     }
-    path = f"/{quote_index(stretch.part.index)}/_search"
-    answer = cluster.ask("POST", path, body, preference=f"_shards:{stretch.part.shard}", **WHOLE)
+    path = f"/{quote_index(seq_range.part.index)}/_search"
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **WHOLE)
     return [_state(hit) for hit in answer["hits"]["hits"]]
 
 
@@ -146,5 +146,5 @@ def _names(parts: Sequence[ShardRef]) -> str:
     return ",".join({part.index: None for part in parts})
 
 
-def _in_range(stretch: SeqNoRange) -> Clause:
-    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": stretch.after, "lt": stretch.upto}}}]}}
+def _in_range(seq_range: SeqNoRange) -> Clause:
+    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}]}}

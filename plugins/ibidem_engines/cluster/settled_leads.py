@@ -23,7 +23,7 @@ from ibidem_ingest.signatures.schema import BANDS
 WORTH = 30
 """Leads that are read in about the time that the values of one document take a server to look up."""
 
-MOST = 500_000
+MAX_LEADS = 500_000
 """Leads of an index that are held, of some 300 bytes each; one with more of them is asked for every value."""
 
 SLICE = 5_000
@@ -91,7 +91,7 @@ class SettledLeads:
         limit: How many are held at most.
     """
 
-    def __init__(self, limit: int = MOST) -> None:
+    def __init__(self, limit: int = MAX_LEADS) -> None:
         self._limit = limit
         self._lookups = self._last = self._count = 0
         self._forget()
@@ -101,15 +101,15 @@ class SettledLeads:
         self._filters: list[BloomFilter] = []
         self._writes, self._lengths = np.empty(0, np.int64), np.empty(0, np.int64)
 
-    def search(self, values: KeyMarks, upto: int, read: Read) -> LeadSearch:
+    def search(self, values: KeyMarks, end: int, read: Read) -> LeadSearch:
         """Return the search for leads of the shard up to a sequence number.
 
         Args:
             values: The look-up values of some documents.
-            upto: Up to which number leads are settled.
+            end: Up to which number leads are settled.
             read: Reads leads.
         """
-        if not self._catch_up(upto, len(values.keys), read):
+        if not self._catch_up(end, len(values.keys), read):
             return LeadSearch(values.keys)
         rare = [several for each in values.keys if (several := each.several.get("rare"))]
         writes = self._postings.sharing([each.values for each in rare], [each.min_shared for each in rare])
@@ -122,22 +122,22 @@ class SettledLeads:
         lengths = self._lengths[np.searchsorted(self._writes, writes)]
         return writes[(lengths >= several.shortest) & (lengths <= several.longest)]
 
-    def _catch_up(self, upto: int, lookups: int, read: Read) -> bool:
+    def _catch_up(self, end: int, lookups: int, read: Read) -> bool:
         """Read the leads up to a sequence number, if cheaper than looking them up; returns whether all are known."""
-        if upto < self._last:
+        if end < self._last:
             self._last = self._count = 0
             self._forget()
         self._lookups += lookups
-        if self._count > self._limit or upto > LAST_PLACE or upto - self._last > WORTH * self._lookups:
+        if self._count > self._limit or end > LAST_PLACE or end - self._last > WORTH * self._lookups:
             return False
-        while self._last < upto:
+        while self._last < end:
             leads = read(self._last, SLICE)
             self._count += len(leads)
             if self._count > self._limit:
                 self._forget()
                 return False
             self._learn([place for place, _ in leads], [packed for _, packed in leads])
-            self._last = leads[-1][0] + 1 if len(leads) == SLICE else upto
+            self._last = leads[-1][0] + 1 if len(leads) == SLICE else end
         self._lookups = 0
         return True
 

@@ -38,7 +38,7 @@ _OWN_FIELDS: Mapping[str, Collection[str]] = {
 Values = Mapping[LookupField, Sequence[str]]
 """Values under which a document is looked up."""
 
-LONGEST_VALUE = 1_000
+MAX_VALUE = 1_000
 
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
@@ -168,7 +168,7 @@ def read_idf(source: Mapping[str, object]) -> str:
 def filter_value(name: str, value: str) -> str:
     """Return the value under which filters find an entry of `meta`; long values are hashed."""
     value = f"{name}={value}"
-    return value if len(value) <= LONGEST_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
+    return value if len(value) <= MAX_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
 def led_group(own_part: Mapping[str, object]) -> str:

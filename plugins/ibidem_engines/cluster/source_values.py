@@ -36,21 +36,21 @@ def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
         start = _past_blanks(text, end)
 
 
-def objects(text: str, at: int) -> Iterator[dict[str, Span]]:
+def objects(text: str, position: int) -> Iterator[dict[str, Span]]:
     """Yield the positions of values by name for each object of an array, in one pass.
 
     Args:
         text: JSON.
-        at: Where the array begins; its entries are objects with members.
+        position: Where the array begins; its entries are objects with members.
     """
-    at = _past_blanks(text, at + 1)
-    while text[at] != "]":
-        spans = dict(members(text, at))
+    position = _past_blanks(text, position + 1)
+    while text[position] != "]":
+        spans = dict(members(text, position))
         yield spans
         _, end = max(spans.values())
-        at = _past_blanks(text, text.index("}", end) + 1)
-        if text[at] == ",":
-            at = _past_blanks(text, at + 1)
+        position = _past_blanks(text, text.index("}", end) + 1)
+        if text[position] == ",":
+            position = _past_blanks(text, position + 1)
 
 
 def with_member(raw: bytes, name: str, value: bytes) -> bytes:
@@ -99,6 +99,6 @@ def remove_member(raw: bytes, name: str) -> bytes:
     return f"{text[:begin]}{text[end:]}".encode()
 
 
-def _past_blanks(text: str, at: int) -> int:
-    match = _BLANKS.match(text, at)
-    return match.end() if match else at
+def _past_blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
+    return match.end() if match else position

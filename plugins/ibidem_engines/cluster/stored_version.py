@@ -51,12 +51,12 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
 
 def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Mapping[str, Any]]:
     """Read parts of documents by id, index by index; missing documents are omitted."""
-    found: list[Mapping[str, Any]] = []
+    docs: list[Mapping[str, Any]] = []
     for index in indices if ids else ():
         answer = cluster.ask("POST", f"/{quote_index(index)}/_mget", {"ids": list(ids)}, _source_includes=parts)
         check_each(answer["docs"], cluster.label)
-        found += [each for each in answer["docs"] if each.get("found")]
-    return found
+        docs += [each for each in answer["docs"] if each.get("found")]
+    return docs
 
 
 def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 from ibidem_core.address import Fields
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.spelling import LONGEST, MOST_WORDS, SHORTEST
+from ibidem_engines.spelling import MAX_LETTERS, MAX_WORDS, MIN_LETTERS
 
 SUGGESTED = 10
 """Spellings that are asked for of each word, and of each shard."""
@@ -15,12 +15,12 @@ SUGGESTED = 10
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
-    terms = list(words[:MOST_WORDS])
+    terms = list(words[:MAX_WORDS])
     counts = yield from _answers(target, [_count_body(word, fields) for word in terms]) if terms else _no_answers()
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
-        if not answer["hits"]["total"]["value"] and SHORTEST <= len(word) <= LONGEST
+        if not answer["hits"]["total"]["value"] and MIN_LETTERS <= len(word) <= MAX_LETTERS
     ]
     answers = (
         yield from _answers(target, [_suggest_body(word, fields) for word in missing]) if missing else _no_answers()
@@ -62,7 +62,7 @@ def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
         "suggest_mode": "always",
         "max_edits": 1,
         "prefix_length": 0,
-        "min_word_length": SHORTEST,
+        "min_word_length": MIN_LETTERS,
         "size": SUGGESTED,
         "shard_size": SUGGESTED,
         "sort": "frequency",

@@ -24,7 +24,7 @@ BAD_REQUEST = 400
 
 
 def check_whole(
-    cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Mapping[str, Any]], most_hits: int
+    cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Mapping[str, Any]], max_hits: int
 ) -> None:
     """Compare the vectors of documents that were read with those in their index.
 
@@ -34,7 +34,7 @@ def check_whole(
         cluster: The cluster.
         storage: Storage of `_source` in the index.
         documents: Documents that are there, of an answer to `_mget`.
-        most_hits: Hits that one search may have.
+        max_hits: Hits that one search may have.
 
     Raises:
         Permanent: A document has a vector that its `_source` is without.
@@ -45,20 +45,20 @@ def check_whole(
             return
         if turn:
             refresh_index(cluster, storage.index)
-        for hit in _search(cluster, storage, [state[0] for state in remaining], most_hits):
+        for hit in _search(cluster, storage, [state[0] for state in remaining], max_hits):
             document = remaining.pop(_state(hit), None)
             if document is not None:
                 _check_document(storage, document, hit.get("matched_queries", ()))
 
 
 def _search(
-    cluster: ClusterClient, storage: SourceStorage, ids: Sequence[str], most_hits: int
+    cluster: ClusterClient, storage: SourceStorage, ids: Sequence[str], max_hits: int
 ) -> Sequence[Mapping[str, Any]]:
     """Search for documents by id; each hit lists its fields."""
     named = [{"bool": {"filter": [field.exists], "_name": field.name}} for field in storage.unsure]
     body = {
         "query": {"bool": {"filter": [{"ids": {"values": list(ids)}}], "should": named}},
-        "size": most_hits,
+        "size": max_hits,
         "_source": False,
         "seq_no_primary_term": True,
         "track_total_hits": False,
@@ -128,11 +128,11 @@ def _counts(cluster: ClusterClient, index: str, queries: Sequence[Mapping[str, A
     return counts
 
 
-def _count(response: Mapping[str, Any], where: str) -> int | None:
+def _count(response: Mapping[str, Any], location: str) -> int | None:
     """Read the count of one search; None if the server refuses the request."""
     if "error" not in response:
         return int(response["hits"]["total"]["value"])
     failure = build_failure(int(response.get("status", 0)), response)
     if failure.status != BAD_REQUEST:
-        raise to_engine_error(failure, where)
+        raise to_engine_error(failure, location)
     return None

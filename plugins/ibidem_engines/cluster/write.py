@@ -37,26 +37,26 @@ class _Ready:
         return self.record.document.id
 
 
-def write(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
+def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
-    return write_in_turns(records, partial(_write_turn, place))
+    return write_in_turns(records, partial(_write_turn, target))
 
 
-def _write_turn(place: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
+def _write_turn(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     outcomes = find_superseded(records)
     ready: dict[int, _Ready] = {}
     for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
         if position not in outcomes:
             try:
-                ready[position] = _Ready(record, place.source(record, values))
+                ready[position] = _Ready(record, target.source(record, values))
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
-        outcomes |= _write(place, ready)
+        outcomes |= _write(target, ready)
     return [outcomes[position] for position in range(len(records))]
 
 
-def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+def delete(target: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
     The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards. Of
@@ -65,70 +65,72 @@ def delete(place: WriteTarget, ids: Sequence[str], version: int, *, beats: bool)
     remaining = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
-        stored_versions = place.standing(remaining)
+        stored_versions = target.standing(remaining)
         versions = {id_: _version_of_deletion(stored_versions.get(id_), version, beats=beats) for id_ in remaining}
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
-        _bury(place, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
+        _bury(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
-        results = place.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
+        results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
-        conflicts |= place.standing([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
+        conflicts |= target.standing([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
         for id_ in remaining:
             if id_ not in conflicts:
                 outcomes[id_] = _outcome_of_deletion(id_, fates[id_], stored_versions.get(id_), version)
         remaining = sorted(conflicts)
         if not remaining:
             return [outcomes[id_] for id_ in ids]
-        _give_way(place, turn)
-    raise _conflict_error(place, remaining)
+        _give_way(target, turn)
+    raise _conflict_error(target, remaining)
 
 
-def _write(place: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
+def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
     """Write until there is no conflict with another writer.
 
     If most recent documents were new, documents are created without reading first; only existing ones are then read.
     """
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
-    sent_again, first_round = place.cluster.resend_count, 1 if place.reads_first else 0
+    sent_again, first_round = target.cluster.resend_count, 1 if target.reads_first else 0
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
-        graves = place.graves(ids)
+        tombstones = target.graves(ids)
         # A document that was deleted may be there all the same: written by an earlier try whose answer was lost.
-        stored_versions = place.standing(ids if turn else list(graves))
-        retry = turn > 1 or place.cluster.resend_count > sent_again
+        stored_versions = target.standing(ids if turn else list(tombstones))
+        retry = turn > 1 or target.cluster.resend_count > sent_again
         decisions = {
-            position: _decide(each.record, stored_versions.get(each.id), graves.get(each.id), retry=retry)
+            position: _decide(each.record, stored_versions.get(each.id), tombstones.get(each.id), retry=retry)
             for position, each in remaining.items()
         }
         acting = {
             position: action
             for position, each in remaining.items()
-            if (action := _action(place, each, decisions[position], stored_versions, graves))
+            if (action := _action(target, each, decisions[position], stored_versions, tombstones))
         }
-        results = dict(zip(acting, place.run(list(acting.values())), strict=True))
+        results = dict(zip(acting, target.run(list(acting.values())), strict=True))
         for position, each in list(remaining.items()):
             if position not in results or results[position].status != CONFLICT:
                 outcomes[position] = _outcome(
                     each, decisions[position], stored_versions.get(each.id), results.get(position)
                 )
                 del remaining[position]
-        _check_tombstones(place, ready, outcomes, [position for position in results if position not in remaining])
+        _check_tombstones(target, ready, outcomes, [position for position in results if position not in remaining])
         if turn == first_round:
-            place.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
+            target.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
         if not remaining:
             return outcomes
-        _give_way(place, turn - 1)
-    raise _conflict_error(place, [each.id for each in remaining.values()])
+        _give_way(target, turn - 1)
+    raise _conflict_error(target, [each.id for each in remaining.values()])
 
 
-def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, retry: bool) -> tuple[WriteStatus, str]:
+def _decide(
+    record: Record, entry: StoredVersion | None, tombstone: int | None, *, retry: bool
+) -> tuple[WriteStatus, str]:
     """Decide the status of a record from the documents and tombstones with its id.
 
     Args:
         record: The record.
         entry: The stored version.
-        grave: The version that is buried there.
+        tombstone: The version that is buried there.
         retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
     """
     if entry and entry.others:
@@ -138,49 +140,49 @@ def _decide(record: Record, entry: StoredVersion | None, grave: int | None, *, r
         return WriteStatus.REFUSED, reason
     if entry and entry.version is not None and entry.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {entry.version}"
-    if grave is not None and grave >= record.version:
-        return WriteStatus.STALE, f"version {record.version} was deleted with version {grave}"
+    if tombstone is not None and tombstone >= record.version:
+        return WriteStatus.STALE, f"version {record.version} was deleted with version {tombstone}"
     if entry and is_equal:
         return (WriteStatus.INDEXED if retry and entry.version == record.version else WriteStatus.UNCHANGED), ""
     return WriteStatus.INDEXED, ""
 
 
 def _action(
-    place: WriteTarget,
+    target: WriteTarget,
     ready: _Ready,
     decision: tuple[WriteStatus, str],
     stored_versions: Mapping[str, StoredVersion],
-    graves: Mapping[str, int],
+    tombstones: Mapping[str, int],
 ) -> Action | None:
     """Return the action of a decision; None if there is nothing to write.
 
     A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
     """
     standing = stored_versions.get(ready.id)
-    if decision[0] is WriteStatus.STALE and standing and _is_buried(standing, graves.get(ready.id)):
+    if decision[0] is WriteStatus.STALE and standing and _is_buried(standing, tombstones.get(ready.id)):
         return _deletion(ready.id, standing)
     if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
-        body = version_update(ready.record, place.layout)
+        body = version_update(ready.record, target.layout)
         return Action("update", standing.index, ready.id, body, standing.state)
     if decision[0] is not WriteStatus.INDEXED:
         return None
     if standing is None:
-        return Action("create", place.index, ready.id, ready.source)
+        return Action("create", target.index, ready.id, ready.source)
     if standing.digest == ready.record.digest:
         return None
-    is_same = place.group(ready.id, standing) == place.group(ready.id)
-    source = ready.source if is_same else place.source(ready.record, standing=standing)
+    is_same = target.group(ready.id, standing) == target.group(ready.id)
+    source = ready.source if is_same else target.source(ready.record, stored_version=standing)
     return Action("index", standing.index, ready.id, source, standing.state)
 
 
-def _is_buried(entry: StoredVersion, grave: int | None) -> bool:
-    return grave is not None and entry.version is not None and entry.version <= grave and not entry.others
+def _is_buried(entry: StoredVersion, tombstone: int | None) -> bool:
+    return tombstone is not None and entry.version is not None and entry.version <= tombstone and not entry.others
 
 
 def _outcome(
     ready: _Ready, decision: tuple[WriteStatus, str], entry: StoredVersion | None, outcome: ActionOutcome | None
 ) -> Outcome:
-    fate, reason = decision
+    status, reason = decision
     old_version = entry.version if entry else None
     if outcome and outcome.reason:
         return Outcome(
@@ -190,10 +192,10 @@ def _outcome(
             field=refused_field(outcome.reason),
             why=outcome.reason,
         )
-    if fate is WriteStatus.INDEXED:
+    if status is WriteStatus.INDEXED:
         place = outcome.place if outcome else entry.state[0] if entry else 0
-        return Outcome(ready.id, fate, write_order(place), old_version)
-    return Outcome(ready.id, fate, previous_version=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
+        return Outcome(ready.id, status, write_order(place), old_version)
+    return Outcome(ready.id, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
 
 
 def refused_field(reason: str) -> str:
@@ -207,7 +209,7 @@ def refused_field(reason: str) -> str:
 
 
 def _check_tombstones(
-    place: WriteTarget,
+    target: WriteTarget,
     ready: Mapping[int, _Ready],
     outcomes: dict[int, Outcome],
     positions: Sequence[int],
@@ -217,11 +219,11 @@ def _check_tombstones(
     One of an older version stays until its time is over: a newer one may take its place at any moment.
     """
     indexed_positions = {
-        outcomes[position].id: position for position in positions if outcomes[position].fate is WriteStatus.INDEXED
+        outcomes[position].id: position for position in positions if outcomes[position].status is WriteStatus.INDEXED
     }
-    buried = place.graves(list(indexed_positions))
+    buried = target.graves(list(indexed_positions))
     stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
-    _delete_own_writes(place, {id_: ready[indexed_positions[id_]].record for id_ in stale})
+    _delete_own_writes(target, {id_: ready[indexed_positions[id_]].record for id_ in stale})
     for id_, version in stale.items():
         position = indexed_positions[id_]
         reason = f"version {ready[position].record.version} was deleted with version {version}"
@@ -230,7 +232,7 @@ def _check_tombstones(
         )
 
 
-def _delete_own_writes(place: WriteTarget, records: Mapping[str, Record]) -> None:
+def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> None:
     """Delete records that were just written; one whose group was settled meanwhile is read and deleted again.
 
     Raises:
@@ -238,15 +240,15 @@ def _delete_own_writes(place: WriteTarget, records: Mapping[str, Record]) -> Non
     """
     remaining = list(records)
     for turn in range(ROUNDS if remaining else 0):
-        stored_versions = place.standing(remaining)
+        stored_versions = target.standing(remaining)
         own_writes = [id_ for id_ in remaining if id_ in stored_versions and _is_of(stored_versions[id_], records[id_])]
-        results = place.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
+        results = target.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
         remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
         if not remaining:
             return
-        _give_way(place, turn)
+        _give_way(target, turn)
     if remaining:
-        raise _conflict_error(place, remaining)
+        raise _conflict_error(target, remaining)
 
 
 def _is_of(entry: StoredVersion, record: Record) -> bool:
@@ -262,14 +264,14 @@ def _fate_of_deletion(entry: StoredVersion | None, version: int) -> WriteStatus:
     return WriteStatus.STALE if entry.version is not None and entry.version > version else WriteStatus.DELETED
 
 
-def _outcome_of_deletion(id_: str, fate: WriteStatus, entry: StoredVersion | None, version: int) -> Outcome:
+def _outcome_of_deletion(id_: str, status: WriteStatus, entry: StoredVersion | None, version: int) -> Outcome:
     old_version = entry.version if entry else None
     reason = ""
-    if fate is WriteStatus.STALE:
+    if status is WriteStatus.STALE:
         reason = f"version {version} is older than the one in the index, {old_version}"
-    elif entry and fate is WriteStatus.REFUSED:
+    elif entry and status is WriteStatus.REFUSED:
         reason = _several(entry)
-    return Outcome(id_, fate, previous_version=old_version, field=_AT_FAULT.get(fate, ""), why=reason)
+    return Outcome(id_, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
 
 
 def _several(entry: StoredVersion) -> str:
@@ -286,7 +288,7 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bo
     return next_version(version, entry.version) if beats and entry else version
 
 
-def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
+def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:
     """Write tombstones, unless a newer one exists.
 
     Each is written onto the very tombstone that was read: of two deletions that read at the same time, the older
@@ -295,29 +297,29 @@ def _bury(place: WriteTarget, versions: Mapping[str, int]) -> None:
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     remaining = list(versions)
     for turn in range(ROUNDS if remaining else 0):
-        entries, states = place.ledgers.read_states("tombstones", remaining)
-        graves = tombstone_versions(entries)
+        entries, states = target.ledgers.read_states("tombstones", remaining)
+        tombstones = tombstone_versions(entries)
         stones = {
             id_: {"version": versions[id_], "at": timestamp}
             for id_ in remaining
-            if graves.get(id_, versions[id_]) <= versions[id_]
+            if tombstones.get(id_, versions[id_]) <= versions[id_]
         }
-        remaining = place.ledgers.put_onto("tombstones", stones, states)
+        remaining = target.ledgers.put_onto("tombstones", stones, states)
         if not remaining:
             return
-        _give_way(place, turn)
+        _give_way(target, turn)
     if remaining:
-        raise _conflict_error(place, remaining)
+        raise _conflict_error(target, remaining)
 
 
-def _give_way(place: WriteTarget, turn: int) -> None:
+def _give_way(target: WriteTarget, turn: int) -> None:
     """Wait for a short, random time, so that several writers of one document get out of step."""
-    if turn > 0 and place.cluster.waits:
-        place.cluster.wait(0)
+    if turn > 0 and target.cluster.waits:
+        target.cluster.wait(0)
 
 
-def _conflict_error(place: WriteTarget, ids: Sequence[str]) -> Unavailable:
+def _conflict_error(target: WriteTarget, ids: Sequence[str]) -> Unavailable:
     return Unavailable(
-        f"{place.cluster.label}: other writers keep changing document {ids[0]!r} in index {place.index!r} all the time",
+        f"{target.cluster.label}: other writers keep changing document {ids[0]!r} in index {target.index!r}",
         "try again, or let one writer at a time change it",
     )

@@ -56,21 +56,23 @@ class WriteTarget:
     indices: tuple[str, ...] = ()
     is_set: bool = False
 
-    def group(self, id_: str, standing: StoredVersion | None = None) -> str:
+    def group(self, id_: str, stored_version: StoredVersion | None = None) -> str:
         """Return the name of the group that a document leads once it is written.
 
         A lead keeps the name of its group, so that its followers are found.
         """
-        if standing and standing.group:
-            return standing.group
+        if stored_version and stored_version.group:
+            return stored_version.group
         if not self.is_set:
             return group_name(id_)
         newest = self.index if self.index in self.indices else self.indices[-1]
-        return own_group(standing.index if standing else newest, id_)
+        return own_group(stored_version.index if stored_version else newest, id_)
 
-    def source(self, record: Record, values: Values | None = None, standing: StoredVersion | None = None) -> bytes:
+    def source(
+        self, record: Record, values: Values | None = None, stored_version: StoredVersion | None = None
+    ) -> bytes:
         """Serialize a record as JSON."""
-        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, standing))
+        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, stored_version))
 
     def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read the stored versions of some ids."""

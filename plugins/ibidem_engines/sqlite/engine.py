@@ -15,7 +15,7 @@ from ibidem_engines.reindex import ReindexableEngine
 from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.sqlite import read, tables
 from ibidem_engines.sqlite import write as sqlite_write
-from ibidem_engines.sqlite.file import LONGEST, SqliteFile
+from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups, facets
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.memberships import SqliteMemberships
@@ -34,7 +34,7 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         longest: Seconds that one statement may take.
     """
 
-    def __init__(self, path: Path, index: str, longest: float = LONGEST) -> None:
+    def __init__(self, path: Path, index: str, longest: float = MAX_SECONDS) -> None:
         self.index = index
         self._file = SqliteFile(path, index, longest=longest)
 

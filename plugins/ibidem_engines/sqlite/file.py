@@ -88,7 +88,7 @@ def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
 
 LAYOUT = "3"
 
-LONGEST = 600.0
+MAX_SECONDS = 600.0
 """Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents."""
 
 LOOKS_EVERY = 100_000
@@ -119,7 +119,7 @@ class SqliteFile:
         longest: Seconds that one statement may take.
     """
 
-    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = LONGEST) -> None:
+    def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = MAX_SECONDS) -> None:
         self.path = path
         self.index = index
         self._patience, self._longest = patience, longest
@@ -137,7 +137,7 @@ class SqliteFile:
             with suppress(IsADirectoryError, PermissionError):  # opening it gives the better message
                 make_file(self.path)
         except OSError as error:
-            raise Permanent(f"SQLite file {self.path}: its folder cannot be made ({error})") from error
+            raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})") from error
         with self._lock, self._translate_errors():
             connection = self._open("rw")
             self._patiently(connection, "pragma journal_mode = wal")
@@ -270,7 +270,7 @@ class SqliteFile:
         )
 
     def _no_index(self) -> NoIndex:
-        return NoIndex(f"no index {self.index!r} in {self.path}", "make it with: ibidem ingest PATH")
+        return NoIndex(f"no index {self.index!r} in {self.path}", "create it with: ibidem ingest PATH")
 
     def _state(self) -> dict[str, Value]:
         connection = self._open("rw")

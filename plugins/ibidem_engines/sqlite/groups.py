@@ -50,7 +50,7 @@ _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
 SLICE = 1_000
 LAST_PLACE = 2**63 - 1
-MOST = 10_000
+MAX_LEADS = 10_000
 """Leads that are read for one class of values of one document."""
 
 
@@ -99,23 +99,23 @@ class SqliteGroups(StoredGroups):
             return count_given_up(self._file)
 
     @override
-    def leads(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._rows(_LEADS, (stretch.after, stretch.upto, size))
+    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._rows(_LEADS, (seq_range.after, seq_range.end, size))
 
     @override
-    def documents(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._rows(_DOCUMENTS, (stretch.after, stretch.upto, size))
+    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        return self._rows(_DOCUMENTS, (seq_range.after, seq_range.end, size))
 
     @override
-    def count_leads(self, stretch: SeqNoRange) -> int:
+    def count_leads(self, seq_range: SeqNoRange) -> int:
         with self._file.reading():
-            (count,) = self._file.run(_COUNT_LEADS, (stretch.after, stretch.upto)).fetchone()
+            (count,) = self._file.run(_COUNT_LEADS, (seq_range.after, seq_range.end)).fetchone()
         return int(count)
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], upto: Marks) -> list[Hit]:
+    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         searches = [_search(each) for each in keys]
-        results = self._finder.find(searches, None, leads_upto=upto[ShardRef(self.index)])
+        results = self._finder.find(searches, None, last_lead=end[ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     @override
@@ -129,8 +129,8 @@ class SqliteGroups(StoredGroups):
             last_name = rows[-1].name.order
 
     @override
-    def read(self, ids: Sequence[tuple[str, str]], upto: Marks | None = None) -> list[GroupedDocument]:
-        last_place = LAST_PLACE if upto is None else upto[ShardRef(self.index)]
+    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
+        last_place = LAST_PLACE if end is None else end[ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
     @override
@@ -175,7 +175,7 @@ class SqliteGroups(StoredGroups):
 def _search(keys: LeadKeys) -> SignatureLookup:
     """Build the lookup of one document's values; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
-    return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MOST)
+    return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MAX_LEADS)
 
 
 def _move(file: SqliteFile, place: int) -> None:

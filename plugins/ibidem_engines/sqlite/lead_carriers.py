@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 LOOSE = 1_000
 """Carriers from which on leads alone are read: very many documents follow one lead."""
 
-MOST = 30_000
+MAX_LEADS = 30_000
 """Leads of one value that are read; one that has more is left unread where others suffice."""
 
 CACHE_SIZE = 2_000_000
@@ -62,7 +62,7 @@ class _Carriers:
     @property
     def is_whole(self) -> bool:
         """Whether all carriers are known."""
-        return len(self.places) < MOST
+        return len(self.places) < MAX_LEADS
 
 
 class LeadCarriers:
@@ -136,7 +136,7 @@ class LeadCarriers:
             if len(cached.places) + len(places) < LOOSE:
                 return _Carriers(np.concatenate((cached.places, places)), self.last, loose=False)
             cached = _Carriers(np.empty(0, np.int64), start, loose=True)
-        places = self._read_range(_LEADS_BETWEEN, value, cached.last, MOST - len(cached.places))
+        places = self._read_range(_LEADS_BETWEEN, value, cached.last, MAX_LEADS - len(cached.places))
         return _Carriers(np.concatenate((cached.places, places)), self.last, loose=True)
 
     def _read_range(self, statement: str, value: str, start: int, limit: int) -> Places:
@@ -148,7 +148,7 @@ class LeadCarriers:
 WORTH = 30
 """Leads that are read in about the time that the rare terms of one document take to look up in the file."""
 
-MOST_TERMS = 8_000_000
+MAX_TERMS = 8_000_000
 """Terms of leads that are held, of 8 bytes each; what carries further ones is looked up in the file."""
 
 _SLICE = 5_000
@@ -187,7 +187,7 @@ class LeadPostings:
         self._lookups += lookups
         if last - self.last > WORTH * self._lookups:
             return
-        while self.last < last and self._postings.size < MOST_TERMS:
+        while self.last < last and self._postings.size < MAX_TERMS:
             rows = self._file.run(_LEADS, (self.last, last, _SLICE)).fetchall()
             has_terms, terms = rare_batch(PackedColumns.decode([packed for _, packed in rows]))
             self._postings.learn(np.array([place for place, _ in rows], np.int64)[has_terms].tolist(), terms)

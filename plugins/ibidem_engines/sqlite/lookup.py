@@ -38,13 +38,13 @@ class _Question(NamedTuple):
     """The values of one class for one search that another document may have.
 
     Args:
-        at: Place of the search in the call.
+        position: Place of the search in the call.
         clue: The class.
         values: The values.
         start: The place from which on leads are looked for.
     """
 
-    at: int
+    position: int
     clue: LookupField
     values: Sequence[str]
     start: int = 0
@@ -81,44 +81,44 @@ class Finder:
         self._postings = LeadPostings(file)
 
     def find(
-        self, searches: Sequence[SignatureLookup], query: Query | None, leads_upto: int | None = None
+        self, searches: Sequence[SignatureLookup], query: Query | None, last_lead: int | None = None
     ) -> list[LookupResult]:
         """Look up values; see `Engine.find`, and `StoredGroups.carriers` for the leads up to a position."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
-            questions = self._worth_asking(searches, leads_upto)
-            own_places = self._own_places({searches[each.at].own_id for each in questions})
+            questions = self._worth_asking(searches, last_lead)
+            own_places = self._own_places({searches[each.position].own_id for each in questions})
             allowed_places = None if query is None else matching_places(self._file, query)
-            carriers = None if leads_upto is None else self._carriers.upto(leads_upto)
-            if leads_upto is not None:
-                questions = self._among_postings(answers, questions, searches, leads_upto)
+            carriers = None if last_lead is None else self._carriers.upto(last_lead)
+            if last_lead is not None:
+                questions = self._among_postings(answers, questions, searches, last_lead)
             look_up = _LookUp(self._file, allowed_places, carriers)
             for each in questions:
-                search = searches[each.at]
-                look_up.answer(answers[each.at], each, search, own_places.get(search.own_id, 0))
+                search = searches[each.position]
+                look_up.answer(answers[each.position], each, search, own_places.get(search.own_id, 0))
             places = set(chain.from_iterable(answer.places for answer in answers.values()))
-            documents = read_places(self._file, places, leads=leads_upto is not None)
+            documents = read_places(self._file, places, leads=last_lead is not None)
         hits = [Hit(self._file.index, name, 0.0, packed, place) for place, name, packed in documents]
         number = {hit.order: at for at, hit in enumerate(hits)}
         nothing = LookupResult(())
         return [_result(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
-    def _worth_asking(self, searches: Sequence[SignatureLookup], upto: int | None = None) -> list[_Question]:
+    def _worth_asking(self, searches: Sequence[SignatureLookup], end: int | None = None) -> list[_Question]:
         """Remove the values that no document has, or only the searching one.
 
         Args:
             searches: The searches.
-            upto: The last place that is looked at; None for all. What only later documents carry is left out too.
+            end: The last place that is looked at; None for all. What only later documents carry is left out too.
         """
         questions = [
             _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
         ]
         marked_questions = [each for each in questions if each.clue in MARKED]
         values = list(chain.from_iterable([each.values for each in marked_questions]))
-        if not self._read_marks(len(values), upto):
+        if not self._read_marks(len(values), end):
             return questions
         sizes = [len(each.values) for each in marked_questions]
-        own_counts = np.repeat([bool(searches[each.at].own_id) for each in marked_questions], sizes)
+        own_counts = np.repeat([bool(searches[each.position].own_id) for each in marked_questions], sizes)
         positions = np.flatnonzero(self._sketch.counts(marks(values)) > own_counts)
         values_by_question: dict[int, list[str]] = {}
         for number, place in zip(
@@ -126,7 +126,7 @@ class Finder:
         ):
             values_by_question.setdefault(number, []).append(values[place])
         shared = [
-            _Question(marked_questions[number].at, marked_questions[number].clue, shared_values)
+            _Question(marked_questions[number].position, marked_questions[number].clue, shared_values)
             for number, shared_values in values_by_question.items()
         ]
         return shared + [each for each in questions if each.clue not in MARKED]
@@ -136,24 +136,24 @@ class Finder:
         answers: defaultdict[int, _Answer],
         questions: Sequence[_Question],
         searches: Sequence[SignatureLookup],
-        upto: int,
+        end: int,
     ) -> list[_Question]:
         """Look rare terms up among the leads in memory; returns the remaining questions."""
         rare_questions = [each for each in questions if each.clue == "rare"]
-        self._postings.catch_up(upto, len(rare_questions))
-        min_shared = [searches[each.at].min_shared.get("rare", 1) for each in rare_questions]
+        self._postings.catch_up(end, len(rare_questions))
+        min_shared = [searches[each.position].min_shared.get("rare", 1) for each in rare_questions]
         for each, places in zip(
             rare_questions, self._postings.sharing([each.values for each in rare_questions], min_shared), strict=True
         ):
-            answers[each.at].places.update(places[: searches[each.at].hit_limit("rare")].tolist())
+            answers[each.position].places.update(places[: searches[each.position].hit_limit("rare")].tolist())
         direct = [each for each in questions if each.clue != "rare"]
         last_place = self._postings.last
-        return direct if last_place == upto else direct + [each._replace(start=last_place) for each in rare_questions]
+        return direct if last_place == end else direct + [each._replace(start=last_place) for each in rare_questions]
 
-    def _read_marks(self, goal: int, upto: int | None) -> bool:
+    def _read_marks(self, goal: int, end: int | None) -> bool:
         """Read the marks of documents written since the last time, if cheaper than looking up the values."""
         (last_place,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-        newest = last_place if upto is None else min(last_place, max(upto, self._newest))
+        newest = last_place if end is None else min(last_place, max(end, self._newest))
         self._lookups += goal
         if abs(newest - self._newest) > WORTH * self._lookups:
             return False

@@ -10,7 +10,7 @@ from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.spelling import MOST_WORDS, spellings
+from ibidem_engines.spelling import MAX_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.fts_query import conditions, expression
 from ibidem_engines.sqlite.tables import as_json, word
@@ -18,7 +18,7 @@ from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
-MOST_HITS = 10_000
+MAX_HITS = 10_000
 MARGIN = 200
 """Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more."""
 
@@ -49,8 +49,8 @@ def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: C
 
     The view ends with the newest document, so that what is written later stays out; scores follow the index.
     """
-    if not 1 <= size <= MOST_HITS:
-        raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MOST_HITS}")
+    if not 1 <= size <= MAX_HITS:
+        raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MAX_HITS}")
     with file.reading():
         newest = newest_place(file, view)
         total, ranked_places = _rank(file, choose(query, newest, exclude), size)
@@ -241,7 +241,7 @@ _TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (selec
 
 def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
     """Find spellings; see `Engine.suggest`."""
-    spellings_by_word = {word: spellings(word) for word in words[:MOST_WORDS]}
+    spellings_by_word = {word: spellings(word) for word in words[:MAX_WORDS]}
     with file.reading():
         file.run(_TABLE)
         documents: dict[str, int] = dict(

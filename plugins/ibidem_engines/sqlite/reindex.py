@@ -75,8 +75,8 @@ class SqliteReindexTarget(ReindexTarget):
         return FieldCounts()
 
     @override
-    def prune(self, upto: Marks) -> int:
-        return prune(self._file, self._source_name, upto[ShardRef(self.name)])
+    def prune(self, end: Marks) -> int:
+        return prune(self._file, self._source_name, end[ShardRef(self.name)])
 
     @override
     def check_alias(self, alias: str) -> None:
@@ -90,7 +90,7 @@ class SqliteReindexTarget(ReindexTarget):
         """Do nothing: the copy is in the same file."""
 
     @override
-    def take_late(self, documents: Sequence[Signed], upto: Marks) -> list[Outcome]:
+    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         return self.take(documents)
 
 
@@ -171,14 +171,14 @@ class SqliteReindexSource(ReindexSource):
         return {ShardRef(self.index): last}
 
     @override
-    def count(self, stretch: SeqNoRange) -> int:
+    def count(self, seq_range: SeqNoRange) -> int:
         with self._file.reading(any_schema=True):
-            return int(self._file.run(_COUNT, (stretch.after, stretch.upto)).fetchone()[0])
+            return int(self._file.run(_COUNT, (seq_range.after, seq_range.end)).fetchone()[0])
 
     @override
-    def names(self, stretch: SeqNoRange, size: int) -> list[Name]:
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         with self._file.reading(any_schema=True):
-            rows = self._file.run(_NAMES, (stretch.after, stretch.upto, size)).fetchall()
+            rows = self._file.run(_NAMES, (seq_range.after, seq_range.end, size)).fetchall()
         return [Name(self.index, id_, place) for id_, place in rows]
 
     @override

@@ -207,7 +207,7 @@ def word(value: str) -> str:
 
 
 COUNTERS = 8
-_LEAST_BITS, _MOST_BITS = 16, 26
+_MIN_BITS, _MAX_BITS = 16, 26
 _ODD = np.uint32(0x9E3779B1)
 
 
@@ -219,7 +219,7 @@ class CountMinSketch:
     """
 
     def __init__(self, capacity: int) -> None:
-        bits = min(max((COUNTERS * capacity).bit_length(), _LEAST_BITS), _MOST_BITS)
+        bits = min(max((COUNTERS * capacity).bit_length(), _MIN_BITS), _MAX_BITS)
         self.learned = 0
         self._counts = np.zeros(1 << bits, np.uint8)
         self._shift = np.uint32(32 - bits)
@@ -227,7 +227,7 @@ class CountMinSketch:
     def holds(self, additions: int) -> bool:
         """Return whether `additions` more values fit, or the sketch already has its maximum size."""
         size = self._counts.size
-        return size == 1 << _MOST_BITS or COUNTERS * (self.learned + additions) <= size
+        return size == 1 << _MAX_BITS or COUNTERS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
         """Count values, one entry for each document that has one."""

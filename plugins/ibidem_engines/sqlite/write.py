@@ -25,7 +25,7 @@ from ibidem_engines.sqlite.tables import as_json, lookup_values, sketched_values
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 
-MOST_CHARACTERS = 200_000_000
+MAX_CHARACTERS = 200_000_000
 """SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
 
 
@@ -34,13 +34,13 @@ class Ready:
     """A record as rows.
 
     Args:
-        at: Its place in the call.
+        position: Its place in the call.
         record: The record.
         row: The columns of its row in the documents table, from `id` on.
         keys: Its look-up values as words, those of its long signatures too.
     """
 
-    at: int
+    position: int
     record: Record
     row: Row
     keys: str
@@ -101,8 +101,8 @@ def _facts(record: Record) -> Row:
 def _check(record: Record) -> None:
     """Refuse a record that SQLite cannot store."""
     length = len(record.document.text)
-    if length > MOST_CHARACTERS:
-        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MOST_CHARACTERS}")
+    if length > MAX_CHARACTERS:
+        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MAX_CHARACTERS}")
     check_storable(record)
 
 
@@ -216,7 +216,8 @@ def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> 
     with file.transaction():
         documents = _StoredState.read(file, [each.id for each in ready]).documents
         outcomes |= _write(
-            file, [each for each in ready if each.id in documents and documents[each.id].place == records[each.at][1]]
+            file,
+            [each for each in ready if each.id in documents and documents[each.id].place == records[each.position][1]],
         )
     return [outcomes.get(at) for at in range(len(records))]
 
@@ -231,18 +232,18 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
         outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
         _remove(
             file,
-            [standing.documents[name].place for name, each in outcomes.items() if each.fate is WriteStatus.DELETED],
+            [standing.documents[name].place for name, each in outcomes.items() if each.status is WriteStatus.DELETED],
         )
-        written_names = [name for name, each in outcomes.items() if each.fate is not WriteStatus.STALE]
+        written_names = [name for name, each in outcomes.items() if each.status is not WriteStatus.STALE]
         newer = [name for name in written_names if standing.graves.get(name, versions[name]) <= versions[name]]
         tables.put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
     return [outcomes[name] for name in ids]
 
 
-def prune(file: SqliteFile, source_name: str, upto: int) -> int:
+def prune(file: SqliteFile, source_name: str, end: int) -> int:
     """Remove documents up to a position that another index of the same file no longer has; returns how many."""
     with file.transaction():
-        places = [place for (place,) in file.run(_ORPHANS.replace("{first}", source_name), (upto,))]
+        places = [place for (place,) in file.run(_ORPHANS.replace("{first}", source_name), (end,))]
         _remove(file, places)
     return len(places)
 
@@ -250,12 +251,12 @@ def prune(file: SqliteFile, source_name: str, upto: int) -> int:
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     """Store rows and return their outcomes, by position in the call."""
     standing = _StoredState.read(file, [each.id for each in ready])
-    outcomes = {each.at: standing.outcome(each.record) for each in ready}
-    inserts = [each for each in ready if outcomes[each.at].fate is WriteStatus.INDEXED]
+    outcomes = {each.position: standing.outcome(each.record) for each in ready}
+    inserts = [each for each in ready if outcomes[each.position].status is WriteStatus.INDEXED]
     _remove(file, [standing.documents[each.id].place for each in inserts if each.id in standing.documents])
     for each, place in zip(inserts, _insert(file, inserts), strict=True):
-        outcomes[each.at] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.at].previous_version)
-    unchanged = [each.record for each in ready if outcomes[each.at].fate is WriteStatus.UNCHANGED]
+        outcomes[each.position] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.position].previous_version)
+    unchanged = [each.record for each in ready if outcomes[each.position].status is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
     if standing.graves:
         tables.remove(file, "tombstones", [each.id for each in inserts])

@@ -70,6 +70,47 @@ def test_thousands_of_mails_of_one_subject_are_each_taken() -> None:
     assert len(found) == 10_000
 
 
+PLACES = st.lists(st.integers(-1, 7), min_size=8, max_size=8)
+
+
+@given(PLACES, st.permutations(range(8)), st.sets(st.integers(1, 7)), st.booleans())
+@settings(max_examples=examples(100))
+def test_mails_that_heads_name_have_one_place_in_whatever_order_and_portions_they_arrive(
+    answered: list[int],
+    order: list[int],
+    cuts: set[int],
+    quotes: bool,
+) -> None:
+    """Heads name earlier mails, later ones, the mail itself, or (`-1`) none."""
+    mails = [
+        mail(
+            f"{at}",
+            answer(f"{ROOF} {at}", LEASE) if quotes and parent >= 0 else f"{LEASE} {at}",
+            number=f"{at}",
+            parent=f"{parent}" if parent >= 0 else "",
+            hour=at,
+            subject=f"house {at}",
+        )
+        for at, parent in enumerate(answered)
+    ]
+    shuffled = [mails[at] for at in order]
+    ends = sorted(cuts)
+    portions = [shuffled[start:end] for start, end in zip([0, *ends], [*ends, 8], strict=True)]
+    headed = [name for name, (_, by) in find(mails).items() if by == "headers"]
+    found, whole = find(*portions), find(mails)
+    assert [found[name] for name in headed] == [whole[name] for name in headed]
+
+
+@given(st.permutations(range(6)))
+@settings(max_examples=examples(50))
+def test_a_whole_pass_finds_the_same_parents_by_quotation_in_whatever_order_the_mails_are(order: list[int]) -> None:
+    texts = [LEASE]
+    for at in range(1, 6):
+        texts.append(answer(f"{ROOF} {at}" if at % 2 else f"{PAID} {at}", texts[at - 1]))
+    mails = [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)]
+    assert find([mails[at] for at in order]) == find(mails)
+
+
 @given(st.lists(st.integers(0, 11), min_size=12, max_size=12))
 @settings(max_examples=examples(200))
 def test_no_mail_answers_itself_once_circles_are_cut(parents: list[int]) -> None:

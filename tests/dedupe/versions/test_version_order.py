@@ -61,8 +61,8 @@ def test_a_document_without_a_date_comes_behind_those_of_an_earlier_stage() -> N
     draft, plain = (Document(id_, TEXT, title=title, date="1990") for id_, title in (("d", "Lease, draft"), ("p", "A")))
     assert order(Document("f", TEXT, title="Lease, final"), draft, plain) == "dpf"
     assert order(Document("u", TEXT, title="Lease"), draft) == "du"
-    numbered = Document("n", TEXT, title="Lease v3, draft", date="1991")
-    assert order(Document("f", TEXT, title="Lease, final"), numbered) == "nf"
+    numbered_runs = Document("n", TEXT, title="Lease v3, draft", date="1991")
+    assert order(Document("f", TEXT, title="Lease, final"), numbered_runs) == "nf"
 
 
 def test_times_are_compared_in_one_zone() -> None:

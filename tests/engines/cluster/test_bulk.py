@@ -36,14 +36,14 @@ def test_each_action_has_its_answer() -> None:
 
 
 def test_many_actions_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "MOST_ACTIONS", 4)
+    monkeypatch.setattr(bulk, "MAX_ACTIONS", 4)
     wire = Taking()
     assert len(run(ClusterClient("here", lambda: wire), actions(10))) == 10
     assert wire.sizes == [4, 4, 2]
 
 
 def test_large_documents_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "MOST_BYTES", 250)
+    monkeypatch.setattr(bulk, "MAX_BYTES", 250)
     wire = Taking()
     run(ClusterClient("here", lambda: wire), actions(5, 100))
     assert wire.sizes == [2, 2, 1]

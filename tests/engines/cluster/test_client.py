@@ -38,6 +38,7 @@ from ibidem_engines.cluster.client import (
         (500, "node_not_connected_exception", Unavailable),
         (502, "node_not_connected_exception", Unavailable),
         (403, "index_create_block_exception", Unavailable),
+        (400, "task_cancelled_exception", Unavailable),
         (400, "parsing_exception", Permanent),
         (500, "null_pointer_exception", Permanent),
     ],

@@ -68,7 +68,7 @@ def make_records(count: int, version: int = 1) -> list[Record]:
 
 
 def fates(engine: Engine, records: list[Record]) -> list[WriteStatus]:
-    return [outcome.fate for outcome in engine.write(records)]
+    return [outcome.status for outcome in engine.write(records)]
 
 
 def find_ids(engine: Engine, query: Query = GRAIN) -> list[str]:
@@ -119,7 +119,7 @@ class TestServerAway:
     def test_with_the_answer_lost_what_was_written_counts_as_written_once(self, address: str, kind: str) -> None:
         with between(address, first(1, "_bulk", fail)) as server:
             outcomes = at(server.address(kind)).write(make_records(3))
-        assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED] * 3
+        assert [outcome.status for outcome in outcomes] == [WriteStatus.INDEXED] * 3
         engine = at(address)
         engine.refresh()
         assert [[hit.order for hit in part] for part in engine.scan()] == [[outcome.order for outcome in outcomes]]
@@ -190,7 +190,11 @@ class TestTooLarge:
         long = make_record("long", "grain " * 3_000)
         with between(address, refuses_over(9_000)) as server:
             outcomes = at(server.address(kind)).write([*make_records(2), long])
-        assert [outcome.fate for outcome in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.REFUSED]
+        assert [outcome.status for outcome in outcomes] == [
+            WriteStatus.INDEXED,
+            WriteStatus.INDEXED,
+            WriteStatus.REFUSED,
+        ]
         assert "more than the server accepts" in outcomes[2].why
 
 
@@ -230,7 +234,7 @@ class TestIndexState:
         engine.create()
         good, bad = make_record("good", meta={"pages": 3}), make_record("bad", meta={"pages": "many"})
         outcomes = engine.write([bad, good])
-        assert [outcome.fate for outcome in outcomes] == [WriteStatus.REFUSED, WriteStatus.INDEXED]
+        assert [outcome.status for outcome in outcomes] == [WriteStatus.REFUSED, WriteStatus.INDEXED]
         assert (outcomes[0].field, "long" in outcomes[0].why) == ("pages", True)
         assert find_ids(engine) == ["good"]
 
@@ -340,7 +344,7 @@ class TestForeignIndex:
         for text in ("one", "two", "three"):
             fill(address, {"body": text})
         outcomes = engine.write([make_record("t0", version=1)])
-        assert (outcomes[0].fate, outcomes[0].previous_version) == (WriteStatus.INDEXED, None)
+        assert (outcomes[0].status, outcomes[0].previous_version) == (WriteStatus.INDEXED, None)
 
     def test_two_schemas_behind_one_alias_are_refused_by_name(self, address: str) -> None:
         metadata = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
@@ -460,6 +464,14 @@ class TestWrongServer:
         ):
             at(server.address(kind)).info()
 
+    def test_a_page_of_a_proxy_that_is_called_json_is_judged_by_its_status(self, kind: str) -> None:
+        """Workers of Elasticsearch had ended by it."""
+        with (
+            between(plan=lambda _: Answer(503, b"<html><body>503 Service Unavailable</body></html>")) as server,
+            pytest.raises(Unavailable, match="status 503"),
+        ):
+            at(server.address(kind)).info()
+
 
 def everything_said(error: BaseException) -> str:
     """An error and all that lies behind it, as a log would show them."""
@@ -494,7 +506,7 @@ class TestOtherWriters:
 
         with between(address, first(1, "_bulk", deleted)) as server:
             outcomes = at(server.address(kind)).write(make_records(2))
-        assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
+        assert [outcome.status for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
     def test_a_document_whose_group_is_settled_before_its_deletion_is_followed_is_deleted_all_the_same(
@@ -515,7 +527,7 @@ class TestOtherWriters:
         with between(address, plan) as server:
             outcomes = at(server.address(kind)).write(make_records(2))
         assert not happen
-        assert [outcome.fate for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
+        assert [outcome.status for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
     def test_a_document_written_between_reading_and_writing_is_decided_again(self, address: str, kind: str) -> None:
@@ -524,7 +536,7 @@ class TestOtherWriters:
 
         with between(address, first(1, "_bulk", newer)) as server:
             (outcome,) = at(server.address(kind)).write(make_records(1))
-        assert (outcome.fate, outcome.previous_version) == (WriteStatus.STALE, 7)
+        assert (outcome.status, outcome.previous_version) == (WriteStatus.STALE, 7)
         assert find_ids(at(address)) == []
 
     def test_of_two_deletions_that_read_at_the_same_time_the_newer_tombstone_stays(
@@ -543,7 +555,7 @@ class TestOtherWriters:
 
         with between(address, first(1, "_bulk", written)) as server:
             (outcome,) = at(server.address(kind)).delete(["d0"], 5)
-        assert (outcome.fate, outcome.previous_version) == (WriteStatus.DELETED, 4)
+        assert (outcome.status, outcome.previous_version) == (WriteStatus.DELETED, 4)
         assert find_ids(at(address)) == []
 
     def test_a_ledger_that_was_removed_since_its_record_was_read_is_made_anew_as_ours(self, address: str) -> None:

@@ -73,14 +73,14 @@ def fields(draw: st.DrawFn) -> dict[str, Any]:
 @st.composite
 def answers(draw: st.DrawFn) -> dict[str, Any]:
     """Answers with hits of several indexes, with or without ids, numbers of writes and sort values."""
-    ids, numbered, sorted_by = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
+    ids, numbered_runs, sorted_by = draw(st.booleans()), draw(st.booleans()), draw(st.booleans())
     hits = []
     for at in range(draw(st.integers(0, 8))):
         hit: dict[str, Any] = {"_index": draw(st.sampled_from(["news", "olds"])), **draw(fields())}
         hit["_score"] = None if sorted_by else draw(st.sampled_from([2.5, 1.0, 0.0]))
         if ids:
             hit["_id"] = draw(st.sampled_from(["a", "b", "é", "a\0", "copy" * 20]))
-        if numbered:
+        if numbered_runs:
             hit["_seq_no"] = at
         if sorted_by:
             hit["sort"] = [draw(st.integers(0, 3)), "x"]

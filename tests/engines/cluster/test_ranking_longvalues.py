@@ -10,9 +10,9 @@ from ibidem_engines.requests import ApiRequest, Target, run_sync
 def test_many_are_read_in_several_requests_and_each_once() -> None:
     calls: list[int] = []
 
-    def server(ask: ApiRequest) -> Any:
-        assert ask.body is not None
-        (clause, _) = ask.body["query"]["bool"]["filter"]
+    def server(request: ApiRequest) -> Any:
+        assert request.body is not None
+        (clause, _) = request.body["query"]["bool"]["filter"]
         ids = clause["bool"]["filter"][1]["ids"]["values"]
         calls.append(len(ids))
         values = {name: [b64encode(name.encode()).decode()] for name in ids if name != "7"}

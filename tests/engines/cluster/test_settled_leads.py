@@ -34,11 +34,11 @@ class Shard:
         return leads[:size]
 
 
-def ask(documents: Sequence[int], least: int = 25) -> list[LeadKeys]:
+def ask(documents: Sequence[int], minimum: int = 25) -> list[LeadKeys]:
     return [
         LeadKeys(
             {clue: KEYS[at][clue] for clue in SINGLE if clue in KEYS[at]},
-            {"rare": Several(KEYS[at]["rare"], least, 0, 2**31 - 1)} if "rare" in KEYS[at] else {},
+            {"rare": Several(KEYS[at]["rare"], minimum, 0, 2**31 - 1)} if "rare" in KEYS[at] else {},
         )
         for at in documents
     ]
@@ -51,11 +51,11 @@ def carries(lead: int, search: LeadSearch, number: int) -> bool:
     )
 
 
-def shares(lead: int, document: int, least: int) -> bool:
+def shares(lead: int, document: int, minimum: int) -> bool:
     """Return whether a lead has a value of which one is enough, or enough rare terms."""
     own, other = KEYS[lead], KEYS[document]
     return any(set(own.get(clue, ())) & set(other.get(clue, ())) for clue in SINGLE) or (
-        len(set(own.get("rare", ())) & set(other.get("rare", ()))) >= least
+        len(set(own.get("rare", ())) & set(other.get("rare", ()))) >= minimum
     )
 
 
@@ -72,8 +72,8 @@ def test_every_lead_that_a_document_may_join_is_asked_for(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settled_leads, "SLICE", 3)
         settled = SettledLeads(most)
-        for upto in [*sorted(min(stop, len(leads)) for stop in stops), len(leads)]:
-            search = settled.search(KeyMarks(ask(documents, least)), upto, Shard(leads[:upto]).read)
+        for end in [*sorted(min(stop, len(leads)) for stop in stops), len(leads)]:
+            search = settled.search(KeyMarks(ask(documents, least)), end, Shard(leads[:end]).read)
         if search.keys == ask(documents, least):  # all values are asked for
             return
     for number, lead in enumerate(leads):

@@ -144,7 +144,7 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, re
     command = [sys.executable, "-c", textwrap.dedent(killed), address, str(Path(__file__).parents[2])]
     assert subprocess.run(command, check=False).returncode == -9
     assert engine.info().documents == 1
-    assert [outcome.fate for outcome in engine.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
+    assert [outcome.status for outcome in engine.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
     assert [hit.id for hit in engine.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
     assert [hit.id for hit in engine.find([SignatureLookup(lookup_values(record("x").packed))])[0].hits] == [
         "a",

@@ -132,7 +132,7 @@ def test_a_folder_in_the_files_place_is_named(path: Path) -> None:
 
 def test_a_file_in_the_folders_place_is_named(path: Path) -> None:
     path.write_text("")
-    with pytest.raises(Permanent, match="its folder cannot be made"):
+    with pytest.raises(Permanent, match="its folder cannot be created"):
         SqliteFile(path / "index.sqlite", "news").create()
 
 

@@ -38,7 +38,7 @@ class _Carried:
 def small_limits() -> Iterator[None]:
     """Little is read and kept at once."""
     with pytest.MonkeyPatch.context() as patch:
-        for name, figure in {"LOOSE": 4, "MOST": 6, "CACHE_SIZE": 40, "ENTRY_OVERHEAD": 2}.items():
+        for name, figure in {"LOOSE": 4, "MAX_LEADS": 6, "CACHE_SIZE": 40, "ENTRY_OVERHEAD": 2}.items():
             patch.setattr(lead_carriers, name, figure)
         yield
 
@@ -63,7 +63,7 @@ def test_every_lead_that_carries_enough_values_is_found_whatever_was_looked_up_b
 def test_nothing_is_found_that_carries_fewer_values_where_all_carriers_are_read(
     documents: list[tuple[list[str], bool]], values: list[str], least: int
 ) -> None:
-    documents = documents[: lead_carriers.MOST - 1]
+    documents = documents[: lead_carriers.MAX_LEADS - 1]
     places = LeadCarriers(_Carried(documents)).upto(99).find_shared(values, least)  # type: ignore[arg-type]
     assert places is not None
     assert all(len(set(documents[place - 1][0]) & set(values)) >= least for place in places.tolist())

@@ -47,7 +47,7 @@ def test_an_index_that_begins_again_is_read_again() -> None:
 
 
 def test_no_more_is_held_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lead_carriers, "MOST_TERMS", 100)
+    monkeypatch.setattr(lead_carriers, "MAX_TERMS", 100)
     monkeypatch.setattr(lead_carriers, "_SLICE", 2)
     postings = LeadPostings(_Leads(20))  # type: ignore[arg-type]
     postings.catch_up(20, 1)

@@ -32,7 +32,7 @@ Step = tuple[int, str, int]
 def carriers(
     records_by_id: Mapping[str, Record],
     values: Mapping[LookupField, Sequence[str]],
-    least: Mapping[LookupField, int],
+    minimum: Mapping[LookupField, int],
     own_id: str,
 ) -> list[str]:
     """Find by reading every document."""
@@ -40,7 +40,7 @@ def carriers(
     for name, record in records_by_id.items():
         own_values = lookup_values(record.packed)
         for clue, keys in values.items():
-            if name != own_id and len(set(keys) & set(own_values.get(clue, ()))) >= least.get(clue, 1):
+            if name != own_id and len(set(keys) & set(own_values.get(clue, ()))) >= minimum.get(clue, 1):
                 carriers_of_any.add(name)
     return sorted(carriers_of_any)
 

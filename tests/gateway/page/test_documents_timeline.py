@@ -1,6 +1,6 @@
 """A document's copies by date and source."""
 
-from ibidem.gateway.page.documents import LEFT, MOST_SOURCES, OTHERS, RIGHT, WIDTH, timeline
+from ibidem.gateway.page.documents import LEFT, MAX_SOURCES, OTHERS, RIGHT, WIDTH, timeline
 from ibidem_ingest.document import Document
 
 OWN = Document("own", "text", date="1987-03-01", source="AP", title="A story")
@@ -27,5 +27,5 @@ def test_of_very_many_sources_the_latest_to_appear_share_a_row() -> None:
     copies = [Document(f"c{day}", "text", date=f"1987-04-{day:02}", source=f"paper {day}") for day in range(1, 30)]
     marks = timeline(OWN, copies)
     assert marks is not None
-    assert (len(marks.rows), marks.rows[-1][0]) == (MOST_SOURCES, OTHERS)
+    assert (len(marks.rows), marks.rows[-1][0]) == (MAX_SOURCES, OTHERS)
     assert len(marks.points) == 30

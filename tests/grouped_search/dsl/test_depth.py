@@ -152,7 +152,7 @@ def test_one_depth_holds_a_page_that_is_longer_than_the_window() -> None:
         (STANDARD, {"query": MATCH}),
         (
             {"standard": {"query": MATCH, "filter": [{"term": {"source": "AP"}}], "_name": "text"}},
-            {"query": {"bool": {"must": [MATCH], "filter": [{"term": {"source": "AP"}}], "_name": "text"}}},
+            {"query": {"bool": {"must": [MATCH], "filter": [{"term": {"source": "AP"}}]}}},
         ),
         ({"standard": {"query": MATCH, "sort": ["date"]}}, {"query": MATCH, "sort": ["date"]}),
         ({"knn": KNN | {"min_score": 0.5}}, {"knn": KNN, "min_score": 0.5}),
@@ -170,6 +170,14 @@ def test_neighbours_that_are_a_condition_stay_as_many_as_they_are() -> None:
     assert deepen({"query": query}, 100) == ({"query": query}, [])
 
 
+def test_a_single_part_is_named_alike_in_a_list_and_by_itself() -> None:
+    assert deepen({"knn": [KNN]}, 100)[1] == deepen({"knn": KNN}, 100)[1]
+    windows: list[dict[str, Any]] = [{"query": {}, "window_size": 20}]
+    retrievers = [{"rescorer": {"retriever": STANDARD, "rescore": each}} for each in (windows, windows[0])]
+    in_list, by_itself = (deepen({"retriever": each}, 100)[1] for each in retrievers)
+    assert in_list == by_itself
+
+
 def test_each_of_several_parts_that_were_raised_has_a_name_of_its_own() -> None:
     parts = [{"knn": KNN}, {"standard": {"query": {"bool": {"should": [{"knn": KNN}]}}}}, {"retriever": {"knn": KNN}}]
     _, raised = deepen({"retriever": {"rrf": {"retrievers": parts, "rank_window_size": 100}}}, 100)
@@ -180,9 +188,10 @@ def test_each_of_several_parts_that_were_raised_has_a_name_of_its_own() -> None:
     ]
 
 
-def test_a_retriever_that_ranks_what_others_find_is_left_to_the_layer() -> None:
+def test_the_plugin_is_asked_with_a_retriever_that_is_deep_enough() -> None:
     search = read_search("news", {"retriever": {"rrf": {"retrievers": [STANDARD, {"knn": KNN}]}}}, {}, INDENT)
-    assert not does(search)
+    assert does(search)
+    assert ranked_hits(search.ranking["retriever"]) == INDENT.window
     assert [each["part"] for each in search.raised] == [
         "retriever.rrf.rank_window_size",
         "retriever.rrf.retrievers[1].knn.k",

@@ -289,7 +289,7 @@ def test_more_groups_than_are_counted_are_estimated_and_told_so(
 ) -> None:
     options = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
     counts_seen = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
-    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MOST_GROUPS", 3)
+    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MAX_GROUPS", 3)
     estimated = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
     assert (counts_seen["exact"], estimated["exact"]) == (True, False)
     assert abs(estimated["matching"] - counts_seen["matching"]) <= counts_seen["matching"] // 2

@@ -13,15 +13,15 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.store import LEAST, Tables, count_terms
+from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.text.word_hash import wh1
 
 
 def test_a_term_counts_once_for_each_document() -> None:
-    texts = ["court court court of 1787" if number % 2 else "the appeal" for number in range(LEAST)]
+    texts = ["court court court of 1787" if number % 2 else "the appeal" for number in range(MIN_DOCUMENTS)]
     table = count_terms(texts, "en", "a test")
-    assert table.counts[table.rank(wh1("court"))] == LEAST / 2
+    assert table.counts[table.rank(wh1("court"))] == MIN_DOCUMENTS / 2
     assert [table.term(rank) for rank in range(table.size)] == ["appeal", "court", "the"]
 
 

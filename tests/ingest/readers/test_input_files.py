@@ -37,9 +37,9 @@ def test_a_file_given_itself_is_named_by_its_path_as_it_was_typed(
 def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
     for name in ("a.png", "b.PNG", "LICENSE", ".hidden.txt", ".git"):
         (tmp_path / name).touch()
-    passed_over: Counter[str] = Counter()
-    assert list(sources([tmp_path], Choice(), passed_over)) == []
-    assert passed_over == {".png": 2, "no suffix": 1}
+    skipped_files: Counter[str] = Counter()
+    assert list(sources([tmp_path], Choice(), skipped_files)) == []
+    assert skipped_files == {".png": 2, "no suffix": 1}
 
 
 @pytest.mark.parametrize(
@@ -93,9 +93,9 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
     (inside / "folder").symlink_to(outside)
     (inside / "loop.txt").symlink_to(inside / "loop.txt")
     (tmp_path / "given").symlink_to(inside)
-    passed_over: Counter[str] = Counter()
-    names = [source.id for source in sources([inside], Choice(), passed_over) if isinstance(source, InputFile)]
-    assert (names, passed_over) == (["inside.txt"], {"link": 3})
+    skipped_files: Counter[str] = Counter()
+    names = [source.id for source in sources([inside], Choice(), skipped_files) if isinstance(source, InputFile)]
+    assert (names, skipped_files) == (["inside.txt"], {"link": 3})
     assert read_ids(tmp_path / "given") == ["inside.txt"]
     assert read_ids(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
 

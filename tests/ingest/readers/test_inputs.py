@@ -35,7 +35,7 @@ def test_a_folder_gives_every_document_and_a_refusal_for_every_one_that_cannot_b
     assert page == Document("page.html", "We the People", "T")
     assert isinstance(scan, Refusal)
     assert (scan.id, scan.field) == ("scan.pdf", "")
-    assert tally == Tally(moved={"court": 1}, passed_over={".png": 1})  # type: ignore[arg-type]  # a Counter equals its dict
+    assert tally == Tally(moved={"court": 1}, skipped_files={".png": 1})  # type: ignore[arg-type]  # a Counter equals its dict
 
 
 def test_nothing_is_read_when_a_path_is_wrong(folder: Path) -> None:

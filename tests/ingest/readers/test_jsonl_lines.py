@@ -23,11 +23,11 @@ def test_every_line_is_handed_out_once_whole_or_as_its_head(
     stream = io.BufferedReader(io.BytesIO(data))
     blank = {number for number, line in enumerate(expected, 1) if line.isspace()}
     read = [line for line in lines(stream, limit, TimeLimit(60)) if line.number not in blank]
-    numbered = [(number, line) for number, line in enumerate(expected, 1) if number not in blank]
+    numbered_runs = [(number, line) for number, line in enumerate(expected, 1) if number not in blank]
     assert [(line.number, line.is_whole) for line in read] == [
-        (number, len(line) <= limit) for number, line in numbered
+        (number, len(line) <= limit) for number, line in numbered_runs
     ]
-    assert [line.content for line in read if line.is_whole] == [line for _, line in numbered if len(line) <= limit]
+    assert [line.content for line in read if line.is_whole] == [line for _, line in numbered_runs if len(line) <= limit]
 
 
 def test_of_a_line_over_the_limit_only_the_head_is_kept() -> None:

@@ -28,12 +28,12 @@ def naive(text: str) -> tuple[list[tuple[float, str, int]], set[str]]:
 
 @given(texts)
 def test_one_document_is_as_the_definition_says(text: str) -> None:
-    term_counts, strange = naive(text)
+    term_counts, unknown_terms = naive(text)
     terms, rare_terms = candidates(tokens(text), TABLE)
     assert [(candidate.term, candidate.first) for candidate in terms] == [
         (word, first) for _, word, first in term_counts
     ]
-    assert sorted(rare_terms) == sorted(map(wh1, strange))
+    assert sorted(rare_terms) == sorted(map(wh1, unknown_terms))
 
 
 @given(st.lists(texts, min_size=1, max_size=8))
@@ -41,12 +41,12 @@ def test_a_batch_is_as_one_by_one(several: Sequence[str]) -> None:
     batch = TokenBatch.tokenize(several)
     rarest = RarestTerms.look_up(batch, TermGroups.group(batch), TABLE)
     for number, text in enumerate(several):
-        term_counts, strange = candidates(tokens(text), TABLE)
+        term_counts, unknown_terms = candidates(tokens(text), TABLE)
         span = slice(rarest.offsets[number], rarest.offsets[number + 1])
         assert rarest.rank[span].tolist() == [candidate.rank for candidate in term_counts]
         assert (rarest.first[span] - batch.offsets[number]).tolist() == [candidate.first for candidate in term_counts]
-        rare_terms = rarest.strange[rarest.strange_offsets[number] : rarest.strange_offsets[number + 1]]
-        assert sorted(rare_terms.tolist()) == sorted(strange)
+        rare_terms = rarest.unknown_terms[rarest.strange_offsets[number] : rarest.strange_offsets[number + 1]]
+        assert sorted(rare_terms.tolist()) == sorted(unknown_terms)
 
 
 def test_the_table_holds_terms_that_are_too_rare() -> None:

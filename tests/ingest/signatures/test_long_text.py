@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.signatures.long_text import LEAST_TOKENS, LongSignatures, sign_long
+from ibidem_ingest.signatures.long_text import MIN_TOKENS, LongSignatures, sign_long
 from ibidem_ingest.text.tokens import tokens
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]
@@ -19,8 +19,8 @@ def book(pages: int, words: int = 300) -> Document:
 
 
 def test_a_text_has_them_with_two_pages_or_a_thousand_tokens() -> None:
-    assert sign_long(Document("a", " ".join(LONG[:2] * LEAST_TOKENS))) is not None
-    assert sign_long(Document("a", " ".join(LONG[: LEAST_TOKENS - 1]))) is None
+    assert sign_long(Document("a", " ".join(LONG[:2] * MIN_TOKENS))) is not None
+    assert sign_long(Document("a", " ".join(LONG[: MIN_TOKENS - 1]))) is None
     assert sign_long(Document("a", f"{LONG[0]}\f\f\f*")) is None
     paged = sign_long(Document("a", f"{LONG[0]}\f\f\f{LONG[1]}"))
     assert paged is not None

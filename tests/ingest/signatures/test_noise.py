@@ -62,11 +62,11 @@ def naive(text: str, table: Table) -> bytes:
         for slot in open_ & least.keys():
             slots[slot] = least[slot] & 255
         open_ -= least.keys()
-    strange = {wh1(each) for each in words if is_term(each) and each not in KNOWN[table.name]}
-    mixed = [[mix(t * SLOT_MULTIPLIERS[j]) for t in strange] for j in range(8)]
+    unknown_terms = {wh1(each) for each in words if is_term(each) and each not in KNOWN[table.name]}
+    mixed = [[mix(t * SLOT_MULTIPLIERS[j]) for t in unknown_terms] for j in range(8)]
     terms = bytes(min(each) & 255 if each else 0 for each in mixed)
     figures = bytes((size + 128 * (table is POOR), round(8 * log2(len(runs)))))
-    return bytes(slots) + figures + len(strange).to_bytes(2, "little") + terms
+    return bytes(slots) + figures + len(unknown_terms).to_bytes(2, "little") + terms
 
 
 def mix(x: int) -> int:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ibidem_ingest.signatures import pages
-from ibidem_ingest.signatures.pages import BANDS, LEAST_TOKENS, band_keys, sign, sign_batch
+from ibidem_ingest.signatures.pages import BANDS, MIN_TOKENS, band_keys, sign, sign_batch
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 PAGES = [
@@ -27,7 +27,7 @@ def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
 def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = TokenBatch.tokenize([*PAGES, *PAGES, ""])
     batch_signatures = sign_batch(batch)
-    monkeypatch.setattr(pages, "MOST_TOKENS", limit)
+    monkeypatch.setattr(pages, "MAX_TOKENS", limit)
     for signatures, in_runs in zip(batch_signatures, sign_batch(batch), strict=True):
         assert in_runs.tolist() == signatures.tolist()
         assert in_runs.dtype == signatures.dtype
@@ -35,7 +35,7 @@ def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, mo
 
 def test_blank_and_nearly_blank_pages_have_none() -> None:
     sketches, profiles = sign_batch(TokenBatch.tokenize(PAGES))
-    has_signatures = [len(tokens(page)) >= LEAST_TOKENS for page in PAGES]
+    has_signatures = [len(tokens(page)) >= MIN_TOKENS for page in PAGES]
     assert sketches.any(axis=1).tolist() == has_signatures
     assert not profiles[[not each for each in has_signatures]].any()
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.signatures.unique_words import (
     CS,
     ITS,
-    LEAST_ALIGNED,
+    MIN_ALIGNED,
     UniqueWords,
     common_places,
     compare,
@@ -59,7 +59,7 @@ def test_the_least_length_is_where_a_score_reaches_its_threshold(a: int, b: int)
     bound = least_common_length(a, b)
     shortest = bound - 2
     assert shortest < 2 or (
-        sequence_similarity(shortest, a, b) < ITS and (shortest < LEAST_ALIGNED or shortest / sqrt(a * b) < CS)
+        sequence_similarity(shortest, a, b) < ITS and (shortest < MIN_ALIGNED or shortest / sqrt(a * b) < CS)
     )
 
 

@@ -59,11 +59,11 @@ def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, eng
         [Document(f"d{at:04}", f"We the People {at}") for at in range(1_200)], settings.changed(concurrency=1)
     )
     source = open_reindex_source(settings.address, settings.index)
-    upto = source.newest()
-    ids = [each.document.id for batch in read_all(source, upto) for each in batch]
+    end = source.newest()
+    ids = [each.document.id for batch in read_all(source, end) for each in batch]
     assert len(ids) == len(set(ids)) == 1_200
-    (stretch,) = all_writes(upto)
-    assert [name.id for page in paginate(names(source, stretch)) for name in page] == ids
+    (seq_range,) = all_writes(end)
+    assert [name.id for page in paginate(names(source, seq_range)) for name in page] == ids
     source.close()
 
 
@@ -74,10 +74,10 @@ def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
     checkpoint = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
     first = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
     second = checkpoint.hand_out(SeqNoRange(PART, 10, 20), 5)
-    assert (first.number, second.number, checkpoint.stretch(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
+    assert (first.number, second.number, checkpoint.seq_range(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
     checkpoint.settle(first.number, 7)
     assert ([page.number for page in checkpoint.pages], checkpoint.documents) == ([1], 7)
-    assert checkpoint.pages[0].stretch == SeqNoRange(PART, 10, 20)
+    assert checkpoint.pages[0].seq_range == SeqNoRange(PART, 10, 20)
 
 
 def test_what_was_noted_is_read_again(engine: Engine) -> None:

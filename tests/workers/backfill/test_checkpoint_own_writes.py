@@ -16,9 +16,7 @@ def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], start: i
     for batch in batches:
         own_writes.add(PART, batch)
     gaps = [
-        number
-        for gap in own_writes.gaps(SeqNoRange(PART, start, upto))
-        for number in range(gap.after + 1, gap.upto + 1)
+        number for gap in own_writes.gaps(SeqNoRange(PART, start, upto)) for number in range(gap.after + 1, gap.end + 1)
     ]
     numbers = {number for batch in batches for number in batch}
     assert gaps == [number for number in range(start + 1, upto + 1) if number not in numbers]

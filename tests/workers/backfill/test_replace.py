@@ -337,11 +337,11 @@ class TestSqlite:
         assert at > 5
 
 
-def killed_at_write(at: int, settings: Settings) -> bool:
+def killed_at_write(position: int, settings: Settings) -> bool:
     """Replace an index in a process that ends right after a transaction; returns whether there were so many."""
     child = os.fork()
     if not child:
-        transactions = iter(range(at))
+        transactions = iter(range(position))
         transaction = SqliteFile.transaction
 
         @contextmanager

@@ -60,10 +60,10 @@ def test_a_lead_that_leaves_between_match_and_writing_is_joined_by_nobody(monkey
         store = group_store(engine)
         read, left = type(store).read, []
 
-        def leaves(self: object, ids: object, upto: object = None) -> object:
-            if not left and upto is None:  # the leads are read once more before documents join them
+        def leaves(self: object, ids: object, end: object = None) -> object:
+            if not left and end is None:  # the leads are read once more before documents join them
                 left.append(store.assign([Assignment(stored_first, "elsewhere", lead=False)]))
-            return read(self, ids, upto)  # type: ignore[arg-type] # handed on as it came
+            return read(self, ids, end)  # type: ignore[arg-type] # handed on as it came
 
         stored_first = stored(engine)[0]
         settler = Follower(engine, size=1, many=10_000)

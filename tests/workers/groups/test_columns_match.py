@@ -70,12 +70,12 @@ def test_new_documents_that_were_read_into_columns_are_not_read_a_second_time_as
     stored = documents([Row(("news", str(order)), order, b"") for order in range(1, 6)])
     reads: list[int] = []
 
-    def read(stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
-        reads.append(stretch.after)
-        return [each for each in stored if stretch.after < each.name.order <= stretch.upto][:size]
+    def read(seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        reads.append(seq_range.after)
+        return [each for each in stored if seq_range.after < each.name.order <= seq_range.end][:size]
 
     cached = SliceCache(read, room=4)
     stretches = [SeqNoRange(ShardRef("news", 0), after, 5) for after in (0, 2, 4)]
-    first, second = ([cached(stretch, 2) for stretch in stretches] for _ in range(2))
+    first, second = ([cached(seq_range, 2) for seq_range in stretches] for _ in range(2))
     assert first == second == [stored[:2], stored[2:4], stored[4:]]
     assert reads == [0, 2, 4, 4]

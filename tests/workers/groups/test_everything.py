@@ -9,7 +9,7 @@ from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.reindex import Name, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import GroupedDocument
 from ibidem_workers.groups.block import Rules
-from ibidem_workers.groups.everything import count_joined, first_leads, stretches
+from ibidem_workers.groups.everything import count_joined, first_leads, seq_ranges
 from ibidem_workers.groups.stored_columns import StoredColumns
 
 
@@ -39,4 +39,4 @@ def test_of_two_leads_that_name_one_group_the_first_one_leads_it_and_one_without
 
 def test_all_writes_of_each_part_are_gone_through() -> None:
     one, other = ShardRef("news", 0), ShardRef("news", 1)
-    assert stretches({one: 7, other: 0}) == [SeqNoRange(one, 0, 7), SeqNoRange(other, 0, 0)]
+    assert seq_ranges({one: 7, other: 0}) == [SeqNoRange(one, 0, 7), SeqNoRange(other, 0, 0)]

@@ -20,21 +20,21 @@ Happen = Callable[[], object]
 
 
 @contextmanager
-def before_a_write(engine: Engine, happen: Happen, *, at: int = 1) -> Iterator[None]:
+def before_a_write(engine: Engine, happen: Happen, *, position: int = 1) -> Iterator[None]:
     """Let something happen while a process stands still before it writes groups for the first or a later time."""
     kind = type(group_store(engine))
     assign, calls = kind.assign, []
 
     def late(self: object, changes: Sequence[Assignment]) -> object:
         calls.append(changes)
-        if len(calls) == at:
+        if len(calls) == position:
             happen()
         return assign(self, changes)  # type: ignore[arg-type] # handed on as it came
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kind, "assign", late)
         yield
-    assert len(calls) >= at
+    assert len(calls) >= position
 
 
 def write(engine: Engine, version: int = 1, **texts: str) -> None:

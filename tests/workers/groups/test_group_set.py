@@ -84,7 +84,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
 
 
 def fill(engine: Engine, records: list[Record]) -> None:
-    assert {each.fate for each in engine.write(records)} == {WriteStatus.INDEXED}
+    assert {each.status for each in engine.write(records)} == {WriteStatus.INDEXED}
 
 
 def documents(engine: Engine) -> list[GroupedDocument]:
@@ -198,7 +198,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     assert (counts["groups"]["exact"], counts["unsettled"]) == (True, 0)
     check_client(cluster, counts)
     several = {each.group for each in documents(engine) if not each.lead}
-    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MOST_GROUPS", len(several))
+    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MAX_GROUPS", len(several))
     assert len(several) < len(found)
     assert account(cluster.by(), size=100)[0]["groups"] == counts["groups"]
     written = documents(engine)
@@ -226,12 +226,12 @@ def test_the_same_id_in_two_indexes_is_two_documents_each_in_its_own_group(clust
         assert counts["groups"]["matching"] == 2
         fill(cluster.by(second), [make_record("a", f"{OTHER} number {version}", version=version)])
     (refused,) = engine.write([make_record("a", TEXT, version=4)])
-    assert (refused.fate, refused.field) == (WriteStatus.REFUSED, "id")
+    assert (refused.status, refused.field) == (WriteStatus.REFUSED, "id")
     assert (
         refused.why == f"it is in several indexes: {first}, {second}; name one of them in IBIDEM_INDEX, or remove one"
     )
     (kept,) = engine.delete(["a"], 5)
-    assert (kept.fate, kept.why) == (refused.fate, refused.why)
+    assert (kept.status, kept.why) == (refused.status, refused.why)
 
 
 def test_where_an_index_is_deleted_followers_in_others_choose_new_leads(cluster: Cluster) -> None:
@@ -293,7 +293,7 @@ def test_a_data_stream_is_filled_and_settled_and_a_new_backing_index_is_followed
     assert Checkpoint.read(engine) == Checkpoint.read(group_set(engine)) != Checkpoint()
     counts, _ = account(engine)
     assert counts["documents"]["matched"] == 2
-    assert engine.delete(["a"], 9)[0].fate is WriteStatus.DELETED
+    assert engine.delete(["a"], 9)[0].status is WriteStatus.DELETED
 
 
 def test_indexes_that_are_settled_each_by_itself_are_refused_until_they_are_compared_as_one(cluster: Cluster) -> None:

@@ -64,9 +64,9 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
 def stored(engine: Engine) -> list[GroupedDocument]:
     """All documents in the order of writing."""
     store = group_store(engine)
-    upto = store.newest()
+    end = store.newest()
     names = [hit.id for some in engine.scan() for hit in some]
-    assert set(upto) == set(store.parts())
+    assert set(end) == set(store.parts())
     return sorted(store.read([(engine.index, name) for name in names]), key=lambda each: each.name.order)
 
 
@@ -182,10 +182,10 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     yield "read"
     store = group_store(engine)
     (part,) = store.parts()
-    upto = store.newest()[part]
+    end = store.newest()[part]
     settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(load_overrides(engine))))
     yield "newest"
-    while portion := store.leads(SeqNoRange(part, checkpoint.settled_write(part), upto), size):
+    while portion := store.leads(SeqNoRange(part, checkpoint.settled_write(part), end), size):
         yield "leads"
         joined = settler.settle(portion, {part: checkpoint.settled_write(part)}, lambda names: None)
         checkpoint.settle(part, portion[-1].name.order, joined)

@@ -96,7 +96,7 @@ def never(_: LookUpMatch, rows: Sequence[Row]) -> None:
 
 def settle(settings: Settings) -> None:
     """Settle blocks of some documents by look-ups until killed."""
-    follower.LEADS_PER_DOCUMENT, follower.LARGEST = -1, 6 * SIZE
+    follower.LEADS_PER_DOCUMENT, follower.MAX_PORTION = -1, 6 * SIZE
     engine, queue = open_engine(settings.engine, settings.index), CeleryMatchQueue(settings)
     while True:
         Follower(engine, size=2 * SIZE, many=1, queue=queue).catch_up()

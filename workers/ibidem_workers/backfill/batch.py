@@ -344,12 +344,12 @@ def _sign_copies(
 def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
     """Return the result of written documents."""
     new_records = [
-        record for (_, record), outcome in results if record is not None and outcome.fate is WriteStatus.INDEXED
+        record for (_, record), outcome in results if record is not None and outcome.status is WriteStatus.INDEXED
     ]
     return BatchResult(
         indexed=len(new_records),
-        unchanged=sum(outcome.fate is WriteStatus.UNCHANGED for _, outcome in results),
-        stale=sum(outcome.fate is WriteStatus.STALE for _, outcome in results),
+        unchanged=sum(outcome.status is WriteStatus.UNCHANGED for _, outcome in results),
+        stale=sum(outcome.status is WriteStatus.STALE for _, outcome in results),
         unsigned=sum(not record.signatures.length for record in new_records),
         refusals=_refusals(results),
     )
@@ -359,9 +359,9 @@ def _refusals(results: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
     return [
         Refusal(f"index {original.name.index}", outcome.id, outcome.field, outcome.why)
         for (original, _), outcome in results
-        if outcome.fate is WriteStatus.REFUSED
+        if outcome.status is WriteStatus.REFUSED
     ]
 
 
-def _refuse(name: Name, why: str) -> Refusal:
-    return Refusal(f"index {name.index}", name.id, "", why)
+def _refuse(name: Name, reason: str) -> Refusal:
+    return Refusal(f"index {name.index}", name.id, "", reason)

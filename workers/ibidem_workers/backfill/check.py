@@ -15,7 +15,7 @@ from ibidem_workers.backfill.batch import has_words, is_current, refusal
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 
-MOST_LISTED = 10_000
+MAX_LISTED = 10_000
 """Changed documents that are listed; more are counted."""
 
 
@@ -75,9 +75,9 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
     with open_for_backfill(settings) as (_, source):
         source.check("place")
         check_fields(source)
-        upto = source.newest()
-        documents = sum(source.count(stretch) for stretch in all_writes(upto))
-        for portion in read_all(source, upto):
+        end = source.newest()
+        documents = sum(source.count(seq_range) for seq_range in all_writes(end))
+        for portion in read_all(source, end):
             for original in portion:
                 _take(result, original, tables, settings, source.text_field)
             report(result.read, documents)
@@ -89,13 +89,13 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
     fault = refusal(original, text_field, settings.max_text)
     if fault is not None:
         result.refused += 1
-        if len(result.refusals) < MOST_LISTED:
+        if len(result.refusals) < MAX_LISTED:
             result.refusals.append(fault)
         return
     result.due += not is_current(original, tables)
     if is_changed(original, tables, settings.distinct):
         result.changed += 1
-        if len(result.first_changed) < MOST_LISTED:
+        if len(result.first_changed) < MAX_LISTED:
             result.first_changed.append((original.name.index, original.name.id))
     elif original.packed and (original.schema != SCHEMA or has_words(original)):
         result.unchanged += 1

@@ -63,13 +63,13 @@ class Portions:
             self._size = max(1, min(self._most, self._characters * len(lengths) // max(1, sum(lengths))))
 
 
-def names(source: ReindexSource, stretch: SeqNoRange) -> Iterator[Name]:
+def names(source: ReindexSource, seq_range: SeqNoRange) -> Iterator[Name]:
     """Yield the names of the documents of a range, in the order of writing, page by page."""
-    while page := source.names(stretch, PAGE):
+    while page := source.names(seq_range, PAGE):
         yield from page
         if len(page) < PAGE:
             return
-        stretch = SeqNoRange(stretch.part, page[-1].order, stretch.upto)
+        seq_range = SeqNoRange(seq_range.part, page[-1].order, seq_range.end)
 
 
 def paginate(names: Iterable[Name]) -> Iterator[list[Name]]:
@@ -93,19 +93,19 @@ def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
             queue.append(source)
 
 
-def all_writes(upto: Marks) -> list[SeqNoRange]:
+def all_writes(end: Marks) -> list[SeqNoRange]:
     """Return ranges of all writes up to some sequence numbers."""
-    return [SeqNoRange(part, NONE, last) for part, last in upto.items()]
+    return [SeqNoRange(part, NONE, last) for part, last in end.items()]
 
 
-def read_all(source: ReindexSource, upto: Marks) -> Iterator[list[SourceDocument]]:
+def read_all(source: ReindexSource, end: Marks) -> Iterator[list[SourceDocument]]:
     """Read all documents, in the order of writing within each part.
 
     Args:
         source: The index.
-        upto: Up to which write of each part.
+        end: Up to which write of each part.
     """
-    return read_ranges(source, all_writes(upto))
+    return read_ranges(source, all_writes(end))
 
 
 def read_ranges(
@@ -158,7 +158,7 @@ class OpenPage:
     deaths: int = 0
 
     @property
-    def stretch(self) -> SeqNoRange:
+    def seq_range(self) -> SeqNoRange:
         """The range of sequence numbers of its documents."""
         return SeqNoRange(ShardRef.parse(self.part), self.after, self.upto)
 
@@ -216,15 +216,15 @@ class Checkpoint:
         """Its key in the ledger."""
         return KEYS + self.into
 
-    def stretch(self, part: ShardRef) -> SeqNoRange:
+    def seq_range(self, part: ShardRef) -> SeqNoRange:
         """Return the remaining range of a part in this pass."""
         return SeqNoRange(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
 
-    def hand_out(self, stretch: SeqNoRange, documents: int) -> OpenPage:
+    def hand_out(self, seq_range: SeqNoRange, documents: int) -> OpenPage:
         """Record a page as handed out."""
-        page = OpenPage(self.number, str(stretch.part), stretch.after, stretch.upto, documents)
+        page = OpenPage(self.number, str(seq_range.part), seq_range.after, seq_range.end, documents)
         self.number += 1
-        self.done[str(stretch.part)] = stretch.upto
+        self.done[str(seq_range.part)] = seq_range.end
         self.pages.append(page)
         return page
 
@@ -253,7 +253,7 @@ class Checkpoint:
         kept = {name for name, uuid in self.uuids.items() if uuids.get(name) == uuid}
         self.done = {part: number for part, number in self.done.items() if ShardRef.parse(part).index in kept}
         self.upto = {part: number for part, number in self.upto.items() if ShardRef.parse(part).index in kept}
-        self.pages = [page for page in self.pages if page.stretch.part.index in kept]
+        self.pages = [page for page in self.pages if page.seq_range.part.index in kept]
         self.uuids = dict(uuids)
 
     def begin_following(self) -> None:
@@ -311,7 +311,7 @@ class OwnWrites:
 
     >>> own, part = OwnWrites(), ShardRef("news")
     >>> own.add(part, [7, 5, 6, 9])
-    >>> [(gap.after, gap.upto) for gap in own.gaps(SeqNoRange(part, 3, 10))]
+    >>> [(gap.after, gap.end) for gap in own.gaps(SeqNoRange(part, 3, 10))]
     [(3, 4), (7, 8), (9, 10)]
     """
 
@@ -324,18 +324,18 @@ class OwnWrites:
         for number in sorted(numbers):
             self._add(self._first[part], self._last[part], number)
 
-    def gaps(self, stretch: SeqNoRange) -> Iterator[SeqNoRange]:
+    def gaps(self, seq_range: SeqNoRange) -> Iterator[SeqNoRange]:
         """Yield the ranges of a range that others wrote."""
-        first, last = self._first[stretch.part], self._last[stretch.part]
-        start = stretch.after
+        first, last = self._first[seq_range.part], self._last[seq_range.part]
+        start = seq_range.after
         for position in range(bisect_left(last, start + 1), len(first)):
-            if first[position] > stretch.upto:
+            if first[position] > seq_range.end:
                 break
             if first[position] - 1 > start:
-                yield SeqNoRange(stretch.part, start, first[position] - 1)
+                yield SeqNoRange(seq_range.part, start, first[position] - 1)
             start = max(start, last[position])
-        if start < stretch.upto:
-            yield SeqNoRange(stretch.part, start, stretch.upto)
+        if start < seq_range.end:
+            yield SeqNoRange(seq_range.part, start, seq_range.end)
 
     @staticmethod
     def _add(first: list[int], last: list[int], number: int) -> None:

@@ -42,12 +42,12 @@ class Comparison:
         return ""
 
 
-def check_counts(look: Callable[[], Comparison], where: str) -> None:
+def check_counts(look: Callable[[], Comparison], location: str) -> None:
     """Compare counts; if they differ, count again a few times.
 
     Args:
         look: Counts now.
-        where: The index, for the message.
+        location: The index, for the message.
 
     Raises:
         Permanent: They differ by more than others wrote.
@@ -57,7 +57,7 @@ def check_counts(look: Callable[[], Comparison], where: str) -> None:
         difference = look().difference()
         if not difference:
             return
-    raise Permanent(f"{where}: {difference}", REMEDY)
+    raise Permanent(f"{location}: {difference}", REMEDY)
 
 
 class FieldGuard:
@@ -108,13 +108,13 @@ class FieldGuard:
         self._counts = self._source.count_fields()
 
 
-def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
+def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
     """Compare the fields of a copy with those of the index it replaces.
 
     Args:
         source: The index.
-        copy: The copy of what was written up to `upto`.
-        upto: Last write of each part that was copied.
+        copy: The copy of what was written up to `end`.
+        end: Last write of each part that was copied.
 
     Raises:
         Permanent: Documents of the copy lack a field, or have one too many.
@@ -124,7 +124,7 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, upto: Marks) -> None:
         """Count the fields of both; documents refused by the copy are excluded."""
         counts = source.count_fields()
         copied = copy.count_fields() if counts.by_field else FieldCounts()
-        later_writes = sum(source.newest().values()) - sum(upto.values())
+        later_writes = sum(source.newest().values()) - sum(end.values())
         return Comparison(counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents))
 
     check_counts(look, f"the copy {copy.name!r}, which has not replaced {source.index!r}")

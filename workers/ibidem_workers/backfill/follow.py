@@ -206,17 +206,17 @@ class _Following:
         """Sign the documents written since the last poll."""
         marks = parse_marks(self._backfill.checkpoint.upto)
         try:
-            upto = self._source.newest(marks)
+            end = self._source.newest(marks)
         except Unavailable:
             if not self._has_others():  # an index that was made anew may have fewer shards
                 raise
             return
-        if any(upto[part] < number for part, number in marks.items()) or time.monotonic() >= self._next_check:
+        if any(end[part] < number for part, number in marks.items()) or time.monotonic() >= self._next_check:
             self._next_check = time.monotonic() + CHECK_S
             self._has_others()
-        if self._is_changed or upto == marks:
+        if self._is_changed or end == marks:
             return
-        self._backfill.sign(upto, changes_only=True)
+        self._backfill.sign(end, changes_only=True)
         self._settler.wake()
 
     def _has_others(self) -> bool:

@@ -36,13 +36,13 @@ Report = Callable[[int, int], None]
 LITTLE = 1_000
 """A pass of fewer documents is the last: while others write, another pass would follow for ever."""
 
-MOST_PASSES = 20
+MAX_PASSES = 20
 """Passes at most, since others may write as quickly as this reads."""
 
 DEATHS = 2
 """How often a process may end with a page in hand; the first time other pages were in hand as well."""
 
-MOST_DEATHS = 12
+MAX_DEATHS = 12
 """Processes that may end without a page done in between; more of them are not a document's fault."""
 
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
@@ -93,31 +93,33 @@ class Backfill:
         # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
         now = self._source.newest()
         self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
-        for _ in range(MOST_PASSES):
+        for _ in range(MAX_PASSES):
             if self.stop() or self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
                 return
 
-    def sign(self, upto: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
+    def sign(self, end: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
         """Sign the documents that others wrote up to some sequence numbers; returns how many.
 
         Args:
-            upto: The numbers.
+            end: The numbers.
             switch_marks: Last write of each part of the copy before it took the first index's place; None until then.
             changes_only: Whether to leave documents that are signed already out of the count.
         """
         while True:
             try:
-                return self._sign(upto, switch_marks=switch_marks, changes_only=changes_only)
+                return self._sign(end, switch_marks=switch_marks, changes_only=changes_only)
             except WorkerFailure:
                 self._deaths += 1
-                if self._deaths > MOST_DEATHS:
+                if self._deaths > MAX_DEATHS:
                     raise
                 self._bury()
 
-    def _sign(self, upto: Marks, *, switch_marks: Marks | None, changes_only: bool) -> int:
-        self.checkpoint.upto = marks_as_record(upto)
-        stretches = [self.checkpoint.stretch(part) for part in upto]
-        gaps = {stretch: list(self._own.gaps(stretch)) for stretch in stretches if stretch.after < stretch.upto}
+    def _sign(self, end: Marks, *, switch_marks: Marks | None, changes_only: bool) -> int:
+        self.checkpoint.upto = marks_as_record(end)
+        seq_ranges = [self.checkpoint.seq_range(part) for part in end]
+        gaps = {
+            seq_range: list(self._own.gaps(seq_range)) for seq_range in seq_ranges if seq_range.after < seq_range.end
+        }
         pages_left = self._resume_pages(switch_marks)
         documents = sum(self._source.count(gap) for page_names in gaps.values() for gap in page_names)
         self._total = (
@@ -130,7 +132,7 @@ class Backfill:
                     self._settle()
             folds = changes_only and signers.at_once == 1
             like = replace(_EMPTY, switch_marks=switch_marks, changes_only=changes_only, folds=folds)
-            for part, page_names in interleave([self._names(stretch, each) for stretch, each in gaps.items()]):
+            for part, page_names in interleave([self._names(seq_range, each) for seq_range, each in gaps.items()]):
                 if self.stop():
                     break
                 self._hand_out_next(signers, part, page_names, like)
@@ -167,20 +169,22 @@ class Backfill:
         copy = self._source.copy_to(into) if into else None
         return BackfillContext(self._engine, self._source, copy, Tables(self._settings.tables), self._settings)
 
-    def _names(self, stretch: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
+    def _names(self, seq_range: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a range, page by page."""
         for page in paginate(name for gap in gaps for name in names(self._source, gap)):
-            yield stretch.part, page
-        self.checkpoint.done[str(stretch.part)] = stretch.upto
+            yield seq_range.part, page
+        self.checkpoint.done[str(seq_range.part)] = seq_range.end
 
-    def _hand_out_next(self, signers: Signers, part: ShardRef, page_names: list[Name], like: BackfillBatch) -> None:
+    def _hand_out_next(
+        self, signers: Signers, part: ShardRef, page_names: list[Name], previous_batch: BackfillBatch
+    ) -> None:
         """Record the next page of a part, and hand it out."""
         checkpoint = self.checkpoint
         page = checkpoint.hand_out(
-            SeqNoRange(part, checkpoint.stretch(part).after, page_names[-1].order), len(page_names)
+            SeqNoRange(part, checkpoint.seq_range(part).after, page_names[-1].order), len(page_names)
         )
         self.note()
-        self._hand_out(signers, replace(like, run=checkpoint.run, number=page.number, names=page_names), part)
+        self._hand_out(signers, replace(previous_batch, run=checkpoint.run, number=page.number, names=page_names), part)
 
     def _bury(self) -> None:
         """Record the pages in progress when a process died; they are signed page by page, then one by one.
@@ -191,7 +195,7 @@ class Backfill:
         for page in in_hand:
             page.deaths += 1
         for page in [page for page in in_hand if page.deaths >= DEATHS]:
-            names_left = self._source.names(page.stretch, PAGE)
+            names_left = self._source.names(page.seq_range, PAGE)
             if page.documents == 1 and names_left:
                 reason = "it crashed the process that signed it; check the document, or leave it out"
                 account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", reason)])
@@ -221,7 +225,7 @@ class Backfill:
             if account is not None:
                 self.checkpoint.settle(page.number, account.documents)
             else:
-                names_left = self._source.names(page.stretch, PAGE)
+                names_left = self._source.names(page.seq_range, PAGE)
                 write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))
                 batch = BackfillBatch(
                     self.checkpoint.run,
@@ -231,7 +235,7 @@ class Backfill:
                     is_resumed=True,
                     switch_marks=switch_marks,
                 )
-                missing.append((batch, page.stretch.part))
+                missing.append((batch, page.seq_range.part))
         return missing
 
     def _hand_out(self, signers: Signers, page: BackfillBatch, part: ShardRef) -> None:

@@ -16,7 +16,7 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
 from ibidem_workers.backfill.field_guard import FieldGuard, check_copy
-from ibidem_workers.backfill.run import MOST_PASSES, Report, open_for_backfill
+from ibidem_workers.backfill.run import MAX_PASSES, Report, open_for_backfill
 
 LISTED = 1_000
 """Refusals that are listed; more are counted."""
@@ -82,12 +82,12 @@ class StripResult:
             self.stripped += 1
             self.bytes += len(original.raw) - len(bare.raw) if original.raw else len(original.packed)
 
-    def refuse(self, name: Name, why: str) -> None:
+    def refuse(self, name: Name, reason: str) -> None:
         """Count a document that keeps its signatures."""
         self.refused += 1
         self.stripped -= 1
         if len(self.refusals) < LISTED:
-            self.refusals.append(Refusal(f"index {name.index}", name.id, "", why))
+            self.refusals.append(Refusal(f"index {name.index}", name.id, "", reason))
 
 
 def carries(original: SourceDocument) -> bool:
@@ -122,9 +122,9 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
 
 def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dry: bool) -> StripResult:
     result, guard = StripResult(), FieldGuard(source)
-    upto = source.newest()
-    documents = sum(map(source.count, all_writes(upto)))
-    for originals in read_ranges(source, all_writes(upto), raw=True):
+    end = source.newest()
+    documents = sum(map(source.count, all_writes(end)))
+    for originals in read_ranges(source, all_writes(end), raw=True):
         for each in originals:
             result.count(each, source.strip_document(each))
         if not dry:
@@ -154,7 +154,7 @@ def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: S
         for original, outcome in zip(originals, source.strip(originals), strict=True):
             if outcome is None:
                 stale_names.append(original.name)
-            elif outcome.fate is WriteStatus.REFUSED:
+            elif outcome.status is WriteStatus.REFUSED:
                 result.refuse(original.name, outcome.why)
             else:
                 writes += 1
@@ -211,16 +211,16 @@ class _Copying:
 
     def _fill(self) -> Marks:
         position: Marks = {}
-        for _ in range(MOST_PASSES):
-            upto = self.source.newest()
-            if not self._copy(position, upto):
-                return upto
-            position = upto
+        for _ in range(MAX_PASSES):
+            end = self.source.newest()
+            if not self._copy(position, end):
+                return end
+            position = end
         return position
 
-    def _copy(self, position: Marks, upto: Marks, switch_marks: Marks | None = None) -> int:
+    def _copy(self, position: Marks, end: Marks, switch_marks: Marks | None = None) -> int:
         """Copy the documents of some ranges without their signatures; returns how many."""
-        stretches = [SeqNoRange(part, position.get(part, NONE), last) for part, last in upto.items()]
+        stretches = [SeqNoRange(part, position.get(part, NONE), last) for part, last in end.items()]
         documents = sum(map(self.source.count, stretches))
         total = self.result.read + documents
         for originals in read_ranges(self.source, stretches, raw=True):
@@ -228,7 +228,7 @@ class _Copying:
             outcomes = self.copy.take(copies) if switch_marks is None else self.copy.take_late(copies, switch_marks)
             for each, (bare, _), outcome in zip(originals, copies, outcomes, strict=True):
                 self.result.count(each, bare)
-                if outcome.fate is WriteStatus.REFUSED:
+                if outcome.status is WriteStatus.REFUSED:
                     self.result.refuse(each.name, outcome.why)
             self.report(self.result.read, total)
         return documents

@@ -76,7 +76,7 @@ def _copy(source: ReindexSource, target: ReindexTarget, names: Sequence[Name]) -
     for position in range(0, len(names), PORTION):
         originals = source.read(names[position : position + PORTION], raw=True)
         outcomes = target.take([(source.strip_document(each), None) for each in originals])
-        copied += sum(outcome.fate is WriteStatus.INDEXED for outcome in outcomes)
+        copied += sum(outcome.status is WriteStatus.INDEXED for outcome in outcomes)
     return copied
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NAME = re.compile(r"\d{1,20}-[0-9a-f]{1,64}\.\d{1,9}", re.ASCII)
 _TAKEN_NAME = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
-_MOST_TRIES = 999_999_999
+_MAX_TRIES = 999_999_999
 
 NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENODEV})
 """Errors of opening a link, a socket, a device, or a file that this user may not read."""
@@ -73,7 +73,7 @@ class SpoolDirectory:
         name = path.name.rpartition("~~")[2]
         random, tries = name.partition("-")[2].rsplit(".", 1)
         try:
-            path.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + counts_try, _MOST_TRIES)}")
+            path.rename(self._ready / f"{time.time_ns():020d}-{random}.{min(int(tries) + counts_try, _MAX_TRIES)}")
         except FileNotFoundError:
             return False
         return True

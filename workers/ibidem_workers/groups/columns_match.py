@@ -45,7 +45,7 @@ class ColumnsMatch:
         stored: StoredColumns,
         slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
         rules: Rules,
-        go_on: Callable[[], None],
+        heartbeat: Callable[[], None],
     ) -> "ColumnsMatch":
         """Find the joins of new documents.
 
@@ -54,16 +54,16 @@ class ColumnsMatch:
             slices: The leads that are settled in the order of parts and their writes, then the new documents in the
                 order of writing.
             rules: The rules that they are settled by.
-            go_on: Called between slices and blocks; what it raises ends the search.
+            heartbeat: Called between slices and blocks; what it raises ends the search.
         """
         leads, new = slices
-        add(stored, leads, go_on)
+        add(stored, leads, heartbeat)
         settled = len(stored)
-        add(stored, new, go_on)
+        add(stored, new, heartbeat)
         columns = stored.columns()
         columns.length[_twins(stored, settled)] = 0
         constraints = rules.constraints(stored.names, columns)
-        grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: go_on())
+        grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
         return cls(stored, settled, grouping, rules)
 
     def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
@@ -88,17 +88,17 @@ class ColumnsMatch:
         return joins
 
 
-def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], go_on: Callable[[], None]) -> None:
+def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
     """Add documents slice by slice.
 
     Args:
         stored: Where they are added.
         slices: The documents.
-        go_on: Called after each slice.
+        heartbeat: Called after each slice.
     """
     for documents in slices:
         stored.add(documents)
-        go_on()
+        heartbeat()
 
 
 def count_leads(store: StoredGroups, stretches: Iterable[SeqNoRange]) -> int:
@@ -116,9 +116,9 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
     """
     for seq_range in stretches:
         after = seq_range.after
-        while after < seq_range.upto and (documents := read(SeqNoRange(seq_range.part, after, seq_range.upto), size)):
+        while after < seq_range.end and (documents := read(SeqNoRange(seq_range.part, after, seq_range.end), size)):
             yield documents
-            after = documents[-1].name.order if len(documents) == size else seq_range.upto
+            after = documents[-1].name.order if len(documents) == size else seq_range.end
 
 
 @dataclass(eq=False, slots=True)
@@ -136,14 +136,14 @@ class SliceCache:
     room: int = MAX_KEPT
     _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
 
-    def __call__(self, stretch: SeqNoRange, size: int) -> list[GroupedDocument]:
+    def __call__(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Return the first documents of a range, at most `size` of them."""
-        if (kept := self._kept.pop((stretch, size), None)) is not None:
+        if (kept := self._kept.pop((seq_range, size), None)) is not None:
             return kept
-        documents = self.read(stretch, size)
+        documents = self.read(seq_range, size)
         if len(documents) <= self.room:
             self.room -= len(documents)
-            self._kept[stretch, size] = documents
+            self._kept[seq_range, size] = documents
         return documents
 
 

@@ -47,25 +47,25 @@ class Regrouping:
 
     @classmethod
     def find(
-        cls, stored: StoredColumns, store: StoredGroups, upto: Marks, rules: Rules, go_on: Callable[[], None]
+        cls, stored: StoredColumns, store: StoredGroups, end: Marks, rules: Rules, heartbeat: Callable[[], None]
     ) -> "Regrouping":
         """Read and group all documents.
 
         Args:
             stored: Room for them.
             store: The index's groups.
-            upto: Up to which write of each part.
+            end: Up to which write of each part.
             rules: The rules that they are grouped by.
-            go_on: Called between slices and blocks; what it raises ends the search.
+            heartbeat: Called between slices and blocks; what it raises ends the search.
         """
         bounds = {}
-        for seq_range in stretches(upto):
+        for seq_range in seq_ranges(end):
             start = len(stored)
-            add(stored, read_slices(store.documents, [seq_range]), go_on)
+            add(stored, read_slices(store.documents, [seq_range]), heartbeat)
             bounds[seq_range.part] = start, len(stored)
         columns = stored.columns()
         constraints = rules.constraints(stored.names, columns)
-        grouping = group(columns, rules.policy, constraints, report=lambda _: go_on())
+        grouping = group(columns, rules.policy, constraints, report=lambda _: heartbeat())
         is_named = np.zeros(len(stored), bool)
         is_named[grouping.lead[grouping.lead != np.arange(len(stored))]] = True
         group_hashes = frozenset(np.unique(stored.groups[: len(stored)]).tolist())
@@ -128,9 +128,9 @@ def first_leads(stored: StoredColumns) -> Bools:
     return is_lead
 
 
-def stretches(upto: Marks) -> list[SeqNoRange]:
+def seq_ranges(end: Marks) -> list[SeqNoRange]:
     """Return the ranges of all writes of each part, up to some sequence numbers."""
-    return [SeqNoRange(part, 0, number) for part, number in upto.items()]
+    return [SeqNoRange(part, 0, number) for part, number in end.items()]
 
 
 def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
@@ -138,32 +138,32 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     rows = np.flatnonzero(grouping.lead != np.arange(len(grouping.lead)))
     codes, first, counts = np.unique(grouping.evidence[rows], return_index=True, return_counts=True)
     del codes
-    joined: Counter[str] = Counter()
+    joins: Counter[str] = Counter()
     for position, count in zip(first.tolist(), counts.tolist(), strict=True):
-        joined[rules.level(grouping, int(rows[position]))] += count
-    return joined
+        joins[rules.level(grouping, int(rows[position]))] += count
+    return joins
 
 
 def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, and who is told
-    settler: Settler, checkpoint: Checkpoint, upto: Marks, memory: int, report: Callable[[int], None], plan: Plan
+    settler: Settler, checkpoint: Checkpoint, end: Marks, memory: int, report: Callable[[int], None], plan: Plan
 ) -> None:
     """Settle all documents again, and record that in the checkpoint.
 
     Args:
         settler: The index's groups, with the rules that they are settled by.
         checkpoint: Progress of settling.
-        upto: Up to which write of each part.
+        end: Up to which write of each part.
         memory: Bytes of columns that are held in memory.
         report: Called with the number of documents that were looked at; what it raises ends the settling.
         plan: Called with the documents that are about to be written, before any of them is.
     """
     store, rules = settler.store, settler.rules
     with StoredColumns(store.counts().documents, memory) as stored:
-        regrouping = Regrouping.find(stored, store, upto, rules, lambda: report(0))
-        for seq_range in stretches(upto):
+        regrouping = Regrouping.find(stored, store, end, rules, lambda: report(0))
+        for seq_range in seq_ranges(end):
             for documents in read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range.part, documents, plan)
                 report(len(documents))
         checkpoint.joined = dict(count_joined(regrouping.grouping, rules))
-    checkpoint.done = {str(part): number for part, number in upto.items()}
+    checkpoint.done = {str(part): number for part, number in end.items()}
     checkpoint.everything, checkpoint.in_hand = False, []

@@ -38,7 +38,7 @@ SIZE = 1_000
 FACTOR = 5
 """How many times as many documents a portion has whose leads are in columns."""
 
-LARGEST = 10_000
+MAX_PORTION = 10_000
 """Documents in a portion at most: a server reads no more at once."""
 
 MANY = 2_000
@@ -118,22 +118,22 @@ class Follower:
         if not self._fence(store, checkpoint):
             return True
         has_changes |= self._follow_changes(store, checkpoint, has_changes=has_changes)
-        upto = store.newest()
-        if not has_changes and marks_as_record(upto) == checkpoint.seen:
+        end = store.newest()
+        if not has_changes and marks_as_record(end) == checkpoint.seen:
             return False
-        if any(checkpoint.settled_write(part) > number for part, number in upto.items()):
+        if any(checkpoint.settled_write(part) > number for part, number in end.items()):
             checkpoint.done = {}  # another index was made under this name, where the engine tells no identity
         settler = Settler(store, Rules(parse_policy(checkpoint.policy), overrides))
         if checkpoint.everything:
-            self._settle_everything(settler, checkpoint, upto)
-        for part in upto:
-            self._settle_part(settler, checkpoint, part, upto[part])
-        if all(checkpoint.settled_write(part) >= number for part, number in upto.items()):
-            checkpoint.seen = marks_as_record(upto)
+            self._settle_everything(settler, checkpoint, end)
+        for part in end:
+            self._settle_part(settler, checkpoint, part, end[part])
+        if all(checkpoint.settled_write(part) >= number for part, number in end.items()):
+            checkpoint.seen = marks_as_record(end)
         checkpoint.save(self.engine)
         return True
 
-    def _settle_everything(self, settler: Settler, checkpoint: Checkpoint, upto: Marks) -> None:
+    def _settle_everything(self, settler: Settler, checkpoint: Checkpoint, end: Marks) -> None:
         """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
 
         def report(documents: int) -> None:
@@ -141,12 +141,12 @@ class Follower:
             self.report(documents)
 
         with suppress(Lost):
-            settle_everything(settler, checkpoint, upto, self.memory, report, self._plan(checkpoint))
+            settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint))
 
-    def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, upto: int) -> None:
+    def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, end: int) -> None:
         """Settle one part up to a sequence number."""
-        new = SeqNoRange(part, checkpoint.settled_write(part), upto)
-        count = settler.store.count_leads(new) if new.upto - new.after >= self.many and not self.stop() else 0
+        new = SeqNoRange(part, checkpoint.settled_write(part), end)
+        count = settler.store.count_leads(new) if new.end - new.after >= self.many and not self.stop() else 0
         if count < self.many:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
         elif self._are_for_columns(settler.store.counts().groups, count):
@@ -166,14 +166,14 @@ class Follower:
             return
         match = SharedMatch(self.engine, settler, self.queue, self._go_on, -(-self.size // 2))
         with suppress(Lost):
-            self._settle_in_portions(settler, checkpoint, new, LARGEST, self.stop, match)
+            self._settle_in_portions(settler, checkpoint, new, MAX_PORTION, self.stop, match)
 
     def _settle_by_columns(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
         """Settle new documents with all leads in columns."""
         if settler.recent_joins:  # of another part: searches still show them as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
-        read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, LARGEST)
+        read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
         with StoredColumns(count_leads(settler.store, [*settled, new]), self.memory) as stored:
             try:
                 slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
@@ -198,8 +198,8 @@ class Follower:
         read: Read | None = None,
     ) -> None:
         portions = 0
-        while not stop() and checkpoint.settled_write(new.part) < new.upto:
-            seq_range = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.upto)
+        while not stop() and checkpoint.settled_write(new.part) < new.end:
+            seq_range = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.end)
             self._settle_portion(settler, checkpoint, seq_range, size, match, read)
             portions += 1
             if portions % REFRESH == 0:
@@ -210,19 +210,19 @@ class Follower:
         self,
         settler: Settler,
         checkpoint: Checkpoint,
-        stretch: SeqNoRange,
+        seq_range: SeqNoRange,
         size: int,
         match: Match | None = None,
         read: Read | None = None,
     ) -> None:
         """Settle the first documents of a range."""
-        portion = (read or settler.store.leads)(stretch, size)
-        last = portion[-1].name.order if len(portion) == size else stretch.upto
-        joined: Mapping[str, int] = {}
+        portion = (read or settler.store.leads)(seq_range, size)
+        last = portion[-1].name.order if len(portion) == size else seq_range.end
+        joins: Mapping[str, int] = {}
         if portion:
             marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
-            joined = settler.settle(portion, marks, self._plan(checkpoint), match)
-        checkpoint.settle(stretch.part, last, joined)
+            joins = settler.settle(portion, marks, self._plan(checkpoint), match)
+        checkpoint.settle(seq_range.part, last, joins)
         self.report(len(portion))
 
     def _plan(self, checkpoint: Checkpoint) -> Plan:

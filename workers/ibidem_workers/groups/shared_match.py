@@ -50,14 +50,14 @@ class SharedMatch:
         engine: The index; workers note their answers next to it.
         settler: Its groups, and the rules that documents are settled by.
         queue: Where workers are asked.
-        go_on: Called between parts; what it raises ends the match.
+        heartbeat: Called between parts; what it raises ends the match.
         size: Documents in a part.
     """
 
     engine: Engine
     settler: Settler
     queue: MatchQueue
-    go_on: Callable[[], None]
+    heartbeat: Callable[[], None]
     size: int
     _session: str = field(default_factory=lambda: uuid4().hex)
     _blocks: int = 0
@@ -78,7 +78,7 @@ class SharedMatch:
         joins: dict[DocumentRef, Join] = {}
         answers = 0
         for position in reversed(range(len(parts))):
-            self.go_on()
+            self.heartbeat()
             found = self._answer(requests[position], parts[position], match) if position < len(requests) else None
             answers += found is not None
             joins |= (
@@ -106,13 +106,13 @@ class SharedMatch:
             return []
         return requests
 
-    def _request(self, at: int, rows: Sequence[Row], marks: Marks) -> MatchRequest:
+    def _request(self, position: int, rows: Sequence[Row], marks: Marks) -> MatchRequest:
         rules = self.settler.rules
         return MatchRequest(
             self.engine.index,
             self._session,
             self._blocks,
-            at,
+            position,
             [(*row.name, row.order) for row in rows],
             digest(rows, rules),
             marks_as_record(marks),

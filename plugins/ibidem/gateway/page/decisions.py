@@ -18,7 +18,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument
 
-MOST = 500
+MAX_TITLES = 500
 """Decisions of which the titles are read; the later ones are named by id."""
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
@@ -87,7 +87,7 @@ def read_titles(engine: Engine, names: Iterable[DocumentRef]) -> Mapping[Documen
 def list_decisions(engine: Engine) -> Sequence[Decision]:
     """Return the decisions that a caller may read, with titles."""
     words = readable_overrides(engine, load_overrides(engine))
-    titles = read_titles(engine, [name for word in words[:MOST] for name in (word.a, word.b)])
+    titles = read_titles(engine, [name for word in words[:MAX_TITLES] for name in (word.a, word.b)])
     return [
         Decision(
             Titled(word.a[1], titles.get(word.a, word.a[1])),

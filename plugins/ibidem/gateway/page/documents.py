@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 
-MOST = 200
+MAX_DUPLICATES = 200
 """Duplicates that the page shows."""
 
 
@@ -50,7 +50,7 @@ class Copy:
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     """Read the documents of the shown duplicates."""
-    duplicates = inspection.duplicates[:MOST]
+    duplicates = inspection.duplicates[:MAX_DUPLICATES]
     read = {
         (each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in duplicates])
     }
@@ -58,7 +58,7 @@ def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
 
 
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
-MOST_SOURCES = 15
+MAX_SOURCES = 15
 OTHERS = "other sources"
 ISOLATE, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 """Around a part that may be written from right to left, where no element can be."""
@@ -119,7 +119,7 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
     if first == last:
         return None
     names = list(dict.fromkeys(each.source or "no source" for _, each in sorted(dated, key=lambda entry: entry[0])))
-    labels = names if len(names) <= MOST_SOURCES else [*names[: MOST_SOURCES - 1], OTHERS]
+    labels = names if len(names) <= MAX_SOURCES else [*names[: MAX_SOURCES - 1], OTHERS]
     row = {name: labels.index(name) if name in labels else len(labels) - 1 for name in names}
     return Timeline(
         points=[

@@ -16,12 +16,12 @@ from ibidem_engines.engine import Engine
 PORTION = 100
 """Stored groups that are in memory at a time."""
 
-MOST = 100_000
+MAX_GROUPS = 100_000
 """Stored groups that are exported, so that no request is without end."""
 
 
 def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> Iterator[Row]:
-    """Yield the rows of a list from its first page on; with stored groups up to `MOST`, in batches.
+    """Yield the rows of a list from its first page on; with stored groups up to `MAX_GROUPS`, in batches.
 
     Args:
         engine: The index, with the caller's rights.
@@ -31,7 +31,7 @@ def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> 
     state = replace(state, dedupe="indent", page=1)
     request = replace(list_request(engine, state), max_per_group=None)
     query, tables = state.query(), context.current_tables()
-    pages, size = (MOST // PORTION, PORTION) if request.by == "stored" else (1, request.window)
+    pages, size = (MAX_GROUPS // PORTION, PORTION) if request.by == "stored" else (1, request.window)
     for page in range(1, 1 + pages):
         result = search_window(engine, query, request, page, size, tables=tables, order=state.sort, all_copies=True)
         yield from rows(result.response)
@@ -51,5 +51,9 @@ def export_scope(response: Any, request: DedupeRequest) -> str:
     matched = account["documents"]["matched"]
     results = format_count(matched, "result")
     if request.by == "stored":
-        return f"the first {MOST:,} groups of {results}" if account["groups"]["matching"] > MOST else f"all {results}"
+        return (
+            f"the first {MAX_GROUPS:,} groups of {results}"
+            if account["groups"]["matching"] > MAX_GROUPS
+            else f"all {results}"
+        )
     return f"all {results}" if matched <= request.window else f"the first {request.window:,} groups of {results}"

@@ -6,7 +6,7 @@ from typing import cast
 
 from ibidem.comparison.html import printable
 from ibidem.gateway.page.state import PageState
-from ibidem.grouped_search.facets import MOST, FacetBucket, Facets
+from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import CollapseEngine, FacetCount
 
@@ -52,7 +52,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
         engine: Where it is counted.
         state: What the page shows.
     """
-    facets = cast("CollapseEngine", engine).facets(state.query(), MOST)
+    facets = cast("CollapseEngine", engine).facets(state.query(), MAX_SOURCES)
 
     def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
         """Yield the choices of one facet."""

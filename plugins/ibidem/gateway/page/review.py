@@ -19,7 +19,7 @@ from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 
-MOST_SKIPPED = 10_000
+MAX_SKIPPED = 10_000
 OPENING = 600
 """Characters of each text that are shown; the page that compares two documents has the rest."""
 
@@ -56,7 +56,7 @@ def find_undecided(window: Window) -> list[NearPair]:
 class QueuedPair(ListQuery):
     """A pair of the review queue."""
 
-    skip: int = Field(default=0, ge=0, le=MOST_SKIPPED, description="Number of undecided pairs to skip.")
+    skip: int = Field(default=0, ge=0, le=MAX_SKIPPED, description="Number of undecided pairs to skip.")
 
 
 @router.get("/review")

@@ -39,7 +39,7 @@ from ibidem.index.inspection import inspect as find_copies
 from ibidem.index.membership_report import describe_membership, read_membership
 from ibidem.index.stored_thread import read_thread
 from ibidem_core.errors import NoIndex
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
 from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
@@ -134,7 +134,7 @@ class ShownGroup(ListQuery):
     """Parameters of further duplicates of one group of a list."""
 
     group: str = Field(min_length=1, max_length=100, description="The group's name.")
-    after: int = Field(default=0, ge=0, le=DEEPEST, description="Number of duplicates to skip.")
+    after: int = Field(default=0, ge=0, le=MAX_WINDOW, description="Number of duplicates to skip.")
 
 
 @router.get("/group")

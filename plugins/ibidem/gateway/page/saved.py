@@ -21,7 +21,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 
 ADDRESS = "/ibidem/page/saved"
-MOST = 50
+MAX_SEARCHES = 50
 """Saved searches that are looked into for one page."""
 
 SHOWN = 10
@@ -97,7 +97,7 @@ def make_alert(name: str, state: PageState) -> Alert:
 def list_saved(engine: CallersEngine, context: WithContext, _: NoParameters) -> Response:
     """List the saved searches, each with its new documents."""
     searches = [
-        SavedSearch(alert, find_new(engine, alert) if number < MOST else None)
+        SavedSearch(alert, find_new(engine, alert) if number < MAX_SEARCHES else None)
         for number, alert in enumerate(alerts(engine))
     ]
     return html("page_saved.html", saved=searches, shown=SHOWN, overrides=context.settings.gateway_overrides)

@@ -10,7 +10,7 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.result_list import FORMATS, Entry, row
 from ibidem.gateway.dependencies import CallersEngine
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import LONGEST_QUERY, Id, StrictQuery
+from ibidem.gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem.gateway.page.citations import STYLES, cite
 from ibidem.gateway.page.rendering import html
 from ibidem.gateway.page.state import PageState, read_leniently
@@ -18,7 +18,7 @@ from ibidem.index.documents import read_document
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 
-MOST = 200
+MAX_SELECTION = 200
 """Documents that are selected at once."""
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
@@ -27,9 +27,9 @@ router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False
 class Selection(StrictQuery):
     """The address of a selection."""
 
-    doc: list[Id] = Field(default=[], max_length=MOST, description="The documents, by their ids.")
+    doc: list[Id] = Field(default=[], max_length=MAX_SELECTION, description="The documents, by their ids.")
     style: str = Field(default="plain", description=f"{', '.join(STYLES)}.")
-    list: str = Field(default="", max_length=2 * LONGEST_QUERY, description="The list that they were selected from.")
+    list: str = Field(default="", max_length=2 * MAX_QUERY, description="The list that they were selected from.")
 
     def state(self) -> PageState:
         """Return the list that the documents were selected from."""

@@ -12,8 +12,8 @@ from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import LONGEST_QUERY, Id, StrictQuery
-from ibidem_dedupe.parameters import DEEPEST, LIST_LEVELS, MEMBERSHIPS, MODES, PRESETS, SCOPES, WAYS
+from ibidem.gateway.openapi import MAX_QUERY, Id, StrictQuery
+from ibidem_dedupe.parameters import LIST_LEVELS, MAX_WINDOW, MEMBERSHIPS, MODES, PRESETS, SCOPES, WAYS
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
@@ -26,7 +26,7 @@ HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
 ORDERS: tuple[Order, ...] = get_args(Order)
 SIZES = (10, 25, 50)
-MOST_SOURCES = 20
+MAX_SOURCES = 20
 
 PLACE = re.compile("g[0-9]{1,6}")
 """A place in the list."""
@@ -285,7 +285,7 @@ GROUPED = (*WAYS, *SCOPES[1:])
 class ListQuery(StrictQuery):
     """The address of a list."""
 
-    q: str = Field(default="", max_length=LONGEST_QUERY, description="Words that must occur.")
+    q: str = Field(default="", max_length=MAX_QUERY, description="Words that must occur.")
     dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
     level: str = Field(default="", description=f"{', '.join(LIST_LEVELS)}.")
     keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
@@ -294,17 +294,17 @@ class ListQuery(StrictQuery):
     by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
     preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
     document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
-    source: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these sources.")
-    language: list[str] = Field(default=[], max_length=MOST_SOURCES, description="Only these languages.")
+    source: list[str] = Field(default=[], max_length=MAX_SOURCES, description="Only these sources.")
+    language: list[str] = Field(default=[], max_length=MAX_SOURCES, description="Only these languages.")
     date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
     sort: Literal["", "relevance", "newest", "oldest"] = Field(default="", description=f"{', '.join(ORDERS)}.")
     since: str = Field(default="", max_length=40, description="Only from this date on, in any common format.")
     until: str = Field(default="", max_length=40, description="Only up to this date.")
-    within: str = Field(default="", max_length=LONGEST_QUERY, description="A query whose results are searched.")
+    within: str = Field(default="", max_length=MAX_QUERY, description="A query whose results are searched.")
     said: Literal["", "same", "not", "none"] = Field(default="", description="The most recent decision.")
     about: list[Id] = Field(default=[], max_length=2, description="The two documents of that decision.")
     tagged: str = Field(default="", max_length=40, description="The date of the most recent entry of tags.")
-    page: int = Field(default=1, ge=1, le=DEEPEST, description="Which page.")
+    page: int = Field(default=1, ge=1, le=MAX_WINDOW, description="Which page.")
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:

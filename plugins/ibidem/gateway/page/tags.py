@@ -28,7 +28,7 @@ from ibidem.index.documents import names as find_names
 from ibidem.index.tags import TagState, TagTarget, change_tag, read_states, readable_tags
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.tags import KINDS, MOST_DOCUMENTS, TagEntry
+from ibidem_dedupe.tags import KINDS, MAX_DOCUMENTS, TagEntry
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_tags import load_tags
 from ibidem_ingest.errors import MissingDocument, UsageError
@@ -224,7 +224,7 @@ def find_listed(engine: Engine, context: GatewayContext, state: PageState, group
     request = replace(list_request(engine, state), mode="indent", explain=False)
     names: dict[DocumentRef, None] = {}
     size = 1
-    while len(names) < min(size, MOST_DOCUMENTS + 1):
+    while len(names) < min(size, MAX_DOCUMENTS + 1):
         portion = Portion(group, max(0, len(names) - 1), PORTION)
         result = search_window(
             engine, state.query(), request, state.page, state.size,

@@ -26,7 +26,7 @@ from ibidem.grouped_search.response import Json
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import DEEPEST, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, holders_query
 from ibidem_engines.cluster.memberships import read_memberships
@@ -77,7 +77,7 @@ class DslBackend(SearchBackend):
     @property
     def page(self) -> PageRequest:
         """The requested page of the result list."""
-        deepest = min(DEEPEST, self.layout.most_hits)
+        deepest = min(MAX_WINDOW, self.layout.max_hits)
         if self.search.request.window > deepest:
             raise UsageError(
                 f"dedupe_window={self.search.request.window} is more than the index allows",
@@ -187,7 +187,7 @@ class DslBackend(SearchBackend):
         body = self._body(depth)
         if exclude:
             body = add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
-        ranking = yield from rank(self.search.target, body, self.layout.most_hits, ids=self.ids)
+        ranking = yield from rank(self.search.target, body, self.layout.max_hits, ids=self.ids)
         check_complete(ranking.answer)
         if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)

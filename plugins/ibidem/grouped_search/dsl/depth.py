@@ -14,7 +14,7 @@ from typing import Any
 
 from ibidem.grouped_search.dsl.unsupported import refuse
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_ingest.errors import UsageError, short_repr
 
 NESTED: Mapping[str, str] = {
@@ -50,7 +50,7 @@ Conditions (`filter` and `must_not` of `bool`) are left as they are: with anothe
 PLAIN = frozenset(("standard", "knn"))
 """Retrievers that rank by themselves."""
 
-DEEPEST_RETRIEVER = 10
+MAX_RETRIEVER_DEPTH = 10
 """Retrievers inside each other; each runs once more all that is inside it."""
 
 APART = frozenset(("query", "knn", "sort", "rescore", "min_score", "sub_searches", "rank", "search_after"))
@@ -94,7 +94,7 @@ class Depth:
                 f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
                 "write a JSON object with field, query_vector and k",
             )
-        return [self.nearest(each, f"knn[{at}]") for at, each in enumerate(knn)]
+        return [self.nearest(each, _place("knn", at, knn)) for at, each in enumerate(knn)]
 
     def query(self, query: Any, path: str = "query") -> Any:
         """Make a kNN query, also a nested one, find enough neighbours."""
@@ -159,7 +159,8 @@ class Depth:
         ):
             raise UsageError(f"{path}.rescore={short_repr(rescore)} is not a rescorer", "write one, or a list of them")
         windows = [
-            self._raise(each, "window_size", f"{path}.rescore[{at}]", self.hits) for at, each in enumerate(rescore)
+            self._raise(each, "window_size", _place(f"{path}.rescore", at, rescore), self.hits)
+            for at, each in enumerate(rescore)
         ]
         return {**parts, "rescore": windows}
 
@@ -169,18 +170,23 @@ class Depth:
             return {**item, "retriever": self.retriever(item["retriever"], path, level)}
         return self.retriever(item, path, level)
 
-    def _raise(self, parts: Mapping[str, Any], name: str, path: str, least: int) -> Json:
+    def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
         """Raise a number of a part, if it is too small or left to the engine's default."""
         value = parts.get(name, DEFAULT)
-        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= DEEPEST:
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
             raise UsageError(
-                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {DEEPEST:,}"
+                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {MAX_WINDOW:,}"
             )
-        if name in parts and value >= least:
+        if name in parts and value >= minimum:
             return {**parts}
-        used = max(value, least)
-        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": DEEPEST})
+        used = max(value, minimum)
+        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": MAX_WINDOW})
         return {**parts, name: used}
+
+
+def _place(path: str, at: int, several: Sequence[Any]) -> str:
+    """Return where one of several parts stands; a single one is named as if it were no list, as the engine reads it."""
+    return path if len(several) == 1 else f"{path}[{at}]"
 
 
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
@@ -279,14 +285,12 @@ def unwrap(body: Mapping[str, Any]) -> Json:
 
 
 def _standard(parts: Mapping[str, Any]) -> Json:
-    """Rewrite a standard retriever as parts of a search, with its filters and name around the query."""
+    """Rewrite a standard retriever as the engine does: its filters are around the query, its name is dropped."""
     found = {name: part for name, part in parts.items() if name not in ("filter", "_name")}
-    if not parts.keys() & {"filter", "_name"}:
+    if "filter" not in parts:
         return found
-    clause: Json = {"must": [parts["query"]]} if parts.get("query") else {}
-    clause |= {"filter": parts["filter"]} if "filter" in parts else {}
-    clause |= {"_name": parts["_name"]} if "_name" in parts else {}
-    return found | {"query": {"bool": clause}}
+    query: Json = {"must": [parts["query"]]} if parts.get("query") else {}
+    return found | {"query": {"bool": query | {"filter": parts["filter"]}}}
 
 
 def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[str, Any]]:
@@ -300,9 +304,9 @@ def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[
     Raises:
         UsageError: It is not a retriever, of a kind that is not known, or inside too many others.
     """
-    if level > DEEPEST_RETRIEVER:
+    if level > MAX_RETRIEVER_DEPTH:
         raise UsageError(
-            f"retrievers are nested more than {DEEPEST_RETRIEVER} deep", "put them side by side in one rrf or linear"
+            f"retrievers are nested more than {MAX_RETRIEVER_DEPTH} deep", "put them side by side in one rrf or linear"
         )
     allowed = "one of " + ", ".join(kinds())
     if not isinstance(retriever, Mapping) or len(retriever) != 1:

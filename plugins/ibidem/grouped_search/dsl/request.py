@@ -10,6 +10,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ibidem.grouped_search.dsl.depth import deepen, join_raised, unwrap
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH
+from ibidem.grouped_search.dsl.fusion import read_fusion
 from ibidem.grouped_search.dsl.unsupported import (
     children,
     read_integer,
@@ -22,7 +23,7 @@ from ibidem.grouped_search.dsl.unsupported import (
 )
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.scope import check_scope
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.query import Query
@@ -157,12 +158,12 @@ def read_search(
     """
     refuse_depth(body or {})
     full_body, query_params = fold_parameters(body or {}, params)
-    full_body = unwrap(full_body)
+    full_body = unwrap(read_fusion(full_body))
     refuse_unsupported(index, full_body, query_params, request)
     full_body, raised = deepen(full_body, max(request.window, read_integer(full_body, "size", 10)))
     if request.by == "stored":
         refuse_stored(full_body)
-    start, size = read_page(full_body, sys.maxsize if request.by == "stored" else DEEPEST)
+    start, size = read_page(full_body, sys.maxsize if request.by == "stored" else MAX_WINDOW)
     bare_total = query_params.pop("rest_total_hits_as_int", "false").lower() in ("", "true")
     ranking = read_ranking(full_body)
     search = DslSearch(

@@ -248,7 +248,7 @@ class StoredDslBackend(StoredBackend):
         if self._retrieved is not None:
             return self._retrieved
         if "retriever" in search.ranking:
-            depth = min(source.layout.most_hits, ranked_hits(search.ranking["retriever"]))
+            depth = min(source.layout.max_hits, ranked_hits(search.ranking["retriever"]))
             self._retrieved = RetrieverCollapse(search.target, search.ranking, source.layout, depth)
             return self._retrieved
         parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)

@@ -2,21 +2,23 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
-from ibidem_dedupe.parameters import DEEPEST
+from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError, short_repr
 
 FUSED = "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, which ranks in the same way"
+
+ONLY_FUSION = ("only rank: {rrf: {…}}, which fuses several searches, is read", FUSED)
 
 UNSUPPORTED: Mapping[str, tuple[str, str]] = {
     "collapse": (
         "hits that it hides would be missing from every group",
         "leave it out: dedupe='collapse' shows one hit of a group",
     ),
-    "rank": ("newer servers no longer support it", FUSED),
-    "sub_searches": ("newer servers no longer support them", FUSED),
+    "rank": ONLY_FUSION,
+    "sub_searches": ONLY_FUSION,
     "search_after": (
         "pages are counted in groups, so the sort values of the last hit do not mark where a page ends",
         "use from and size, and dedupe_cursor so that all pages see one ranking",
@@ -32,7 +34,7 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = {
 }
 """Parts of a body and parameters of a query string, by name."""
 
-DEEPEST_NESTING = 100
+MAX_NESTING = 100
 """Nesting of objects and lists in a body; servers accept about thirty nested conditions."""
 
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
@@ -62,6 +64,11 @@ every group; leave it out: dedupe='collapse' shows one hit of a group
         refuse("stored_fields=_none_", "documents cannot be distinguished without ids", "use _source=false")
     if isinstance(body.get("search_pipeline"), Mapping):
         refuse("a search pipeline inside the request", "it may discard or reorder hits", "name a stored one, or none")
+
+
+def refuse_fusion(name: str) -> NoReturn:
+    """Refuse `rank` or `sub_searches` that are no reciprocal rank fusion."""
+    refuse(name, *ONLY_FUSION)
 
 
 def is_true(value: object) -> bool:
@@ -108,7 +115,7 @@ def refuse_stored(body: Mapping[str, Any]) -> None:
         refuse("a hybrid query with dedupe_by=stored", "it cannot be collapsed", "use dedupe_by=window")
 
 
-def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int]:
+def read_page(body: Mapping[str, Any], deepest: int = MAX_WINDOW) -> tuple[int, int]:
     """Read the number of groups before the page, and its size; size 0 requests only aggregations and suggestions.
 
     >>> read_page({"from": 25, "size": 10})
@@ -116,11 +123,15 @@ def read_page(body: Mapping[str, Any], deepest: int = DEEPEST) -> tuple[int, int
     """
     start, size = read_integer(body, "from", 0, maximum=deepest), read_integer(body, "size", 10)
     if start >= deepest:
-        raise UsageError(f"from={start} lies beyond the first {DEEPEST:,} groups", "narrow the query, or add a filter")
+        raise UsageError(
+            f"from={start} lies beyond the first {MAX_WINDOW:,} groups", "narrow the query, or add a filter"
+        )
     return (start, size) if size else (0, 0)
 
 
-def read_integer(body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = DEEPEST) -> int:
+def read_integer(
+    body: Mapping[str, Any], name: str, default: int, unit: str = "groups", maximum: int = MAX_WINDOW
+) -> int:
     """Parse an integer of a body."""
     value = body.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
@@ -142,8 +153,8 @@ def refuse_depth(body: Any) -> None:
     parts, depth = [body], 0
     while parts := [inner for part in parts for inner in children(part)]:
         depth += 1
-        if depth > DEEPEST_NESTING:
-            raise UsageError(f"the body is nested more than {DEEPEST_NESTING} deep", "put conditions side by side")
+        if depth > MAX_NESTING:
+            raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
 
 
 def children(part: Any) -> Iterable[Any]:
@@ -153,6 +164,6 @@ def children(part: Any) -> Iterable[Any]:
     return part if isinstance(part, list | tuple) else ()
 
 
-def refuse(part: str, reason: str, remedy: str) -> None:
+def refuse(part: str, reason: str, remedy: str) -> NoReturn:
     """Raise the error of a combination."""
     raise UsageError(f"{part} cannot be combined with dedupe: {reason}", remedy)

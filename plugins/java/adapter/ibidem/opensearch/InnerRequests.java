@@ -49,7 +49,7 @@ final class InnerRequests {
 
     /** Returns whether ties are put in order by index and id: where the engine orders by score alone. */
     boolean byScoreAlone() {
-        return search.sorts() == null && !isRescored();
+        return search.sorts() == null && !isRescored() && !Engine.isRetrieved(search);
     }
 
     /** Returns whether the top of each shard is ranked again, so that another depth may be another ranking. */
@@ -90,7 +90,7 @@ final class InnerRequests {
     private SearchSourceBuilder ranking(Depth depth) {
         SearchSourceBuilder source = base();
         source.query(search.isSuggestOnly() ? new MatchNoneQueryBuilder() : innerHits.drop(search.query()));
-        Engine.addNearest(search, source, false);
+        Engine.addRanking(search, source, innerHits, false);
         source.size(depth.hits()).trackTotalHits(true).trackScores(search.trackScores());
         if (search.postFilter() != null) {
             source.postFilter(innerHits.drop(search.postFilter()));
@@ -154,7 +154,7 @@ final class InnerRequests {
     SearchRequest otherDocuments() {
         SearchSourceBuilder source = base();
         source.query(search.query()).size(0).trackTotalHits(false);
-        Engine.addNearest(search, source, true);
+        Engine.addRanking(search, source, innerHits, true);
         if (search.minScore() != null) {
             source.minScore(search.minScore());
         }
@@ -173,7 +173,7 @@ final class InnerRequests {
         }
         if (ranksAsAWhole()) {
             source.query(search.query()).postFilter(filter.filter(nameFilter(names)));
-            Engine.addNearest(search, source, true);
+            Engine.addRanking(search, source, innerHits, true);
         } else {
             BoolQueryBuilder query = QueryBuilders.boolQuery().filter(nameFilter(names));
             source.query(search.query() == null ? query : query.must(search.query()));
@@ -181,7 +181,8 @@ final class InnerRequests {
                 source.postFilter(filter);
             }
         }
-        source.size(names.size()).trackTotalHits(false);
+        // Elasticsearch keeps the queries inside a retriever, which highlights need, only where it counts what matches.
+        source.size(names.size()).trackTotalHits(Engine.isRetrieved(search));
         if (isRescored() && search.rescores().toString().contains("\"_name\"")) {
             search.rescores().forEach(source::addRescorer);
         }
@@ -281,7 +282,8 @@ final class InnerRequests {
         SearchRequest copy = new SearchRequest(request).source(source);
         copy.allowPartialSearchResults(search.timeout() != null);
         if (request.preference() == null && search.pointInTimeBuilder() == null) {
-            copy.preference("ibidem-" + Integer.toHexString(Objects.hash(search.query(), search.sorts())));
+            copy.preference("ibidem-"
+                    + Integer.toHexString(Objects.hash(search.query(), search.sorts(), Engine.nearest(search))));
         }
         return copy;
     }

@@ -11,7 +11,9 @@ import ibidem.core.ResultList;
 import ibidem.core.ShardPage;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -38,6 +40,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     private static final String BY = "plugin " + IbidemPlugin.version();
 
     private final Nodes nodes;
+    private final DeepSearch deep;
     private final SearchRequest request;
     private final Task task;
     private final InnerRequests inner;
@@ -51,13 +54,14 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     /**
      * @param nodes services of the node
      * @param ledgers records next to indexes
-     * @param request the search as it came
+     * @param deep the search
      * @param dedupe how to group it
      * @param task under which it runs; null where none is known
      */
-    Searches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task) {
+    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Request dedupe, Task task) {
         this.nodes = nodes;
-        this.request = request;
+        this.deep = deep;
+        this.request = deep.request();
         this.task = task;
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
@@ -99,7 +103,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
 
     @Override
     public int deepest() {
-        return nodes.deepest(indexes);
+        return Math.min(deep.ranked(), nodes.deepest(indexes));
     }
 
     @Override
@@ -176,6 +180,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
 
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
+        list.account().putAll(notes());
         SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
         listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
         if (inner.showsOtherDocuments()) {
@@ -183,6 +188,19 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         } else {
             Answer.send(listener, hits, first, first, list);
         }
+    }
+
+    /** Returns what the account says of the ranking. */
+    private Map<String, Object> notes() {
+        Map<String, Object> notes = new LinkedHashMap<>();
+        if (!deep.raised().isEmpty()) {
+            notes.put("raised", deep.raised());
+        }
+        String fields = Engine.nearestFields(request.source());
+        if (!fields.isEmpty() && first.getHits().getTotalHits().value() == 0) {
+            notes.put("remedy", "check whether documents have vectors in " + fields + ", and pass the filters of knn");
+        }
+        return notes;
     }
 
     @Override

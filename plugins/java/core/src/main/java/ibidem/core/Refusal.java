@@ -13,10 +13,10 @@ public enum Refusal {
             "pages are counted in groups, so the sort values of the last hit do not mark where a page ends",
             "use from and size, with a point in time so that all pages see one ranking"),
     SLICE("slice", "copies of one text lie in different slices", "leave it out"),
-    RETRIEVER(
-            "a retriever",
-            "its ranking cannot be made longer",
-            "use query, or knn; wrapped clients and the gateway group retrievers"),
+    SUB_SEARCHES(
+            "rank or sub_searches",
+            "this server does not read them as a retriever, which could be made deeper",
+            "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, which ranks in the same way"),
     DERIVED(
             "derived fields inside a request",
             "the requests for window and page would not have them",

@@ -125,6 +125,8 @@ public record Request(
         refuse(values, "scope", "index", "it needs signatures from outside the window");
         refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
         refuse(values, "document", values.get("document"), "it does not read texts, which tell which passages overlap");
+        refuse(values, "level", "thread", "it does not read the threads that are stored with mails");
+        refuse(values, "level", "version", "it does not read the works that are stored with documents");
         refuse(values, "cursor", values.get("cursor"), "a point in time makes later pages see the same ranking");
     }
 

@@ -71,6 +71,8 @@ class RequestTest {
         "scope,index,outside the window",
         "by,stored,stored groups",
         "document,meta.file,it does not read texts",
+        "level,thread,threads that are stored",
+        "level,version,works that are stored",
         "cursor,abc,a point in time"
     })
     void whatOnlyTheLayerDoesIsRefusedByNameWithTheReason(String name, String value, String reason) {

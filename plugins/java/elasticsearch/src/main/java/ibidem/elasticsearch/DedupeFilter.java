@@ -58,11 +58,12 @@ final class DedupeFilter implements ActionFilter {
             chain.proceed(task, action, (Q) search, listener);
             return;
         }
-        Refusal refusal = Refusals.of(search);
+        DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(search, dedupe.window());
+        Refusal refusal = Refusals.of(deep.request());
         if (refusal != null) {
             throw refusal.exception();
         }
-        Searches searches = new Searches(nodes.get(), ledgers, search, dedupe, task);
+        Searches searches = new Searches(nodes.get(), ledgers, deep, dedupe, task);
         ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
                 ActionListener.wrap(response -> searches.goOn(searchListener, response), listener::onFailure);

@@ -2,8 +2,11 @@ package ibidem.elasticsearch;
 
 import ibidem.core.Refusal;
 import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.Collectors;
 import org.elasticsearch.TransportVersion;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
@@ -21,6 +24,7 @@ import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
 import org.elasticsearch.search.fetch.StoredFieldsSpec;
 import org.elasticsearch.search.rescore.RescorerBuilder;
+import org.elasticsearch.search.vectors.KnnSearchBuilder;
 
 /** What Elasticsearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
@@ -81,8 +85,7 @@ final class Engine {
         if (request.searchSlice() != null) {
             return Refusal.SLICE;
         }
-        boolean isRetrieved = source.retriever() != null || source.rankBuilder() != null;
-        return isRetrieved || source.subSearches().size() > 1 ? Refusal.RETRIEVER : null;
+        return source.rankBuilder() != null || source.subSearches().size() > 1 ? Refusal.SUB_SEARCHES : null;
     }
 
     /** Begins a request with the fields that the search defines. */
@@ -90,17 +93,36 @@ final class Engine {
         return new SearchSourceBuilder().runtimeMappings(search.runtimeMappings());
     }
 
-    /** Adds the searches for nearest neighbours. */
-    static void addNearest(SearchSourceBuilder search, SearchSourceBuilder source, boolean withInnerHits) {
+    /** Adds what ranks beside the query: searches for nearest neighbours, and a retriever. */
+    static void addRanking(
+            SearchSourceBuilder search, SearchSourceBuilder source, InnerHits innerHits, boolean withInnerHits) {
         source.knnSearch(
                 withInnerHits
                         ? search.knnSearch()
                         : search.knnSearch().stream().map(InnerHits::drop).toList());
+        if (isRetrieved(search)) {
+            source.retriever(innerHits.copy(search.retriever(), withInnerHits));
+        }
+    }
+
+    /** Returns whether a retriever ranks, which puts its hits into an order of its own. */
+    static boolean isRetrieved(SearchSourceBuilder search) {
+        return search.retriever() != null;
     }
 
     /** Returns whether a document matches by its rank among all. */
     static boolean ranksAsAWhole(SearchSourceBuilder search) {
-        return !search.knnSearch().isEmpty();
+        return isRetrieved(search) || !search.knnSearch().isEmpty();
+    }
+
+    /** Returns what ranks beside the query. */
+    static List<Object> nearest(SearchSourceBuilder search) {
+        return Arrays.asList(search.knnSearch(), search.retriever());
+    }
+
+    /** Returns the fields of the searches for nearest neighbours; empty without any. */
+    static String nearestFields(SearchSourceBuilder search) {
+        return search.knnSearch().stream().map(KnnSearchBuilder::getField).collect(Collectors.joining(", "));
     }
 
     /** Asks for fields. */

@@ -1,25 +1,17 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.InnerHitParts;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
-import org.elasticsearch.common.Strings;
-import org.elasticsearch.common.xcontent.LoggingDeprecationHandler;
-import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.InnerHitContextBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.search.retriever.RetrieverBuilder;
 import org.elasticsearch.search.vectors.KnnSearchBuilder;
 import org.elasticsearch.xcontent.NamedXContentRegistry;
-import org.elasticsearch.xcontent.XContentBuilder;
-import org.elasticsearch.xcontent.XContentParser;
-import org.elasticsearch.xcontent.XContentParserConfiguration;
-import org.elasticsearch.xcontent.json.JsonXContent;
 
 /**
- * Leaves inner hits out of queries.
+ * Leaves inner hits out of queries and retrievers.
  *
  * @param parsers the engine's parsers of queries
  */
@@ -38,18 +30,17 @@ record InnerHits(NamedXContentRegistry parsers) {
         if (!areIn(query)) {
             return query;
         }
-        Object kept = InnerHitParts.drop(
-                XContentHelper.convertToMap(JsonXContent.jsonXContent, Strings.toString(query), true));
-        XContentParserConfiguration configuration = XContentParserConfiguration.EMPTY
-                .withRegistry(parsers)
-                .withDeprecationHandler(LoggingDeprecationHandler.INSTANCE);
-        try (XContentBuilder builder = JsonXContent.contentBuilder().value(kept);
-                XContentParser parser =
-                        JsonXContent.jsonXContent.createParser(configuration, Strings.toString(builder))) {
-            return AbstractQueryBuilder.parseTopLevelQuery(parser);
-        } catch (IOException unread) {
-            throw new UncheckedIOException(unread);
-        }
+        return json().read(InnerHitParts.drop(json().map(query)), AbstractQueryBuilder::parseTopLevelQuery);
+    }
+
+    /** Returns a copy of a retriever, which the search that it goes into may change. */
+    RetrieverBuilder copy(RetrieverBuilder retriever, boolean withInnerHits) {
+        Map<String, Object> parts = json().map(retriever);
+        return json().retriever(withInnerHits ? parts : InnerHitParts.drop(parts));
+    }
+
+    private Json json() {
+        return new Json(parsers);
     }
 
     /** Returns a search for nearest neighbours without inner hits. */

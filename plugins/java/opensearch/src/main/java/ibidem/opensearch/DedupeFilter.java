@@ -75,7 +75,8 @@ final class DedupeFilter implements ActionFilter {
         if (refusal != null) {
             throw refusal.exception();
         }
-        Searches searches = new Searches(nodes.get(), ledgers, search, dedupe, task);
+        DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(search, dedupe.window());
+        Searches searches = new Searches(nodes.get(), ledgers, deep, dedupe, task);
         ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =
                 ActionListener.wrap(response -> searches.goOn(searchListener, response), listener::onFailure);

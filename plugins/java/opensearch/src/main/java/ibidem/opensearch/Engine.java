@@ -2,6 +2,7 @@ package ibidem.opensearch;
 
 import ibidem.core.Refusal;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.opensearch.action.ActionRunnable;
@@ -81,7 +82,23 @@ final class Engine {
     }
 
     /** Adds nothing: a search for nearest neighbours is a query here. */
-    static void addNearest(SearchSourceBuilder search, SearchSourceBuilder source, boolean withInnerHits) {}
+    static void addRanking(
+            SearchSourceBuilder search, SearchSourceBuilder source, InnerHits innerHits, boolean withInnerHits) {}
+
+    /** Returns that no retriever ranks: there are none here. */
+    static boolean isRetrieved(SearchSourceBuilder search) {
+        return false;
+    }
+
+    /** Returns what ranks beside the query: nothing here. */
+    static List<Object> nearest(SearchSourceBuilder search) {
+        return List.of();
+    }
+
+    /** Returns no field: a search for nearest neighbours is a query here. */
+    static String nearestFields(SearchSourceBuilder search) {
+        return "";
+    }
 
     /** Returns whether a document matches by its rank among all. */
     static boolean ranksAsAWhole(SearchSourceBuilder search) {

@@ -1,19 +1,9 @@
 package ibidem.opensearch;
 
 import ibidem.core.InnerHitParts;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
-import org.opensearch.common.xcontent.LoggingDeprecationHandler;
-import org.opensearch.common.xcontent.XContentHelper;
-import org.opensearch.common.xcontent.json.JsonXContent;
-import org.opensearch.core.common.Strings;
-import org.opensearch.core.xcontent.MediaTypeRegistry;
 import org.opensearch.core.xcontent.NamedXContentRegistry;
-import org.opensearch.core.xcontent.XContentBuilder;
-import org.opensearch.core.xcontent.XContentParser;
-import org.opensearch.index.query.AbstractQueryBuilder;
 import org.opensearch.index.query.InnerHitContextBuilder;
 import org.opensearch.index.query.QueryBuilder;
 
@@ -37,14 +27,7 @@ record InnerHits(NamedXContentRegistry parsers) {
         if (!areIn(query)) {
             return query;
         }
-        String json = Strings.toString(MediaTypeRegistry.JSON, query);
-        Object kept = InnerHitParts.drop(XContentHelper.convertToMap(JsonXContent.jsonXContent, json, true));
-        try (XContentBuilder builder = JsonXContent.contentBuilder().value(kept);
-                XContentParser parser = JsonXContent.jsonXContent.createParser(
-                        parsers, LoggingDeprecationHandler.INSTANCE, builder.toString())) {
-            return AbstractQueryBuilder.parseInnerQueryBuilder(parser);
-        } catch (IOException unread) {
-            throw new UncheckedIOException(unread);
-        }
+        Json json = new Json(parsers);
+        return json.query(InnerHitParts.drop(json.map(json.text(query))));
     }
 }

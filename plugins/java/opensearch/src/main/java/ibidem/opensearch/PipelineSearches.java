@@ -18,14 +18,14 @@ final class PipelineSearches extends Searches {
     /**
      * @param nodes services of the node
      * @param ledgers records next to indexes
-     * @param request the search as it came
+     * @param deep the search
      * @param dedupe how to group it
      * @param task under which it runs; null where none is known
      * @param asked whether the search asks for groups itself; if not, one that cannot be grouped is answered plainly
      */
-    PipelineSearches(Nodes nodes, Ledgers ledgers, SearchRequest request, Request dedupe, Task task, boolean asked) {
-        super(nodes, ledgers, request, dedupe, task);
-        this.request = request;
+    PipelineSearches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Request dedupe, Task task, boolean asked) {
+        super(nodes, ledgers, deep, dedupe, task);
+        this.request = deep.request();
         this.asked = asked;
     }
 

@@ -80,7 +80,8 @@ final class Processors {
                 throw refusal.exception();
             }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            Searches searches = new PipelineSearches(nodes.get(), ledgers, request, dedupe, task, asksItself);
+            DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(request, dedupe.window());
+            Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, dedupe, task, asksItself);
             SearchRequest window = searches.firstWindow();
             context.setAttribute(SEARCHES, searches);
             return window;
