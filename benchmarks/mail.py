@@ -13,15 +13,22 @@ import random
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import timedelta
 from importlib import import_module
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from benchmark import introduction, options, publish
+from ibidem.index.memberships import write_threads, write_works
 from ibidem_dedupe.threads.forest import Forest
 from ibidem_dedupe.threads.parents import Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
+from ibidem_engines.connect import open_engine
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import bare_subject
 from ibidem_ingest.mail.parts import part
 from labelled_mail import LANGUAGES, STYLES, Mail, write_thread
@@ -187,6 +194,29 @@ def cost(count: int) -> Iterator[str]:
         )
 
 
+def commands(count: int) -> Iterator[str]:
+    """Yield the cost of what `ibidem regroup --threads` and `--versions` do with an index of the same mails."""
+    yield "\n## `ibidem regroup`\n"
+    yield "Seconds of the processor in all, on an index in SQLite of the same mails with ids in the head; all have the"
+    yield "signatures of one, which neither command reads. Mails have no versions: `--versions` only reads them.\n"
+    yield "| mails | | first | again, where nothing changes | written |\n|---|---|---|---|---|"
+    with TemporaryDirectory() as folder:
+        engine = open_engine(f"sqlite:///{folder}/index.sqlite", "mail")
+        engine.create()
+        mails = repeat(make_threads(1_000), count, headers=True)
+        (signed,) = records([document(make_threads(1)[0], headers=True)], Tables(Path(folder, "tables")))
+        while batch := [replace(signed, document=mail, digest=mail.id) for mail in islice(mails, 1_000)]:
+            engine.write(batch)
+        for option, write in (("--threads", write_threads), ("--versions", write_works)):
+            marks, written = [time.process_time()], []
+            for _ in range(2):
+                written.append(write(engine).written)
+                marks.append(time.process_time())
+            first, again = (after - before for before, after in pairwise(marks))
+            yield f"| {count:,} | `{option}` | {first:.1f} | {again:.1f} | {written[0]:,} |"
+        engine.close()
+
+
 def repeat(base: Sequence[Mail], count: int, *, headers: bool) -> Iterator[Document]:
     """Yield so many mails: those of the base again and again, each time with words of their own."""
     for number in range(count):
@@ -208,7 +238,9 @@ def repeat(base: Sequence[Mail], count: int, *, headers: bool) -> Iterator[Docum
 def main() -> None:
     """Take the figures and write the page."""
     arguments = options(__doc__, threads=2_000, scale=100_000).parse_args()
-    lines = chain(parting(arguments.threads // 10), threading(arguments.threads), cost(arguments.scale))
+    lines = chain(
+        parting(arguments.threads // 10), threading(arguments.threads), cost(arguments.scale), commands(arguments.scale)
+    )
     publish("mail", "How well mails are parted and threads found", lines, introduction(__doc__, "Threads are made up"))
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from traceback import extract_tb
 
+from faults.environment import wait_for
 from faults.submissions import Shelf
 from ibidem.index.documents import add_override, delete
 from ibidem_core.errors import EngineError
@@ -20,7 +21,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.service import is_settled, regroup, settle_all
 from workers.groups.test_service import check, groups, plain
 
 VOCABULARY = [
@@ -71,8 +73,8 @@ class History(Shelf):
 
     def wrong(self, engine: Engine) -> list[str]:
         """Compare with the index: documents, deletions, decisions, stored groups and counts."""
-        settle_all(engine)
-        return [*super().wrong(engine), *self._lost_decisions(engine), *wrong_groups(engine)]
+        unsettled = [] if settle_wholly(engine) else ["groups are not settled, or do not follow all decisions"]
+        return [*unsettled, *super().wrong(engine), *self._lost_decisions(engine), *wrong_groups(engine)]
 
     def deleted_lines(self) -> str:
         """Return the deleted documents as lines of a file."""
@@ -90,6 +92,16 @@ class History(Shelf):
         for pair, verdict in self.decisions.items():
             if words.get(frozenset(pair)) != verdict:
                 yield f"{' and '.join(pair)} were decided to be {verdict!r}, and are {words.get(frozenset(pair))!r}"
+
+
+def settle_wholly(engine: Engine, seconds: float = 120.0) -> bool:
+    """Wait until documents are settled, deletions and decisions followed, and no worker is about to write a group."""
+
+    def has_settled() -> bool:
+        settle_all(engine)  # returns where another process settles, which may be at a decision
+        return is_settled(engine) and not Lease(engine).is_taken()
+
+    return wait_for(has_settled, seconds)
 
 
 def wrong_groups(engine: Engine) -> Iterator[str]:

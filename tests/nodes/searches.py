@@ -77,6 +77,7 @@ class Searches:
     faults: list[str] = field(default_factory=list)
     _whole: Counter[str] = field(default_factory=Counter)
     _stop: threading.Event = field(default_factory=threading.Event)
+    _calm: threading.Event = field(default_factory=threading.Event)
 
     @property
     def whole(self) -> int:
@@ -91,6 +92,10 @@ class Searches:
         for each in self._threads:
             each.start()
 
+    def calm(self) -> None:
+        """Cancel no more searches."""
+        self._calm.set()
+
     def finish(self) -> list[str]:
         """Stop once each node answers again; returns what was wrong with answers, and what searches left behind."""
         before = Counter(self._whole)
@@ -99,14 +104,15 @@ class Searches:
             self.patience,
         )
         self._stop.set()
+        self.calm()
         for each in self._threads:
             each.join()
         silent = [name for name in NAMES if self._whole[name] == before[name]]
         faults = [*self.faults[:3], *(f"no search at {name} is answered though all is well" for name in silent)]
         if self.cancels and not self.cancelled:
             faults.append("no search was there to be cancelled")
-        wait_for(lambda: not self._left(), self.leaves)
-        return [*faults, *self._left()]
+        has_left = wait_for(lambda: not self._left(), self.leaves)  # workers search, too: once is enough
+        return faults if has_left else [*faults, *self._left()]
 
     def _search(self, name: str) -> None:
         address = self.nodes.address_of(name)
@@ -122,7 +128,7 @@ class Searches:
                 self.faults.append(f"a search at {name} is not whole: {answer[:200]}")
 
     def _cancel(self) -> None:
-        while not self._stop.wait(0.2):
+        while not self._calm.wait(0.2):
             try:
                 answer = ask(self.nodes.address, "POST", "/_tasks/_cancel?actions=indices:data/read/search*")
             except (RuntimeError, OSError, HTTPException):

@@ -191,6 +191,7 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
     time.sleep(AWAY_S)
     unfelt = trouble in COUNTED and not place.nodes.is_felt
     place.nodes.heal()
+    searches.calm()
     crowd.finish()
     command, attempts, ended = finish_ingest(setting, command, path)
     faults = [*ended, *crowd.faults, *searches.finish(), *(["it stopped and delayed nothing"] if unfelt else [])]
