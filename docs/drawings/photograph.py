@@ -1,45 +1,73 @@
-"""Take the picture of the page that README shows: the licence texts of this machine, as `ibidem demo --serve` has them.
+"""Take the pictures of the page: the list that README shows, and a mail below its thread.
 
 python docs/drawings/photograph.py
+
+The list holds the licence texts of this machine, as `ibidem demo --serve` has them.
 """
 
 import shutil
+import sys
 import tempfile
-import threading
-import time
 from pathlib import Path
 from urllib.parse import urlencode
 
-import uvicorn
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import ViewportSize, sync_playwright
 
 from ibidem.demo import QUERY, demonstrate
-from ibidem.gateway.app import make_gateway
-from ibidem_core.settings import load
+from ibidem.index.memberships import write_threads
+from ibidem_core.settings import Settings, load
+from ibidem_engines.connect import open_engine
+from ibidem_engines.records import records
+from ibidem_ingest.idf.store import Tables
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
+from support.gateway_server import run_gateway
+from support.mail_thread import MAILS
 
 SHOWN = {"q": QUERY, "source": "Python packages"}
-SIZE = {"width": 1080, "height": 1020}
+SIZE: ViewportSize = {"width": 1080, "height": 1020}
+MAIL_SIZE: ViewportSize = {"width": 800, "height": 660}
 
 
-def main() -> None:
-    """Index the licence texts, open the page, and keep what it looks like."""
+def photograph(settings: Settings, address: str, size: ViewportSize, name: str) -> None:
+    """Open an address of a gateway, and keep what it looks like.
+
+    Args:
+        settings: Of the gateway.
+        address: Path and query string.
+        size: Of the window.
+        name: Of the picture.
+    """
     path = shutil.which("chromium")
     if path is None:
         raise SystemExit("no chromium on the path: install it (tests/servers/install.sh)")
+    with run_gateway(settings) as url, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
+        page = browser.new_page(viewport=size)
+        page.goto(url + address)
+        page.screenshot(path=Path(__file__).with_name(name))
+        browser.close()
+
+
+def index_thread(folder: Path) -> Settings:
+    """Index a thread of mails, without the one by a hostile author."""
+    settings = Settings(engine=f"sqlite:///{folder}/mail.sqlite", tables=folder)
+    engine = open_engine(settings.engine, settings.index)
+    engine.create()
+    engine.write(list(records([mail for mail in MAILS if mail.id != "evil"], Tables(folder))))
+    engine.refresh()
+    write_threads(engine)
+    engine.close()
+    return settings
+
+
+def main() -> None:
+    """Take both pictures."""
     with tempfile.TemporaryDirectory() as folder:
-        settings = demonstrate(load(), folder=Path(folder)).settings
-        server = uvicorn.Server(uvicorn.Config(make_gateway(settings), port=0, log_level="error"))
-        threading.Thread(target=server.run, daemon=True).start()
-        while not server.started:
-            time.sleep(0.05)
-        port = server.servers[0].sockets[0].getsockname()[1]
-        with sync_playwright() as playwright:
-            browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox", "--disable-gpu"])
-            page = browser.new_page(viewport=SIZE)
-            page.goto(f"http://127.0.0.1:{port}/?{urlencode(SHOWN)}")
-            page.screenshot(path=Path(__file__).with_name("page.png"))
-            browser.close()
-        server.should_exit = True
+        list_settings = demonstrate(load(), folder=Path(folder) / "list").settings
+        photograph(list_settings, f"/?{urlencode(SHOWN)}", SIZE, "page.png")
+    with tempfile.TemporaryDirectory() as folder:
+        photograph(index_thread(Path(folder)), "/ibidem/page/document?id=altered", MAIL_SIZE, "mail.png")
 
 
 if __name__ == "__main__":

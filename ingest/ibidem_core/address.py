@@ -73,7 +73,7 @@ def parse_fields(text: str) -> Fields:
         if name in fields:
             raise UsageError(f"field {name!r} is named twice in the field names", "name each once")
         if path.partition(".")[0] == OURS:
-            raise UsageError(f"field names {pair!r} lead into what ibidem adds", f"name a field outside {OURS!r}")
+            raise UsageError(f"field names {pair!r} point into ibidem's own fields", f"name a field outside {OURS!r}")
         fields[name] = (path,) if name == "stemmed" else path
     return replace(Fields(), **fields)
 

@@ -26,7 +26,7 @@ class Conflict(Exception):
 
 
 @dataclass(slots=True)
-class Checkpoint:
+class GroupCheckpoint:
     """Progress of settling, and the policy of the groups.
 
     Args:
@@ -102,7 +102,7 @@ class Checkpoint:
         self.in_hand = []
 
     @classmethod
-    def read(cls, engine: Engine) -> "Checkpoint":
+    def read(cls, engine: Engine) -> "GroupCheckpoint":
         """Read the checkpoint of an index; a new one if there is none."""
         entry, state = engine.read_record("runs", KEY)
         checkpoint = cls() if entry is None else checkpoint_of(entry)
@@ -110,7 +110,7 @@ class Checkpoint:
         return checkpoint
 
     @classmethod
-    def from_record(cls, record: Mapping[str, object]) -> "Checkpoint":
+    def from_record(cls, record: Mapping[str, object]) -> "GroupCheckpoint":
         """Parse a stored checkpoint.
 
         Raises:
@@ -141,20 +141,20 @@ class Checkpoint:
         return record
 
 
-def checkpoint_of(entry: object) -> Checkpoint:
+def checkpoint_of(entry: object) -> GroupCheckpoint:
     """Parse a checkpoint; of a damaged one only the policy is kept, so that everything is settled again under it.
 
     >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
     42
     """
     try:
-        return check_entry(entry, Checkpoint.from_record)
+        return check_entry(entry, GroupCheckpoint.from_record)
     except DamagedRecord:
         figures = entry.get("policy") if isinstance(entry, dict) else None
     try:
-        return Checkpoint(policy=policy_as_record(check_entry(figures, parse_policy)))
+        return GroupCheckpoint(policy=policy_as_record(check_entry(figures, parse_policy)))
     except DamagedRecord:
-        return Checkpoint()
+        return GroupCheckpoint()
 
 
 def has_settled(engine: Engine, goal: Marks) -> bool:
@@ -178,7 +178,7 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
 
 def count_joined(engine: Engine) -> dict[str, int]:
     """Count the documents that have joined a group so far, by level."""
-    return Checkpoint.read(engine).joined
+    return GroupCheckpoint.read(engine).joined
 
 
 def policy_as_record(policy: Policy) -> dict[str, object]:

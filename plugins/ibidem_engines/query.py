@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_engines.query_syntax import WORD_FIELDS, Group, Term, read_query
+from ibidem_engines.query_syntax import WORD_FIELDS, Parentheses, Term, read_query
 from ibidem_engines.written_dates import iso_range
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
@@ -141,7 +141,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     """
     group, notes = read_query(_clean(text), _is_field)
     typed: list[Filter] = []
-    words = Group()
+    words = Parentheses()
     for entry in group.all_of:
         conditions = _conditions(entry)
         typed += conditions
@@ -176,7 +176,7 @@ def _is_field(name: str) -> bool:
     return name in WORD_FIELDS or name in TYPED or (name.startswith("meta.") and name != "meta.")
 
 
-def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
+def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:
     """Return alternatives as conditions on one field; empty if they are words.
 
     Raises:
@@ -193,13 +193,13 @@ def _conditions(parts: Sequence[Term | Group]) -> list[Filter]:
     return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Term)]
 
 
-def _words(group: Group) -> Words:
+def _words(group: Parentheses) -> Words:
     """Return a group that contains only words."""
     return Words(tuple(tuple(map(_part, entry)) for entry in group.all_of), tuple(map(_part, group.none_of)))
 
 
-def _part(part: Term | Group) -> Phrase | Words:
-    if isinstance(part, Group):
+def _part(part: Term | Parentheses) -> Phrase | Words:
+    if isinstance(part, Parentheses):
         words = _words(part)
         if not words.all_of:
             raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")

@@ -66,7 +66,7 @@ class Term:
 
 
 @dataclass(slots=True)
-class Group:
+class Parentheses:
     """The content of one pair of parentheses, or of the whole query.
 
     Args:
@@ -74,11 +74,11 @@ class Group:
         none_of: Parts that must not.
     """
 
-    all_of: list[list["Term | Group"]] = field(default_factory=list)
-    none_of: list["Term | Group"] = field(default_factory=list)
+    all_of: list[list["Term | Parentheses"]] = field(default_factory=list)
+    none_of: list["Term | Parentheses"] = field(default_factory=list)
 
 
-def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Group, tuple[str, ...]]:
+def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses, tuple[str, ...]]:
     """Read a query, with straight quotation marks.
 
     Args:
@@ -204,13 +204,13 @@ class _Reader:
         self._pieces = iter(pieces)
         self._notes = notes
 
-    def group(self, depth: int = 0, field: str = "") -> Group:
+    def group(self, depth: int = 0, field: str = "") -> Parentheses:
         """Parse up to the closing parenthesis, or to the end."""
         if depth > MAX_PARENTHESES:
             raise UsageError(
                 f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer"
             )
-        group, state = Group(), _State(field)
+        group, state = Parentheses(), _State(field)
         for piece in self._pieces:
             if piece.kind == "close" and depth:
                 break
@@ -228,9 +228,9 @@ class _Reader:
             self._notes.append("OR was applied before AND; parentheses change that")
         return _flat(group)
 
-    def _add(self, group: Group, part: Term | Group | None, state: _State) -> None:
+    def _add(self, group: Parentheses, part: Term | Parentheses | None, state: _State) -> None:
         """Add a part to the group; empty parentheses are ignored."""
-        if part is None or (isinstance(part, Group) and not (part.all_of or part.none_of)):
+        if part is None or (isinstance(part, Parentheses) and not (part.all_of or part.none_of)):
             return
         if state.excludes:
             self._notes += ["OR cannot join excluded words"] * state.joins
@@ -258,12 +258,12 @@ class _Reader:
         return Term(words, field, prefix)
 
 
-def _flat(group: Group) -> Group:
+def _flat(group: Parentheses) -> Parentheses:
     """Flatten nested groups that are equivalent to their parts."""
-    flat = Group(none_of=[each for part in group.none_of for each in _alternatives(part) or [part]])
+    flat = Parentheses(none_of=[each for part in group.none_of for each in _alternatives(part) or [part]])
     for entry in group.all_of:
         parts = [each for part in entry for each in _alternatives(part) or [part]]
-        if len(parts) == 1 and isinstance(alone := parts[0], Group):
+        if len(parts) == 1 and isinstance(alone := parts[0], Parentheses):
             flat.all_of += alone.all_of
             flat.none_of += alone.none_of
         else:
@@ -271,7 +271,7 @@ def _flat(group: Group) -> Group:
     return flat
 
 
-def _alternatives(part: Term | Group) -> list[Term | Group]:
+def _alternatives(part: Term | Parentheses) -> list[Term | Parentheses]:
     """Return the alternatives of a disjunction; empty for any other group."""
     if isinstance(part, Term):
         return [part]

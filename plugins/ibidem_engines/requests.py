@@ -154,7 +154,7 @@ def quote_index(index: str) -> str:
     return quote(index, safe=",*")
 
 
-class Answer(dict[str, Any]):
+class JsonAnswer(dict[str, Any]):
     """The JSON of a response, and its text, for values that must be kept byte for byte.
 
     Args:

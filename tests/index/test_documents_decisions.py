@@ -9,7 +9,7 @@ from ibidem.index.documents import add_override, remove_override
 from ibidem_dedupe.overrides import Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.stored_groups import group_store
 from ibidem_workers.groups.service import regroup, settle_all
 from support.signed_records import make_record
@@ -59,5 +59,5 @@ def test_a_decision_settles_nothing_where_no_groups_are_stored(tmp_path: Path) -
     engine.create()
     engine.write([make_record(id_, GRAIN) for id_ in "ab"])
     add_override(engine, ("a", "b"), "not", author="Ada")
-    assert Checkpoint.read(engine) == Checkpoint()
+    assert GroupCheckpoint.read(engine) == GroupCheckpoint()
     engine.close()

@@ -22,7 +22,7 @@ from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_engines.stored_overrides import load_overrides
@@ -140,7 +140,11 @@ class TestOneName:
         delete(place.by(place.alias), ["c"])
         add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
         settle_all(place.by(place.alias))
-        assert Checkpoint.read(place.by(place.first)) == Checkpoint.read(place.by(place.alias)) != Checkpoint()
+        assert (
+            GroupCheckpoint.read(place.by(place.first))
+            == GroupCheckpoint.read(place.by(place.alias))
+            != GroupCheckpoint()
+        )
         assert groups_of(place.by(place.first), dedupe_by="stored") == [["a"], ["b"]]
         assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
 

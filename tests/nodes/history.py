@@ -21,7 +21,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument
-from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.service import is_settled, regroup, settle_all
 from workers.groups.test_service import check, groups, plain
 
@@ -99,7 +99,7 @@ def settle_wholly(engine: Engine, seconds: float = 120.0) -> bool:
 
     def has_settled() -> bool:
         settle_all(engine)  # returns where another process settles, which may be at a decision
-        return is_settled(engine) and not Lease(engine).is_taken()
+        return is_settled(engine) and not SettlingLease(engine).is_taken()
 
     return wait_for(has_settled, seconds)
 

@@ -89,6 +89,23 @@ def test_a_retriever_has_the_same_answer(plain_client: Any, wrapped_client: Any,
         assert len([hit for hit in expected["hits"]["hits"] if not hit["_dedupe"]["indent"]]) == size
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"knn": NEAREST["knn"]},
+        {"knn": [NEAREST["knn"], PLACE | {"k": 5}], "query": SAID},
+        {"query": {"bool": {"must": [SAID], "should": [NEAREST], "filter": [NEAREST]}}},
+    ],
+)
+def test_neighbours_are_looked_for_as_deep_as_the_wrapped_client_does(
+    plain_client: Any, wrapped_client: Any, body: Json
+) -> None:
+    shown, options = body | {"_source": False}, {"dedupe": "indent"}
+    expected = through_layer(wrapped_client, "spaced", shown, options)
+    assert list(differences(expected, through_plugin(plain_client, "spaced", shown, options))) == []
+    assert {each["used"] for each in expected["account"]["raised"]} == {ALL}
+
+
 @pytest.mark.parametrize("name", RETRIEVERS)
 def test_the_hits_of_a_retriever_are_those_of_the_engine(plain_client: Any, name: str) -> None:
     aggs = {"best": {"top_hits": {"size": 3, "_source": False}}, "longest": {"max": {"field": "ibidem.length"}}}

@@ -8,7 +8,7 @@ from unittest.mock import patch
 
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.engine import Ledger
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_workers import tasks
 from ibidem_workers.backfill import batch, record_copy, replace
 from ibidem_workers.brokers import lease
@@ -22,12 +22,14 @@ def _nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def _is_not_fenced(_: object, __: object, checkpoint: Checkpoint) -> bool:
+def _is_not_fenced(_: object, __: object, checkpoint: GroupCheckpoint) -> bool:
     checkpoint.in_hand = []
     return True
 
 
-def _settles_too_far(self: Checkpoint, part: object, end: int, joined: object, real: Any = Checkpoint.settle) -> None:
+def _settles_too_far(
+    self: GroupCheckpoint, part: object, end: int, joined: object, real: Any = GroupCheckpoint.settle
+) -> None:
     real(self, part, end + 1, joined)
 
 
@@ -66,22 +68,26 @@ class Defect:
 
 DEFECTS: Mapping[str, Defect] = {
     "the portion in hand is not noted": Defect(
-        lambda: patch.object(Checkpoint, "plan", _nothing), "documents were counted as joined", first=300
+        lambda: patch.object(GroupCheckpoint, "plan", _nothing), "documents were counted as joined", first=300
     ),
     "what another process has in hand is not written again": Defect(
         lambda: patch.object(Follower, "_fence", _is_not_fenced), "a group has no lead", "HEIRS", 2000
     ),
     "who has lost the lease writes the checkpoint all the same": Defect(
-        lambda: patch.object(Checkpoint, "save", Checkpoint.put), "documents were counted as joined", "PLAIN", 200
+        lambda: patch.object(GroupCheckpoint, "save", GroupCheckpoint.put),
+        "documents were counted as joined",
+        "PLAIN",
+        200,
     ),
     "documents in hand are written again by who has not taken over": Defect(
-        lambda: patch.object(Checkpoint, "take_over", _nothing), "documents were counted as joined", first=800
+        lambda: patch.object(GroupCheckpoint, "take_over", _nothing), "documents were counted as joined", first=800
     ),
     "a join whose answer was lost is not looked for": Defect(
         lambda: patch.object(settle.Settler, "_find_written", lambda *_: []), "documents were counted as joined"
     ),
     "the checkpoint runs ahead": Defect(
-        lambda: patch.object(Checkpoint, "settle", _settles_too_far), "lead groups of their own, and are duplicates"
+        lambda: patch.object(GroupCheckpoint, "settle", _settles_too_far),
+        "lead groups of their own, and are duplicates",
     ),
     "the lease of a message holds no one off": Defect(
         lambda: patch.object(lease, "has_lapsed", lambda *_: True), "count as indexed", "PLAIN"

@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from itertools import combinations
 
-from ibidem_engines.group_checkpoint import POLICY, Checkpoint
+from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint
 from ibidem_workers.groups.lookup_match import make_row
 from ibidem_workers.runs import RunMonitor, RunRecord
 from simulation.memory_cluster import Link
@@ -94,6 +94,6 @@ def _check_joined(world: World, engine: MemoryEngine, followers: int) -> None:
     """See that each join was counted once, where nothing but joins has changed a group."""
     replaces = any(each.name.startswith("replace") for each in world.scheduler.processes)
     if _is_plain(world) and not replaces:
-        joined = sum(Checkpoint.read(engine).joined.values())
+        joined = sum(GroupCheckpoint.read(engine).joined.values())
         if joined != followers:
             raise Broken(f"{joined} documents were counted as joined, {followers} have")

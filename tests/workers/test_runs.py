@@ -9,7 +9,7 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batch_result import BatchResult, refusals_as_json
 from ibidem_workers.batches import batch_key
@@ -77,7 +77,7 @@ def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_an
     for started, (run, counts) in enumerate({"first": {"near": 2}, "second": {"near": 5, "identical": 1}}.items()):
         record = RunRecord(run, [], float(started), "submitted", joined=counts)
         engine.put_records("runs", {record.key: record.as_json()})
-    Checkpoint(joined={"near": 9, "identical": 1}).save(engine)
+    GroupCheckpoint(joined={"near": 9, "identical": 1}).save(engine)
     assert summary(engine, "first")["duplicates"] == {"identical": 1, "near": 3}
     assert summary(engine, "second")["duplicates"] == {"identical": 0, "near": 4}
 

@@ -87,7 +87,17 @@ def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
         mail: The mail that is quoted.
         answer: The one that quotes it.
     """
-    own, quoted = mail.runs(0), answer.runs(1)
+    return altered_words(mail.own, answer.words[1]) if len(answer.words) > 1 else []
+
+
+def altered_words(words: Hashes, quotation: Hashes) -> list[Alteration]:
+    """Return the words that a quotation has differently; omitted words do not count.
+
+    Args:
+        words: Hashes of the words that are quoted.
+        quotation: Hashes of the words of the quotation.
+    """
+    own, quoted = runs(words), runs(quotation)
     if own.size < 2 or quoted.size < 2:
         return []
     place = _places(own, quoted)
@@ -103,9 +113,9 @@ def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
             changes.append(Alteration((before + RUN, max(after, before + RUN)), (start, end)))
     last = int(known[-1])
     missing = own.size - 1 - last
-    if 0 < missing <= RUN and int(place[last]) + RUN + missing <= answer.words[1].size:
+    if 0 < missing <= RUN and int(place[last]) + RUN + missing <= quotation.size:
         start = int(place[last]) + RUN
-        changes.append(Alteration((last + RUN, mail.own.size), (start, start + missing)))
+        changes.append(Alteration((last + RUN, words.size), (start, start + missing)))
     return changes
 
 

@@ -52,6 +52,5 @@ class TimeLimit:
             self._restart()
         if time.thread_time() - self._began + self._elsewhere > self._seconds:
             raise Unreadable(
-                f"{self._seconds:g} seconds of reading gave no document; correct what it holds, or raise "
-                "IBIDEM_READ_SECONDS"
+                f"{self._seconds:g} seconds of reading gave no document; correct the file, or raise IBIDEM_READ_SECONDS"
             )

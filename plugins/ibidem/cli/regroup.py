@@ -31,7 +31,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
@@ -73,7 +73,7 @@ def run(
     with engine_context(settings) as engine:
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, settings.settle_bytes, everything=everything)
-        in_force = parse_policy(Checkpoint.read(engine).policy)
+        in_force = parse_policy(GroupCheckpoint.read(engine).policy)
     if as_json:
         print_json(totals)
         return
@@ -166,7 +166,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
     Raises:
         UsageError: They are others than those of the index, and groups are not started over.
     """
-    if policy is not None and not everything and policy != parse_policy(Checkpoint.read(engine).policy):
+    if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
 
 

@@ -149,9 +149,7 @@ def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     else:
         yield Text(f"{recommend(tuning)}{saved_as(tuning, save)}", "level")
     if tuning.sets < MANY_SETS:
-        yield Text(
-            f"From {MANY_SETS} sets of duplicates on, the figures of presets are chosen from as well.", "account"
-        )
+        yield Text(f"With {MANY_SETS} sets of duplicates or more, the figures of presets are tried, too.", "account")
 
 
 def recommend(tuning: Tuning) -> str:

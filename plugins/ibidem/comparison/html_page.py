@@ -167,7 +167,7 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PassageEntry:
     """A passage in the list of passages.
 
     Args:
@@ -208,7 +208,7 @@ class SharedPage:
     verdict: str
     summary: str
     sides: tuple[Side, Side]
-    entries: Sequence[Entry]
+    entries: Sequence[PassageEntry]
     more: int
     plot: DotPlot
     anchors: Sequence[int]
@@ -303,13 +303,13 @@ def summary(comparison: Comparison) -> str:
 
 def entry(
     passage: Passage, comparison: Comparison, numbers: tuple[PageNumbers, PageNumbers], anchors: tuple[int, int]
-) -> Entry:
+) -> PassageEntry:
     """Describe a passage for the list."""
     a, b = passage.a, passage.b
     opening = comparison.a.text[
         comparison.words_a.starts[a[0]] : comparison.words_a.ends[min(a[0] + OPENING, a[1]) - 1]
     ]
-    return Entry(
+    return PassageEntry(
         anchors,
         format_count(passage.words, "word"),
         numbers[0].label(a[0], a[1] - 1),

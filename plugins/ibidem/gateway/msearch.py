@@ -47,7 +47,7 @@ HEAD = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class SearchLine:
     """One of several searches.
 
     Args:
@@ -76,7 +76,7 @@ class MsearchRequest:
 
     path: str
     parameters: Mapping[str, str]
-    lines: Sequence[Line]
+    lines: Sequence[SearchLine]
 
     @property
     def dedupe(self) -> bool:
@@ -146,7 +146,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     body: Values,
     settings: Settings,
     default: Mapping[str, str],
-) -> Line:
+) -> SearchLine:
     """Read one of several searches; an invalid parameter or part fails this search only.
 
     Args:
@@ -170,13 +170,13 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     )
     try:
         parameters = {name: as_text(value) for name, value in options.items()}
-        return Line(build_request(name, {**parameters, **for_each}, body, settings, default), content)
+        return SearchLine(build_request(name, {**parameters, **for_each}, body, settings, default), content)
     except UsageError as error:
-        return Line(error, content)
+        return SearchLine(error, content)
     except HttpError as error:
         if error.kind != UNKNOWN:
             raise
-        return Line(error, content)
+        return SearchLine(error, content)
 
 
 def read_index(indexes: str, head: Values, settings: Settings) -> str:
@@ -230,7 +230,9 @@ async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
     return await work.send_lines(lines.path, parameters, b"".join(contents)) if contents else {}
 
 
-async def answer_line(work: DedupeProxy, line: Line, metadata: IndexMetadataCache, turns: asyncio.Semaphore) -> Json:
+async def answer_line(
+    work: DedupeProxy, line: SearchLine, metadata: IndexMetadataCache, turns: asyncio.Semaphore
+) -> Json:
     """Answer one grouped search, or return its error."""
     async with turns:
         try:

@@ -33,7 +33,7 @@ from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.hits import HitNames
 from ibidem_engines.query import Query
 from ibidem_engines.reindex import parse_marks
@@ -68,7 +68,7 @@ class EngineBackend(SearchBackend, StoredBackend):
     words: Sequence[Override] = ()
     view: ReadView = NOW
     order: Order = "relevance"
-    settled: Checkpoint = field(default_factory=Checkpoint)
+    settled: GroupCheckpoint = field(default_factory=GroupCheckpoint)
     undated: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
@@ -127,8 +127,8 @@ class EngineBackend(SearchBackend, StoredBackend):
         return {(each.index, each.document.id): to_source(each) for each in documents}
 
     @override
-    def settlement(self) -> Checkpoint:
-        self.settled = Checkpoint.read(group_set(self.engine, cached=True))
+    def settlement(self) -> GroupCheckpoint:
+        self.settled = GroupCheckpoint.read(group_set(self.engine, cached=True))
         return self.settled
 
     @override

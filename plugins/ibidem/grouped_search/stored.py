@@ -20,7 +20,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Hit, Ranking
-from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
 from ibidem_ingest.document import Document
@@ -38,7 +38,7 @@ NOBODY = Members((), {})
 class StoredBackend(Protocol):
     """The source of a collapsed ranking, its documents and their groups."""
 
-    def settlement(self) -> Checkpoint:
+    def settlement(self) -> GroupCheckpoint:
         """Return how far groups are settled, and by which figures."""
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
@@ -75,7 +75,7 @@ class StoredPage:
     best: float | None
 
 
-def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> DedupeRequest:
+def with_stored_policy(request: DedupeRequest, checkpoint: GroupCheckpoint) -> DedupeRequest:
     """Return the request with the policy of the stored groups.
 
     Raises:
@@ -93,7 +93,7 @@ def with_stored_policy(request: DedupeRequest, checkpoint: Checkpoint) -> Dedupe
     return replace(request, policy=stored_policy)
 
 
-def is_as_stored(request: DedupeRequest, checkpoint: Checkpoint) -> bool:
+def is_as_stored(request: DedupeRequest, checkpoint: GroupCheckpoint) -> bool:
     """Return whether groups are settled under the policy of a request."""
     stored_policy = parse_policy(checkpoint.policy)
     is_settled = bool(checkpoint.done) and not checkpoint.everything and not request.membership

@@ -20,7 +20,7 @@ from ibidem_workers.runs import HEADS, RunRecord, read_refusals
 _RUNS: dict[str, Parse[object]] = {
     HEADS: RunRecord.from_json,
     backfill.KEYS: backfill.Checkpoint.from_json,
-    groups.KEY: groups.Checkpoint.from_record,
+    groups.KEY: groups.GroupCheckpoint.from_record,
     "groups/": dict,
     "strip/": dict,
     "cursors/": dict,

@@ -24,7 +24,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.group_checkpoint import Checkpoint, parse_policy
+from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_engines.stored_groups import GroupedDocument, StoredGroups, group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
@@ -313,7 +313,7 @@ class StoredReport:
 
 def stored_policy(engine: Engine) -> Policy:
     """Return the policy of an index's stored groups."""
-    return parse_policy(Checkpoint.read(engine).policy)
+    return parse_policy(GroupCheckpoint.read(engine).policy)
 
 
 def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: Policy) -> Member:

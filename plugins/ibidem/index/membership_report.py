@@ -1,13 +1,17 @@
 """The stored thread and work of one document, as `ibidem inspect` shows them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem.grouped_search.explanations import format_count, membership_reason
 from ibidem.index.documents import fetch_hits
+from ibidem.index.stored_thread import read_thread
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_memberships import NO_MEMBERSHIPS
+
+NAMED = 3
+"""Mails that are named as holding one."""
 
 
 def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
@@ -28,6 +32,7 @@ def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
             "parent": thread.parent or None,
             "by": thread.by or None,
             "inclusive": thread.inclusive,
+            "contained_in": list(contained_in(engine, name)) if not thread.inclusive else [],
         }
     if (work := found.work) is not None:
         answer["work"] = {
@@ -38,6 +43,15 @@ def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
             "current": work.current,
         }
     return answer
+
+
+def contained_in(engine: Engine, name: str) -> Sequence[str]:
+    """Return the ids of the mails that hold all of a mail, the nearest first; of an attachment, all of its mail."""
+    thread = read_thread(engine, name)
+    entry = thread.entry(name) if thread else None
+    if thread and entry and entry.is_attached:
+        entry = thread.entry(entry.member.parent)
+    return entry.holders if entry else ()
 
 
 def count(engine: Engine, field: str, name: str) -> int:
@@ -58,13 +72,29 @@ def describe_membership(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
     lines = []
     if thread := found["thread"]:
         reason = "answers no mail" if thread["parent"] is None else membership_reason({"signature": "thread", **thread})
-        holds = "no other mail holds" if thread["inclusive"] else "another mail holds"
-        lines.append(f"{begin('Thread', thread)}: it {reason.replace('attached', 'is attached')}; {holds} all of it.")
+        reason = reason.replace("attached", "is attached")
+        lines.append(f"{begin('Thread', thread)}: it {reason}; {describe_holders(thread)} all of it.")
     if work := found["work"]:
         is_current = "" if work["current"] else "not "
         reason = membership_reason({"signature": "version", **work})
         lines.append(f"{begin('Work', work)}: it is {reason}; {is_current}the current one.")
     return lines
+
+
+def describe_holders(thread: Mapping[str, Any]) -> str:
+    """Say which mails hold all of a mail.
+
+    >>> describe_holders({"inclusive": False, "contained_in": ["b", "c", "d", "e"]})
+    'b, c, d and 1 more hold'
+    """
+    if thread["inclusive"]:
+        return "no other mail holds"
+    holders = thread["contained_in"]
+    if len(holders) < 2:
+        return f"{holders[0] if holders else 'another mail'} holds"
+    rest = len(holders) - NAMED
+    names = holders[:NAMED] if rest > 0 else holders[:-1]
+    return f"{', '.join(names)} and {f'{rest} more' if rest > 0 else holders[-1]} hold"
 
 
 def begin(called: str, found: Mapping[str, Any]) -> str:

@@ -17,7 +17,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.tags import Tags
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.stored_groups import group_set, group_store
 from ibidem_ingest.errors import UsageError
 
@@ -180,7 +180,7 @@ def report_tags(
     Raises:
         UsageError: Stored groups were asked for, and none are.
     """
-    if by == "stored" and not Checkpoint.read(group_set(engine)).done:
+    if by == "stored" and not GroupCheckpoint.read(group_set(engine)).done:
         raise UsageError(f"no groups are stored in index {engine.index!r}", "store them by: ibidem backfill --groups")
     tagged = tags.tagged
     there = set(read_contents(engine, tagged))

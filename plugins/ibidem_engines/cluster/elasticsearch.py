@@ -32,7 +32,7 @@ from ibidem_engines.cluster.client import (
 )
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.media_type import ApiVersion, in_server_version
-from ibidem_engines.requests import Answer
+from ibidem_engines.requests import JsonAnswer
 
 DIALECT = Dialect(
     name="elasticsearch",
@@ -109,7 +109,7 @@ class WholeSerializer(OrjsonSerializer):
             read = super().loads(data)
         except SerializationError:
             return data.decode(errors="replace")
-        return Answer(read, data) if isinstance(read, dict) else read
+        return JsonAnswer(read, data) if isinstance(read, dict) else read
 
 
 def _options(address: Address) -> dict[str, Any]:

@@ -31,7 +31,7 @@ from ibidem_engines.cluster.client import (
     build_failure,
 )
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.requests import Answer
+from ibidem_engines.requests import JsonAnswer
 
 DIALECT = Dialect(
     name="opensearch",
@@ -116,7 +116,7 @@ class OrjsonSerializer(JSONSerializer):
             read = orjson.loads(s) if s else None
         except orjson.JSONDecodeError as error:
             raise SerializationError(s[:200], error) from error
-        return Answer(read, s) if isinstance(read, dict) else read
+        return JsonAnswer(read, s) if isinstance(read, dict) else read
 
 
 def _options(address: Address) -> dict[str, Any]:

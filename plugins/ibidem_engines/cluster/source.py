@@ -273,7 +273,7 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
         set_path(source, path, dict(meta))
         return
     if clashes := sorted(meta.keys() & {*source, OURS}):
-        raise UnstorableRecord("meta", f"{clashes[0]!r} is a field that this index has already; name it otherwise")
+        raise UnstorableRecord("meta", f"this index already has a field {clashes[0]!r}; rename it")
     source |= meta
 
 

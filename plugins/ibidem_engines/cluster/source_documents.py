@@ -19,14 +19,14 @@ from ibidem_engines.reindex import (
     Name,
     SourceDocument,
 )
-from ibidem_engines.requests import Answer
+from ibidem_engines.requests import JsonAnswer
 from ibidem_ingest.language import add_languages
 
 Failed = Callable[[Mapping[str, Any]], Exception]
 
 
 def read_documents(
-    answer: Answer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
+    answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
 ) -> Iterator[SourceDocument]:
     """Read the existing documents of a response.
 

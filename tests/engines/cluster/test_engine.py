@@ -14,7 +14,7 @@ from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.group_checkpoint import KEY, Checkpoint
+from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
@@ -585,12 +585,12 @@ class TestRequests:
         assert sum(b"-ibidem-tombstones" in each.body for each in server.asked if "_mget" in each.path) == 1
 
     def test_a_checkpoint_is_read_and_written_by_one_request_each(self, address: str, kind: str) -> None:
-        Checkpoint().save(at(address))
+        GroupCheckpoint().save(at(address))
         with between(address) as server:
             engine = at(server.address(kind))
             engine.get_record("runs", KEY)
             before = len(server.asked)
-            checkpoint = Checkpoint.read(engine)
+            checkpoint = GroupCheckpoint.read(engine)
             assert len(server.asked) == before + 1
             checkpoint.save(engine)
             writes = [each.path.partition("?")[0] for each in server.asked[before + 1 :]]

@@ -9,7 +9,7 @@ from engines.cluster.test_source_values import OBJECTS, STYLES, write_json
 from ibidem_core.address import parse_fields
 from ibidem_engines.cluster.source_documents import iter_raw_sources, read_documents
 from ibidem_engines.reindex import Name
-from ibidem_engines.requests import Answer
+from ibidem_engines.requests import JsonAnswer
 
 
 @given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
@@ -30,7 +30,7 @@ def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
     text = json.dumps({"docs": [doc | {"_source": source}]})
     name = Name("news", "a", 7)
     (document,) = read_documents(
-        Answer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
+        JsonAnswer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
     )
     assert (document.packed, document.digest, document.document.text, document.state, document.engine_version) == (
         b"",
@@ -54,7 +54,7 @@ def test_a_document_that_names_no_language_is_signed_by_the_one_of_its_text() ->
         source = {"body": text} | ({"language": language} if language else {})
         answer = json.dumps({"docs": [doc | {"_source": source}]})
         (document,) = read_documents(
-            Answer(json.loads(answer), answer),
+            JsonAnswer(json.loads(answer), answer),
             {("news", "a"): Name("news", "a", 7)},
             parse_fields("text=body,meta="),
             _never,

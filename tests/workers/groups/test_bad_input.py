@@ -10,7 +10,7 @@ import pytest
 from ibidem_core.errors import EngineError, Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, group_store
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower
@@ -118,6 +118,6 @@ def test_settling_goes_on_where_a_folder_had_no_room(tmp_path: Path, monkeypatch
             with pytest.raises(Permanent, match="nowhere") as caught:
                 Follower(engine, many=1, memory=0).catch_up()
         assert "TMPDIR" in caught.value.remedy
-        assert Checkpoint.read(engine).done == {}
+        assert GroupCheckpoint.read(engine).done == {}
         Follower(engine, many=1, memory=0).catch_up()
         assert groups(engine) == plain(engine)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import KEY, Checkpoint, Conflict
+from ibidem_engines.group_checkpoint import KEY, Conflict, GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, group_store
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import begin_again, is_settled, regroup, settle_all
@@ -42,7 +42,7 @@ def write(engine: Engine, version: int = 1, **texts: str) -> None:
 
 
 def joined(engine: Engine) -> int:
-    return sum(Checkpoint.read(engine).joined.values())
+    return sum(GroupCheckpoint.read(engine).joined.values())
 
 
 def followers(engine: Engine) -> int:
@@ -70,7 +70,7 @@ def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_c
         write(engine, a=TEXT)
         Follower(engine).catch_up()
         write(engine, b=f"{TEXT} more")
-        store, checkpoint = group_store(engine), Checkpoint.read(engine)
+        store, checkpoint = group_store(engine), GroupCheckpoint.read(engine)
         lead, new = stored(engine)
         checkpoint.plan([("news", "b")])
         checkpoint.save(engine)
@@ -88,7 +88,7 @@ def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_c
 
 def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read() -> None:
     with index() as engine:
-        one, other = Checkpoint.read(engine), Checkpoint.read(engine)
+        one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
         other.joined = {"near": 3}
         other.save(engine)
         other.save(engine)
@@ -167,16 +167,16 @@ def test_regrouping_waits_for_who_settles_and_is_done_by_either() -> None:
 
         settle_all(engine, report)
         assert looked
-        assert not Checkpoint.read(engine).everything
+        assert not GroupCheckpoint.read(engine).everything
         assert regroup(engine, everything=True).joined == {"near": 1}
         assert groups(engine) == {"a": "a", "b": "a"}
 
 
 def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with index() as engine:
-        read = Checkpoint.read
+        read = GroupCheckpoint.read
 
-        def overtaken(engine: Engine) -> Checkpoint:
+        def overtaken(engine: Engine) -> GroupCheckpoint:
             checkpoint = read(engine)
             read(engine).save(engine)
             other = read(engine)
@@ -184,9 +184,9 @@ def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(monkeyp
             other.save(engine)
             return checkpoint
 
-        monkeypatch.setattr(Checkpoint, "read", overtaken)
+        monkeypatch.setattr(GroupCheckpoint, "read", overtaken)
         assert not begin_again(engine, everything=True, policy=None)
         monkeypatch.undo()
         assert joined(engine) == 1
         assert begin_again(engine, everything=True, policy=None)
-        assert (joined(engine), Checkpoint.read(engine).everything) == (0, True)
+        assert (joined(engine), GroupCheckpoint.read(engine).everything) == (0, True)

@@ -18,7 +18,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.group_checkpoint import KEY, POLICY, Checkpoint
+from ibidem_engines.group_checkpoint import KEY, POLICY, GroupCheckpoint
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, group_set, group_store
 from ibidem_engines.stored_overrides import load_overrides
@@ -180,7 +180,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     engine = cluster.by()
     fill(engine, records[:25])
     settle_all(engine)
-    assert Checkpoint.read(cluster.by(first)).done  # of the one index behind the alias
+    assert GroupCheckpoint.read(cluster.by(first)).done  # of the one index behind the alias
     fill(engine, records[25:35])
     cluster.roll_over()
     fill(engine, records[35:])
@@ -192,7 +192,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     assert groups(engine) == plain(engine)
     indices = {(name[0] == lead[0], name == lead) for name, lead in groups(engine).items()}
     assert indices == {(True, True), (True, False), (False, False)}
-    assert Checkpoint.read(cluster.by(first)) == Checkpoint.read(group_set(engine))
+    assert GroupCheckpoint.read(cluster.by(first)) == GroupCheckpoint.read(group_set(engine))
     counts, found = account(engine)
     assert len(found) == counts["groups"]["matching"]
     assert (counts["groups"]["exact"], counts["unsettled"]) == (True, 0)
@@ -249,7 +249,7 @@ def test_where_an_index_is_deleted_followers_in_others_choose_new_leads(cluster:
     fill(cluster.by(third), [make_record("d", TEXT)])
     settle_all(engine)
     assert groups(engine)[third, "d"] == (second, "b")
-    assert Checkpoint.read(group_set(engine)).done.keys() == {f"{second}/0", f"{third}/0"}
+    assert GroupCheckpoint.read(group_set(engine)).done.keys() == {f"{second}/0", f"{third}/0"}
 
 
 def test_an_index_that_is_deleted_while_groups_are_settled_is_not_made_again(
@@ -290,7 +290,7 @@ def test_a_data_stream_is_filled_and_settled_and_a_new_backing_index_is_followed
     assert engine.fields == Fields(date="@timestamp", meta="meta")
     assert [len({index for index, _ in found}) for found in (groups(engine), plain(engine))] == [2, 2]
     assert len(set(groups(engine).values())) == 1
-    assert Checkpoint.read(engine) == Checkpoint.read(group_set(engine)) != Checkpoint()
+    assert GroupCheckpoint.read(engine) == GroupCheckpoint.read(group_set(engine)) != GroupCheckpoint()
     counts, _ = account(engine)
     assert counts["documents"]["matched"] == 2
     assert engine.delete(["a"], 9)[0].status is WriteStatus.DELETED

@@ -17,7 +17,7 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.group_checkpoint import POLICY, Checkpoint, parse_policy
+from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
 from ibidem_engines.records import records
 from ibidem_engines.reindex import SeqNoRange
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, group_store
@@ -119,7 +119,7 @@ def test_groups_are_those_of_one_pass_however_writing_and_grouping_take_turns(
                 Follower(engine, size=size, many=many).step()
         Follower(engine, size=size, many=many).catch_up()
         assert groups(engine) == plain(engine)
-        count = Checkpoint.read(engine).joined
+        count = GroupCheckpoint.read(engine).joined
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
 
 
@@ -178,7 +178,7 @@ def test_any_number_of_processes_settle_the_same_groups(seed: int, size: int, wo
 
 def turns(engine: Engine, size: int) -> Iterator[str]:
     """A follower that stops after each portion, with its own checkpoint."""
-    checkpoint = Checkpoint.read(engine)
+    checkpoint = GroupCheckpoint.read(engine)
     yield "read"
     store = group_store(engine)
     (part,) = store.parts()
@@ -314,7 +314,7 @@ def test_regrouping_everything_that_is_killed_goes_on_to_the_groups_of_one_plain
             regroup(engine, everything=True, policy=policy, size=5)
         Follower(engine, size=5).catch_up()
         assert groups(engine) == plain(engine, policy)
-        assert sum(Checkpoint.read(engine).joined.values()) == sum(not each.lead for each in stored(engine))
+        assert sum(GroupCheckpoint.read(engine).joined.values()) == sum(not each.lead for each in stored(engine))
 
 
 @pytest.mark.parametrize("everything", [False, True])

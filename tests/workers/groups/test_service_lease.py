@@ -8,10 +8,10 @@ from time import time
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.lease import KEY, SECONDS, Lease
+from ibidem_workers.groups.lease import KEY, SECONDS, SettlingLease
 from ibidem_workers.groups.service import settle, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
@@ -19,10 +19,10 @@ from workers.groups.test_service import groups, index, plain, signed
 def test_who_waits_for_another_settles_nothing() -> None:
     with index() as engine:
         engine.write(signed(1))
-        other = Lease(engine)
+        other = SettlingLease(engine)
         assert other.take()
         settle(engine, 1.0)
-        assert Checkpoint.read(engine).done == {}
+        assert GroupCheckpoint.read(engine).done == {}
         other.give_back()
         settle(engine, 10.0)
         assert groups(engine) == plain(engine)
@@ -31,7 +31,7 @@ def test_who_waits_for_another_settles_nothing() -> None:
 def test_who_waits_is_done_once_another_has_settled_all_though_that_one_goes_on() -> None:
     with index() as engine:
         engine.write(signed(1))
-        assert Lease(engine).take()
+        assert SettlingLease(engine).take()
         Follower(engine).catch_up()
         settle_all(engine)
         assert groups(engine) == plain(engine)
@@ -40,60 +40,60 @@ def test_who_waits_is_done_once_another_has_settled_all_though_that_one_goes_on(
 def test_who_waits_goes_on_where_another_left_off() -> None:
     with index() as engine, ThreadPoolExecutor() as threads:
         engine.write(signed(2))
-        other = Lease(engine)
+        other = SettlingLease(engine)
         assert other.take()
         waiting = threads.submit(settle_all, engine)
-        Follower(engine, size=5, stop=lambda: bool(Checkpoint.read(engine).done)).step()
+        Follower(engine, size=5, stop=lambda: bool(GroupCheckpoint.read(engine).done)).step()
         other.give_back()
         waiting.result()
         assert groups(engine) == plain(engine)
 
 
-def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Lease:
+def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> SettlingLease:
     """Another process takes the lease that it saw free a moment before."""
-    other = Lease(engine)
+    other = SettlingLease(engine)
     with monkeypatch.context() as patch:
-        patch.setattr(Lease, "is_taken", lambda _: False)
+        patch.setattr(SettlingLease, "is_taken", lambda _: False)
         assert other.take()
     return other
 
 
 def test_of_two_that_take_the_lease_in_the_same_moment_the_first_leaves_off(monkeypatch: pytest.MonkeyPatch) -> None:
     with index() as engine:
-        one = Lease(engine)
+        one = SettlingLease(engine)
         assert one.take()
         other = taken_by_another(engine, monkeypatch)
         one.renew()
         other.renew()
         assert (one.is_lost, other.is_lost) == (True, False)
         one.give_back()
-        assert Lease(engine).is_taken()
+        assert SettlingLease(engine).is_taken()
         other.give_back()
-        assert not Lease(engine).is_taken()
+        assert not SettlingLease(engine).is_taken()
 
 
 @pytest.mark.parametrize(("seconds", "is_taken"), [(SECONDS, True), (10**9, False)])
 def test_a_lease_that_a_wrong_clock_dated_far_into_the_future_has_lapsed(seconds: float, is_taken: bool) -> None:
     with index() as engine:
         engine.put_records("runs", {KEY: {"name": "other", "process": "elsewhere~1~1", "until": time() + seconds}})
-        assert Lease(engine).is_taken() is is_taken
+        assert SettlingLease(engine).is_taken() is is_taken
 
 
 def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
     with index() as engine:
-        leases = [Lease(engine) for _ in range(4)]
+        leases = [SettlingLease(engine) for _ in range(4)]
         free = Barrier(len(leases))
-        before = Lease.is_taken
+        before = SettlingLease.is_taken
 
-        def take(lease: Lease) -> bool:
+        def take(lease: SettlingLease) -> bool:
             success = before(lease)
             if not lease._renewal:
                 free.wait()
             return success
 
         with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as threads:
-            patch.setattr(Lease, "is_taken", take)
-            assert sum(threads.map(Lease.take, leases)) == 1
+            patch.setattr(SettlingLease, "is_taken", take)
+            assert sum(threads.map(SettlingLease.take, leases)) == 1
 
 
 def test_a_process_whose_lease_another_took_stops_before_its_next_portion(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,17 +116,17 @@ def test_of_two_that_took_the_lease_in_the_same_moment_the_first_settles_no_port
 ) -> None:
     with index() as engine:
         engine.write(signed(4))
-        take = Lease.take
+        take = SettlingLease.take
 
-        def overtaken(lease: Lease) -> bool:
+        def overtaken(lease: SettlingLease) -> bool:
             success = take(lease)
-            monkeypatch.setattr(Lease, "take", take)
+            monkeypatch.setattr(SettlingLease, "take", take)
             taken_by_another(engine, monkeypatch)
             return success
 
-        monkeypatch.setattr(Lease, "take", overtaken)
+        monkeypatch.setattr(SettlingLease, "take", overtaken)
         settle(engine, 60.0)
-        assert Checkpoint.read(engine).done == {}
+        assert GroupCheckpoint.read(engine).done == {}
 
 
 def test_a_manual_decision_is_followed_where_nothing_was_written_since() -> None:

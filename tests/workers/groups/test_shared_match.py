@@ -13,7 +13,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.group_checkpoint import POLICY, Checkpoint
+from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint
 from ibidem_engines.reindex import Marks, marks_as_record
 from ibidem_engines.stored_groups import Assignment, group_store
 from ibidem_workers.groups.block import Row, Rules
@@ -113,7 +113,7 @@ def test_groups_are_those_of_one_pass_whoever_answers_and_whatever_becomes_of_an
                 catch_up(engine, workers, monkeypatch, size)
         catch_up(engine, workers, monkeypatch, size)
         assert groups(engine) == plain(engine)
-        assert sum(Checkpoint.read(engine).joined.values()) == sum(not each.lead for each in stored(engine))
+        assert sum(GroupCheckpoint.read(engine).joined.values()) == sum(not each.lead for each in stored(engine))
 
 
 @pytest.mark.slow

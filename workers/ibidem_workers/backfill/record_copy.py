@@ -38,7 +38,7 @@ class RecordCopy:
     source: ReindexSource
     engine: Engine
     copied: dict[Key, int] = field(default_factory=dict)
-    _settled: groups.Checkpoint = field(default_factory=groups.Checkpoint)
+    _settled: groups.GroupCheckpoint = field(default_factory=groups.GroupCheckpoint)
 
     def copy(self) -> dict[str, int]:
         """Copy all records, and the settling policy; returns how many documents had joined a group.
@@ -47,7 +47,7 @@ class RecordCopy:
         """
         self._copy_changes()
         settled = self._settled
-        groups.Checkpoint(policy=settled.policy, joined=settled.joined).put(self.engine)
+        groups.GroupCheckpoint(policy=settled.policy, joined=settled.joined).put(self.engine)
         return settled.joined
 
     def copy_changes(self) -> None:

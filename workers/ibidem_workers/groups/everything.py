@@ -13,7 +13,7 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
 from ibidem_workers.groups.block import Rules
@@ -145,7 +145,7 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
 
 
 def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, and who is told
-    settler: Settler, checkpoint: Checkpoint, end: Marks, memory: int, report: Callable[[int], None], plan: Plan
+    settler: Settler, checkpoint: GroupCheckpoint, end: Marks, memory: int, report: Callable[[int], None], plan: Plan
 ) -> None:
     """Settle all documents again, and record that in the checkpoint.
 

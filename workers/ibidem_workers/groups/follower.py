@@ -20,7 +20,7 @@ from xxhash import xxh3_64_hexdigest
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint, Conflict, parse_policy
+from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
 from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef, marks_as_record
 from ibidem_engines.stored_groups import Assignment, StoredGroups, group_store
 from ibidem_engines.stored_overrides import load_overrides
@@ -91,12 +91,12 @@ class Follower:
     many: int = MANY
     queue: MatchQueue | None = None
 
-    def catch_up(self) -> Checkpoint:
+    def catch_up(self) -> GroupCheckpoint:
         """Settle all documents; returns when none is new, after a number of rounds, or when stopped."""
         for _ in range(ROUNDS):
             if not self.step() or self.stop():
                 break
-        return Checkpoint.read(self.engine)
+        return GroupCheckpoint.read(self.engine)
 
     def step(self) -> bool:
         """Settle the documents that are new since the last time; returns whether there were any, or may be."""
@@ -112,7 +112,7 @@ class Follower:
             return True  # one of several indexes was deleted: what is there is settled by the next step
 
     def _step(self, store: StoredGroups) -> bool:
-        checkpoint = Checkpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
+        checkpoint = GroupCheckpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
         overrides = Overrides(load_overrides(self.engine))
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
         if not self._fence(store, checkpoint):
@@ -133,7 +133,7 @@ class Follower:
         checkpoint.save(self.engine)
         return True
 
-    def _settle_everything(self, settler: Settler, checkpoint: Checkpoint, end: Marks) -> None:
+    def _settle_everything(self, settler: Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
         """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
 
         def report(documents: int) -> None:
@@ -143,7 +143,7 @@ class Follower:
         with suppress(Lost):
             settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint))
 
-    def _settle_part(self, settler: Settler, checkpoint: Checkpoint, part: ShardRef, end: int) -> None:
+    def _settle_part(self, settler: Settler, checkpoint: GroupCheckpoint, part: ShardRef, end: int) -> None:
         """Settle one part up to a sequence number."""
         new = SeqNoRange(part, checkpoint.settled_write(part), end)
         count = settler.store.count_leads(new) if new.end - new.after >= self.many and not self.stop() else 0
@@ -159,7 +159,7 @@ class Follower:
         held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
         return leads - new <= LEADS_PER_DOCUMENT * new and leads * HELD_BYTES <= held
 
-    def _settle_with_workers(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
+    def _settle_with_workers(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents by look-ups, with the help of workers if there is a queue."""
         if self.queue is None:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
@@ -168,7 +168,7 @@ class Follower:
         with suppress(Lost):
             self._settle_in_portions(settler, checkpoint, new, MAX_PORTION, self.stop, match)
 
-    def _settle_by_columns(self, settler: Settler, checkpoint: Checkpoint, new: SeqNoRange) -> None:
+    def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents with all leads in columns."""
         if settler.recent_joins:  # of another part: searches still show them as leads
             settler.refresh()
@@ -190,7 +190,7 @@ class Follower:
     def _settle_in_portions(  # noqa: PLR0913, PLR0917 - what is settled, how much at once and until when
         self,
         settler: Settler,
-        checkpoint: Checkpoint,
+        checkpoint: GroupCheckpoint,
         new: SeqNoRange,
         size: int,
         stop: Callable[[], bool],
@@ -209,7 +209,7 @@ class Follower:
     def _settle_portion(  # noqa: PLR0913, PLR0917 - as above
         self,
         settler: Settler,
-        checkpoint: Checkpoint,
+        checkpoint: GroupCheckpoint,
         seq_range: SeqNoRange,
         size: int,
         match: Match | None = None,
@@ -225,7 +225,7 @@ class Follower:
         checkpoint.settle(seq_range.part, last, joins)
         self.report(len(portion))
 
-    def _plan(self, checkpoint: Checkpoint) -> Plan:
+    def _plan(self, checkpoint: GroupCheckpoint) -> Plan:
         """Return a function that records documents as in hand, unless another process wrote the checkpoint."""
 
         def plan(names: Sequence[DocumentRef]) -> None:
@@ -234,7 +234,7 @@ class Follower:
 
         return plan
 
-    def _fence(self, store: StoredGroups, checkpoint: Checkpoint) -> bool:
+    def _fence(self, store: StoredGroups, checkpoint: GroupCheckpoint) -> bool:
         """Write again what another process had in hand; returns whether everything was written.
 
         Whatever that process, which ended or stands still, writes later is then a conflict. What it wrote before is
@@ -248,7 +248,7 @@ class Follower:
         checkpoint.in_hand = []
         return True
 
-    def _follow_changes(self, store: StoredGroups, checkpoint: Checkpoint, *, has_changes: bool) -> bool:
+    def _follow_changes(self, store: StoredGroups, checkpoint: GroupCheckpoint, *, has_changes: bool) -> bool:
         """Process deletions, also of indexes, and manual decisions, which cause no write of a document."""
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:

@@ -22,7 +22,7 @@ SECONDS = 30.0
 
 
 @dataclass(slots=True)
-class Lease:
+class SettlingLease:
     """Lease on the settling of an index, for one process.
 
     Args:

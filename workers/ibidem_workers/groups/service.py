@@ -7,12 +7,12 @@ from math import inf
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Checkpoint, Conflict, has_settled, policy_as_record
+from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, has_settled, policy_as_record
 from ibidem_engines.reindex import Marks, marks_as_record, parse_marks
 from ibidem_engines.stored_groups import group_set, group_store
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
 from ibidem_workers.groups.heirs import inherit
-from ibidem_workers.groups.lease import Lease
+from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.shared_match import MatchQueue
 from ibidem_workers.groups.stored_columns import MAX_BYTES
 
@@ -38,7 +38,7 @@ def settle(
         queue: Where workers are asked to match; None: nobody is asked.
     """
     engine = group_set(engine)
-    lease, deadline = Lease(engine), time.monotonic() + seconds
+    lease, deadline = SettlingLease(engine), time.monotonic() + seconds
     is_lost = loss_of(lease)
 
     def stop() -> bool:  # before the first portion too: else each that took it in the same moment settles one
@@ -53,7 +53,7 @@ def settle(
             lease.give_back()
 
 
-def loss_of(lease: Lease) -> Callable[[], bool]:
+def loss_of(lease: SettlingLease) -> Callable[[], bool]:
     """Return what renews a lease, and tells whether another process has taken it."""
     return lambda: not lease.renew()
 
@@ -94,11 +94,11 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     deadline = time.monotonic() + seconds
     try:
         engine = group_set(engine)
-        while (checkpoint := Checkpoint.read(engine)).done and override_hashes(engine) != checkpoint.overrides:
+        while (checkpoint := GroupCheckpoint.read(engine)).done and override_hashes(engine) != checkpoint.overrides:
             if time.monotonic() > deadline:
                 return False
             settle(engine, max(0.0, deadline - time.monotonic()))
-            if Checkpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
+            if GroupCheckpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
                 time.sleep(PAUSE)
     except EngineError:
         return False
@@ -107,7 +107,7 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
 
 def is_settled(engine: Engine) -> bool:
     """Return whether all documents of a set are settled and all deletions and manual decisions followed."""
-    checkpoint, store = Checkpoint.read(engine), group_store(engine)
+    checkpoint, store = GroupCheckpoint.read(engine), group_store(engine)
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
     is_followed = is_same and not checkpoint.in_hand and override_hashes(engine) == checkpoint.overrides
@@ -122,7 +122,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     report: Report = lambda _: None,
     size: int = SIZE,
     memory: int = MAX_BYTES,
-) -> Checkpoint:
+) -> GroupCheckpoint:
     """Settle all groups again: leads that are duplicates are joined, followers are compared again.
 
     Args:
@@ -140,7 +140,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     while not begin_again(engine, everything=everything, policy=policy):
         time.sleep(PAUSE)
     while True:
-        lease = Lease(engine)
+        lease = SettlingLease(engine)
         if not lease.take():
             time.sleep(PAUSE)
             continue
@@ -155,7 +155,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
 
 def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> bool:
     """Note that all groups are to be settled again; returns whether no other process wrote the checkpoint meanwhile."""
-    checkpoint = Checkpoint.read(engine)
+    checkpoint = GroupCheckpoint.read(engine)
     if policy is not None:
         checkpoint.policy = policy_as_record(policy)
     checkpoint.done, checkpoint.seen = {}, {}

@@ -67,7 +67,7 @@ WEB = ("http", "https")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class PageEntry:
     """A document in the list.
 
     Args:
@@ -103,7 +103,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class PageGroup:
     """A lead and its duplicates.
 
     Args:
@@ -119,8 +119,8 @@ class Group:
 
     number: int
     id: str
-    lead: Entry
-    duplicates: Sequence[Entry]
+    lead: PageEntry
+    duplicates: Sequence[PageEntry]
     hidden: int
     further: str
     opened: bool
@@ -132,7 +132,7 @@ class Group:
         return len(self.duplicates) + self.hidden
 
     @property
-    def documents(self) -> Sequence[Entry]:
+    def documents(self) -> Sequence[PageEntry]:
         """The lead, and the duplicates that are shown."""
         return [self.lead, *self.duplicates]
 
@@ -146,7 +146,7 @@ BUDGET = 0.02
 """Processor seconds in which the differences of a page's open groups are read; the browser asks for the others."""
 
 
-def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[Group]:
+def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[PageGroup]:
     """Build the groups of a page.
 
     Args:
@@ -157,7 +157,7 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
     deadline = thread_time() + budget
     is_open = response["dedupe"]["mode"] != "collapse"
     return [
-        Group(
+        PageGroup(
             number=group.number,
             id=str(group.lead.mark.get("group", "")),
             lead=lead_entry(group.lead),
@@ -171,9 +171,9 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
     ]
 
 
-def lead_entry(entry: result_list.Entry) -> Entry:
+def lead_entry(entry: result_list.Entry) -> PageEntry:
     """Describe a lead."""
-    return Entry(
+    return PageEntry(
         id=entry.id,
         title=split_marks(entry.title),
         about=byline(entry),
@@ -183,14 +183,14 @@ def lead_entry(entry: result_list.Entry) -> Entry:
     )
 
 
-def duplicate(entry: result_list.Entry, *, reads: bool) -> Entry:
+def duplicate(entry: result_list.Entry, *, reads: bool) -> PageEntry:
     """Describe a duplicate.
 
     Args:
         entry: The duplicate.
         reads: Whether to read what differs from its lead, where they share most of their words.
     """
-    return Entry(
+    return PageEntry(
         id=entry.id,
         title=split_marks(entry.title),
         about=byline(entry),

@@ -19,7 +19,7 @@ from ibidem.index.documents import titles
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
 from ibidem_engines.stored_groups import group_set
@@ -42,7 +42,7 @@ def list_request(engine: Engine, state: PageState) -> DedupeRequest:
 def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
     """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
-        return request.passages is None and is_as_stored(request, Checkpoint.read(group_set(engine, cached=True)))
+        return request.passages is None and is_as_stored(request, GroupCheckpoint.read(group_set(engine, cached=True)))
     except (EngineError, UsageError):
         return False
 

@@ -51,7 +51,7 @@ REFERENCE = "#/components/schemas/"
 
 
 @dataclass(frozen=True, slots=True)
-class Parameter:
+class PageParameter:
     """A parameter of a request.
 
     Args:
@@ -81,7 +81,7 @@ class Operation:
     methods: str
     path: str
     about: str
-    parameters: Sequence[Parameter]
+    parameters: Sequence[PageParameter]
 
 
 @docs_router.get("/docs")
@@ -106,7 +106,7 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
             yield Operation(", ".join(sorted(method for *_, method in group)), path, description, inputs)
 
 
-def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[Parameter]:
+def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[PageParameter]:
     """Yield the parameters of an operation: path, query string and body.
 
     Args:
@@ -115,8 +115,8 @@ def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iter
     """
     for each in operation.get("parameters", ()):
         description = each.get("description") or each.get("schema", {}).get("description", "")
-        yield Parameter(each["name"], each["in"], bool(each.get("required")), description)
+        yield PageParameter(each["name"], each["in"], bool(each.get("required")), description)
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     described = schemas.get(body.get("$ref", "").removeprefix(REFERENCE), {})
     for name, each in described.get("properties", {}).items():
-        yield Parameter(name, "body", name in described.get("required", ()), each.get("description", ""))
+        yield PageParameter(name, "body", name in described.get("required", ()), each.get("description", ""))

@@ -24,7 +24,8 @@ from ibidem.gateway.page.documents import read_copies, timeline
 from ibidem.gateway.page.entries import diff, page_groups, split_marks, web_address
 from ibidem.gateway.page.export import export_scope, exported_rows
 from ibidem.gateway.page.facets import Choices, choices, stored_choices
-from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours, pieces
+from ibidem.gateway.page.mail_body import shown_sections
+from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours
 from ibidem.gateway.page.rendering import STATIC, html, static
 from ibidem.gateway.page.state import PAIR_LEVELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
 from ibidem.gateway.page.tags import group_names, own_name, read_page_tags
@@ -36,6 +37,7 @@ from ibidem.grouped_search.explanations import account_line, format_count, note_
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
 from ibidem.index.membership_report import describe_membership, read_membership
+from ibidem.index.stored_thread import read_thread
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
@@ -43,7 +45,7 @@ from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.mail.head import is_mail
+from ibidem_ingest.mail.head import FAMILY, is_mail
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
@@ -178,15 +180,18 @@ def document(engine: CallersEngine, context: WithContext, parameters: OneParamet
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
     duplicates = find_copies(engine, parameters.id, state.policy()).duplicates
-    passages = list(pieces(hit.text, searched_phrases(query, "text")))
+    thread = read_thread(engine, parameters.id) if is_mail(hit.meta) or FAMILY in hit.meta else None
+    ancestors = thread.ancestors(parameters.id) if thread else []
+    sections = shown_sections(hit, ancestors, searched_phrases(query, "text"))
     name = own_name(engine, parameters.id)
     return html(
         "page_document.html",
         document=hit,
         title=split_marks(highlight(hit.title or hit.id, searched_phrases(query, "title"))),
         url=web_address(hit.url),
-        pieces=passages,
-        matches=max((each.match for each in passages), default=0),
+        sections=sections,
+        matches=max((piece.match for each in sections for part in each.fragments for piece in part.pieces), default=0),
+        thread=thread,
         state=state,
         neighbours=neighbours(engine, context, state, parameters.id) if query else None,
         duplicates=format_count(len(duplicates), "duplicate") if duplicates else "",

@@ -66,11 +66,11 @@ class PageTags:
         """Return what holds of a document; None where it was never tagged."""
         return self.states.get((index, id_))
 
-    def is_begun(self, documents: Sequence[entries.Entry]) -> bool:
+    def is_begun(self, documents: Sequence[entries.PageEntry]) -> bool:
         """Return whether one of some documents was tagged, so that the others count as not yet tagged."""
         return any((each.index, each.id) in self.states for each in documents)
 
-    def differ(self, documents: Sequence[entries.Entry]) -> bool:
+    def differ(self, documents: Sequence[entries.PageEntry]) -> bool:
         """Return whether two of some documents were tagged differently."""
         states = [self.states[name] for each in documents if (name := (each.index, each.id)) in self.states]
         return len({state.tags for state in states if state.state == "tagged"}) > 1
@@ -90,7 +90,7 @@ def read_page_tags(engine: Engine, names: Collection[DocumentRef], made: str = "
         return PageTags(problem=http_error(error).reason)
 
 
-def group_names(groups: Sequence[entries.Group]) -> list[DocumentRef]:
+def group_names(groups: Sequence[entries.PageGroup]) -> list[DocumentRef]:
     """Return index and id of the documents of a list."""
     return [(each.index, each.id) for group in groups for each in group.documents]
 

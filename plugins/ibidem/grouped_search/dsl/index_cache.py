@@ -11,7 +11,7 @@ from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, sc
 from ibidem_engines.cluster.ledger_search import LedgerQuery
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cursor import KEY as CURSOR_KEY
-from ibidem_engines.group_checkpoint import KEY, Checkpoint, checkpoint_of
+from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint, checkpoint_of
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.ledger import read_entries
 from ibidem_engines.requests import RequestFlow
@@ -52,7 +52,7 @@ class IndexMetadataCache:
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
     records: TtlCache[str, SearchRecords] = field(default_factory=TtlCache)
-    checkpoints: TtlCache[str, Checkpoint] = field(default_factory=TtlCache)
+    checkpoints: TtlCache[str, GroupCheckpoint] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
@@ -75,7 +75,7 @@ class IndexMetadataCache:
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
-    def settlement(self, names: IndexNames) -> RequestFlow[Checkpoint]:
+    def settlement(self, names: IndexNames) -> RequestFlow[GroupCheckpoint]:
         """Return how far the groups of indexes are settled, and under which policy.
 
         Raises:
@@ -115,7 +115,7 @@ class IndexMetadataCache:
         return self.records.put(key, SearchRecords(words, ledgers.first_cursor_key(keys.values())), WORDS_S)
 
 
-def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
+def only_checkpoint(checkpoints: Sequence[GroupCheckpoint]) -> GroupCheckpoint:
     """Return how far the groups of a search's indexes are settled.
 
     Raises:
@@ -126,7 +126,7 @@ def only_checkpoint(checkpoints: Sequence[Checkpoint]) -> Checkpoint:
             "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",
             "search each separately, or settle them as one by an alias of all: ibidem regroup --all",
         )
-    return checkpoints[0] if checkpoints else Checkpoint()
+    return checkpoints[0] if checkpoints else GroupCheckpoint()
 
 
 def read_names(index: str) -> list[str]:

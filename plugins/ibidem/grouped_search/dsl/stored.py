@@ -42,7 +42,7 @@ from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
 from ibidem_engines.cluster.retriever_collapse import RetrieverCollapse
 from ibidem_engines.engine import Hit
-from ibidem_engines.group_checkpoint import Checkpoint
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Members, Place
@@ -96,7 +96,7 @@ def _count_groups(bucket: Mapping[str, Any]) -> Json:
     return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
 
 
-BEGINNING = Checkpoint()
+BEGINNING = GroupCheckpoint()
 """How far groups are settled before that is read."""
 
 
@@ -131,7 +131,7 @@ class StoredDslBackend(StoredBackend):
         checkpoint: How far groups are settled; None: no group is yet.
     """
 
-    def __init__(self, search: DslSearch, source: DslBackend, checkpoint: Checkpoint | None = None) -> None:
+    def __init__(self, search: DslSearch, source: DslBackend, checkpoint: GroupCheckpoint | None = None) -> None:
         self.search = search
         self.source = source
         self.settled = BEGINNING if checkpoint is None else checkpoint
@@ -171,7 +171,7 @@ class StoredDslBackend(StoredBackend):
         return (yield from stored_page(self, page_request))
 
     @override
-    def settlement(self) -> Checkpoint:
+    def settlement(self) -> GroupCheckpoint:
         return self.settled
 
     @override

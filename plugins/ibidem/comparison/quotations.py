@@ -1,0 +1,136 @@
+"""Quotations in the body of a mail: whose text each is, its lines, and the words that differ from the original."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+
+import numpy as np
+
+from ibidem.comparison.word_places import Words, token_offsets
+from ibidem_dedupe.threads.containment import altered_words
+from ibidem_ingest.mail.lines import Kind
+from ibidem_ingest.mail.parts import Part, part
+from ibidem_ingest.mail.phrases import COLONS, LABEL
+from ibidem_ingest.text.word_hash import wh1
+
+LONGEST_COMPARED = 500_000
+"""Characters of a body up to which its quotations are compared with what they quote."""
+
+LONGEST_AUTHOR = 120
+
+QUOTATION: tuple[Kind, ...] = ("quoted", "heading")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """Words that a quotation has in place of others.
+
+    Args:
+        start: The first character of the words, in the body of the mail that quotes.
+        end: The character behind their last.
+        original: The words in their place in the mail that is quoted; empty where words were put in.
+    """
+
+    start: int
+    end: int
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class BodySection:
+    """A section of a body: its author's text, a quotation with all that is quoted in it, or a signature.
+
+    Args:
+        kind: `new`, `quoted` or `signature`.
+        start: Its first character.
+        end: The character behind its last.
+        author: Who wrote what is quoted, as the line above it says; empty where nothing says so.
+        lines: Number of quoted lines with words.
+        changes: What it alters, in the order of the text.
+    """
+
+    kind: Kind
+    start: int
+    end: int
+    author: str = ""
+    lines: int = 0
+    changes: Sequence[Change] = ()
+
+
+def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]:
+    r"""Split the body of a mail into sections.
+
+    Args:
+        body: The body.
+        originals: Bodies of the mail that it answers, of the one that this answers, and so on.
+
+    >>> for each in body_sections("Yes.\n\nOn 3 May 2004, Ann wrote:\n> Is it due?\n"):
+    ...     print(each.kind, each.author, each.lines)
+    new  0
+    quoted On 3 May 2004, Ann wrote 1
+    """
+    parts = part(body)
+    changes = list(find_changes(body, parts, originals))
+    sections = []
+    for kind, some in groupby(parts, lambda each: "quoted" if each.kind in QUOTATION else each.kind):
+        members = list(some)
+        start, end = members[0].start, members[-1].end
+        inside = [each for each in changes if start <= each.start < end]
+        sections.append(BodySection(kind, start, end, _author(body, members), _lines(body, members), inside))  # type: ignore[arg-type]  # a kind
+    return sections
+
+
+def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> Iterator[Change]:
+    """Yield the words that quotations have differently from their originals, in the order of the text.
+
+    Args:
+        body: The body.
+        parts: Its parts.
+        originals: As for `body_sections`.
+    """
+    found: list[Change] = []
+    for depth, original in enumerate(originals, 1):
+        if max(len(body), len(original)) > LONGEST_COMPARED:
+            continue
+        own, quoted = _words(original, part(original), 0), _words(body, parts, depth)
+        for change in altered_words(_hashes(own), _hashes(quoted)):
+            first, last = quoted.starts[change.quoted[0]], quoted.ends[change.quoted[1] - 1]
+            found.append(Change(first, last, _text(original, own, *change.words)))
+    yield from sorted(found, key=lambda each: each.start)
+
+
+def _words(body: str, parts: Sequence[Part], depth: int) -> Words:
+    """Return the words of a depth, with their places in the body; depth 0 is what its author wrote."""
+    found = Words([], [], [])
+    for each in parts:
+        if each.depth == depth and each.kind in ("new", "quoted"):
+            words = token_offsets(body[each.start : each.end])
+            found.tokens.extend(words.tokens)
+            found.starts.extend(each.start + place for place in words.starts)
+            found.ends.extend(each.start + place for place in words.ends)
+    return found
+
+
+def _hashes(words: Words) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
+    return np.array([wh1(word) for word in words.tokens], np.uint64)
+
+
+def _text(body: str, words: Words, first: int, end: int) -> str:
+    """Return the text of words, with one space between lines."""
+    return " ".join(body[words.starts[first] : words.ends[end - 1]].split()) if first < end else ""
+
+
+def _lines(body: str, parts: Sequence[Part]) -> int:
+    quoted = (body[each.start : each.end] for each in parts if each.kind == "quoted")
+    return sum(any(map(str.isalnum, line)) for text in quoted for line in text.splitlines())
+
+
+def _author(body: str, parts: Sequence[Part]) -> str:
+    """Return who wrote a quotation: the sender in a copied head, or the line of attribution."""
+    if parts[0].kind != "heading":
+        return ""
+    lines = [line.strip(" >*") for line in body[parts[0].start : parts[0].end].splitlines()]
+    for line in lines:
+        if (match := LABEL.match(line)) and match.lastgroup == "from":
+            return line[match.end() :].strip()[:LONGEST_AUTHOR]
+    return " ".join(" ".join(lines).split()).rstrip(f"{COLONS} ")[:LONGEST_AUTHOR]

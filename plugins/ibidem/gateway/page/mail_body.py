@@ -1,0 +1,135 @@
+"""The text of a document as the page shows it: of a mail, with quotations folded and their altered words marked."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from ibidem.comparison.html import printable
+from ibidem.comparison.quotations import BodySection, body_sections
+from ibidem.gateway.page.reading import Piece, pieces
+from ibidem.grouped_search.explanations import format_count
+from ibidem_engines.query import Phrase
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import is_mail
+
+MOST_SECTIONS = 1_000
+"""Sections of a body up to which its quotations are folded."""
+
+OPEN_LINES = 4
+"""Lines of a quotation that stays open where the author writes below it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """A piece of a section's text.
+
+    Args:
+        pieces: The text, with matches of the query.
+        is_altered: Whether it was put in place of other words.
+        original: These words.
+    """
+
+    pieces: Sequence[Piece]
+    is_altered: bool = False
+    original: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSection:
+    """A section of a document's text.
+
+    Args:
+        kind: `new`, `quoted` or `signature`.
+        fragments: Its text.
+        author: Whose text is quoted; empty where nothing says so.
+        lines: Number of quoted lines, in words.
+        altered: How many places are altered, in words; empty where none is.
+        opened: Whether a quotation is seen at once.
+    """
+
+    kind: str
+    fragments: Sequence[Fragment]
+    author: str = ""
+    lines: str = ""
+    altered: str = ""
+    opened: bool = True
+
+
+def shown_sections(document: Document, ancestors: Sequence[Document], phrases: Sequence[Phrase]) -> list[ShownSection]:
+    """Return the sections of a document's text; one that is not a mail has one.
+
+    Args:
+        document: The document.
+        ancestors: The mail that it answers, the one that this answers, and so on.
+        phrases: Phrases of the query.
+    """
+    whole = BodySection("new", 0, len(document.text))
+    sections = [whole]
+    if is_mail(document.meta):
+        found = body_sections(document.text, [each.text for each in ancestors])
+        sections = found if 0 < len(found) <= MOST_SECTIONS else sections
+    matches, shown = 0, []
+    for at, section in enumerate(sections):
+        fragments = list(_fragments(document.text, section, phrases, matches))
+        last = max((piece.match for each in fragments for piece in each.pieces), default=matches)
+        answered = any(each.kind == "new" for each in sections[at + 1 :])
+        author = find_author(section.author, ancestors)
+        shown.append(_show(section, author, fragments, has_match=last > matches, is_answered=answered))
+        matches = max(matches, last)
+    return shown
+
+
+def find_author(heading: str, ancestors: Sequence[Document]) -> str:
+    """Return who wrote a quotation: the author of the mail that its heading names, or what the heading says.
+
+    Args:
+        heading: The line above the quotation; empty where there is none.
+        ancestors: The mail that is answered, the one that this answers, and so on.
+
+    >>> find_author("On 3 May 2004, Ann wrote", [Document("a", "", source="Ann <ann@example.org>")])
+    'Ann <ann@example.org>'
+    """
+    if not heading:
+        return ancestors[0].source if ancestors else ""
+    names = ((each.source.partition("<")[0].strip(" \"'").lower(), each.source) for each in ancestors)
+    return next((source for name, source in names if name and name in heading.lower()), heading)
+
+
+def _show(
+    section: BodySection, author: str, fragments: Sequence[Fragment], *, has_match: bool, is_answered: bool
+) -> ShownSection:
+    """Describe a section; a quotation is open if it is altered, has a match, or is short and answered below."""
+    if section.kind != "quoted":
+        return ShownSection(section.kind, fragments)
+    altered = len(section.changes)
+    return ShownSection(
+        section.kind,
+        fragments,
+        printable(author),
+        format_count(section.lines, "line"),
+        f"altered in {format_count(altered, 'place')}" if altered else "",
+        opened=bool(altered) or has_match or (is_answered and section.lines <= OPEN_LINES),
+    )
+
+
+def _fragments(text: str, section: BodySection, phrases: Sequence[Phrase], matches: int) -> Iterator[Fragment]:
+    """Yield the text of a section, cut where words are altered.
+
+    Args:
+        text: The whole text.
+        section: The section.
+        phrases: Phrases of the query.
+        matches: How many matches come before.
+    """
+    end = section.start + len(text[section.start : section.end].rstrip("\n"))
+    at = section.start
+    cuts = [(change.start, change.end, change.original) for change in section.changes if change.end <= end]
+    for start, stop, original in [*cuts, (end, end, "")]:
+        for begin, finish, was in ((at, start, None), (start, stop, original)):
+            if begin < finish:
+                found = [
+                    replace(piece, match=piece.match + matches) if piece.match else piece
+                    for piece in pieces(text[begin:finish], phrases)
+                ]
+                matches = max((piece.match for piece in found), default=matches) or matches
+                yield Fragment(found, was is not None, was or "")
+        at = max(at, stop)

@@ -1,0 +1,137 @@
+"""The stored thread of a mail: its mails as a tree with what is attached to them, and which hold others."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from ibidem.grouped_search.members import FAMILY, WindowMembers
+from ibidem.index.documents import fetch_hits
+from ibidem_dedupe.threads.forest import Forest
+from ibidem_dedupe.threads.parents import Parents
+from ibidem_dedupe.threads.thread_mail import thread_mails
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_memberships import ThreadMember
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document
+
+MOST = 200
+"""Documents of a thread that are read."""
+
+UNDATED = 1 << 31
+MOST_ANCESTORS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEntry:
+    """A document in its thread.
+
+    Args:
+        document: The document, whole.
+        member: Its place, as it is stored.
+        depth: How deep it is in the tree; 0 is the top.
+        holders: Ids of the mails that hold all of it, the nearest first.
+        alters: Whether it alters what it quotes of the mail that it answers.
+    """
+
+    document: Document
+    member: ThreadMember
+    depth: int
+    holders: Sequence[str] = ()
+    alters: bool = False
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is attached to a mail, and no mail itself."""
+        return self.member.by == FAMILY
+
+
+@dataclass(frozen=True, slots=True)
+class StoredThread:
+    """A thread, as far as it was read.
+
+    Args:
+        name: Id of its first mail.
+        entries: Its documents in the order of the tree, inclusive answers first.
+        total: How many documents it has.
+        families: How many mails were read, each with what is attached to it.
+    """
+
+    name: str
+    entries: Sequence[ThreadEntry]
+    total: int
+    families: int
+
+    @property
+    def inclusive(self) -> int:
+        """How many mails that were read are inclusive."""
+        return sum(each.member.inclusive and not each.is_attached for each in self.entries)
+
+    def entry(self, id_: str) -> ThreadEntry | None:
+        """Return the entry of a document; None where it was not read."""
+        return next((each for each in self.entries if each.document.id == id_), None)
+
+    def ancestors(self, id_: str) -> list[Document]:
+        """Return the mail that a mail answers, the one that this answers, and so on."""
+        by_id = {each.document.id: each for each in self.entries}
+        found: list[Document] = []
+        at = by_id.get(id_)
+        while at is not None and not at.is_attached and len(found) < MOST_ANCESTORS:
+            at = by_id.get(at.member.parent)
+            found += [at.document] if at else []
+        return found
+
+
+def read_thread(engine: Engine, id_: str) -> StoredThread | None:
+    """Read the stored thread of a document.
+
+    Args:
+        engine: The index.
+        id_: Id of the document.
+
+    Returns:
+        The thread; None where none is stored with the document, or several indexes hold its id.
+    """
+    names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
+    stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
+    own = next((each.thread for each in stored.values() if each.thread), None)
+    if own is None:
+        return None
+    ranking = engine.search(Query(filters=(Filter("thread", own.thread),)), MOST)
+    found = [(hit.index, hit.id) for hit in ranking.hits]
+    documents = {(each.index, each.document.id): each.document for each in engine.fetch(found)}
+    stored = engine.run(engine.searching().memberships(list(documents)))
+    rows = sorted(
+        (name for name in documents if name in stored and stored[name].thread),
+        key=lambda name: (documents[name].date or "~", name),
+    )
+    members = WindowMembers("thread", rows, stored, [_day(documents[name]) for name in rows])
+    everything = range(len(rows))
+    top = members.top(everything)
+    order = members.order(everything, top)
+    places: Mapping[int, int] = {top: -1, **order.places}
+    holders, altering = _grow(documents[name] for row, name in enumerate(rows) if not _is_attached(members, row))
+    entries = []
+    for row in sorted(everything, key=lambda row: places[row]):
+        id_, member = rows[row][1], members.thread(row)
+        if member:
+            depth = order.depths.get(row, 0)
+            entries.append(ThreadEntry(documents[rows[row]], member, depth, holders.get(id_, ()), id_ in altering))
+    return StoredThread(own.thread, entries, ranking.total, members.families(everything))
+
+
+def _is_attached(members: WindowMembers, row: int) -> bool:
+    member = members.thread(row)
+    return member is None or member.by == FAMILY
+
+
+def _grow(mails: Iterable[Document]) -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
+    """Return the mails that hold each mail of a thread, and those that alter what they quote."""
+    parents = Parents()
+    parents.add(thread_mails(mails))
+    forest = Forest.grow(parents)
+    return {row.id: row.contained_in for row in forest.rows()}, frozenset(answer for _, answer, _ in forest.altered())
+
+
+def _day(document: Document) -> int:
+    days = interval(document.date) if document.date else None
+    return UNDATED if days is None or days[0] is None else days[0]
