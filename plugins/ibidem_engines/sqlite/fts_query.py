@@ -3,13 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import Value
 from ibidem_ingest.errors import UsageError
 
 _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
-    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
-    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
+    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end
+        in (select value from json_each(?))
+    or m.type = 'array' and exists (select 1 from json_each(m.value) e
+        where cast(e.value as text) in (select value from json_each(?)))))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +50,15 @@ def conditions(query: Query | None) -> Conditions:
     """Convert a query's filters into conditions, and its exclusions if it has no words."""
     if query is None:
         return Conditions("", ())
-    by_field: dict[str, list[Conditions]] = {}
+    filters: dict[str, list[Filter]] = {}
     for condition in query.filters:
-        by_field.setdefault(condition.field, []).append(_condition(condition))
+        filters.setdefault(condition.field, []).append(condition)
+    by_field = [
+        [_any_of_meta(some)] if name.startswith("meta.") else [*map(_condition, some)] for name, some in filters.items()
+    ]
     exclusions = [_condition(condition) for condition in query.excluded]
-    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field.values())
-    values = tuple(value for group in by_field.values() for each in group for value in each.values)
+    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field)
+    values = tuple(value for group in by_field for each in group for value in each.values)
     sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
     values += tuple(value for each in exclusions for value in each.values)
     if query.none_of and not query.all_of:
@@ -102,4 +109,10 @@ def _condition(filter_: Filter) -> Conditions:
         return Conditions(f"d.{filter_.field} = ?", (int(filter_.value == "true"),))
     if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
         return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
-    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
+    return _any_of_meta([filter_])
+
+
+def _any_of_meta(filters: Sequence[Filter]) -> Conditions:
+    """Return one condition for any of several values of a field in `meta`."""
+    values = orjson.dumps([each.value for each in filters]).decode()
+    return Conditions(_META, (filters[0].field.removeprefix("meta."), values, values))
