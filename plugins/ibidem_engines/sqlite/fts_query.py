@@ -10,10 +10,12 @@ from ibidem_engines.sqlite.file import Value
 from ibidem_ingest.errors import UsageError
 
 _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
-    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end
-        in (select value from json_each(?))
-    or m.type = 'array' and exists (select 1 from json_each(m.value) e
-        where cast(e.value as text) in (select value from json_each(?)))))"""
+    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
+    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
+_IN = "in (select value from json_each(?))"
+_ANY_META = _META.replace("end = ?", f"end {_IN}").replace("as text) = ?", f"as text) {_IN}")
+_LISTED = {"id": f"d.id {_IN}", "thread": f"d.thread {_IN}", "work": f"d.work {_IN}"}
+"""Conditions on fields of which any number of values may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,7 @@ def conditions(query: Query | None) -> Conditions:
     filters: dict[str, list[Filter]] = {}
     for condition in query.filters:
         filters.setdefault(condition.field, []).append(condition)
-    by_field = [
-        [_any_of_meta(some)] if name.startswith("meta.") else [*map(_condition, some)] for name, some in filters.items()
-    ]
+    by_field = [_any_of(name, some) for name, some in filters.items()]
     exclusions = [_condition(condition) for condition in query.excluded]
     sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field)
     values = tuple(value for group in by_field for each in group for value in each.values)
@@ -109,10 +109,14 @@ def _condition(filter_: Filter) -> Conditions:
         return Conditions(f"d.{filter_.field} = ?", (int(filter_.value == "true"),))
     if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
         return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
-    return _any_of_meta([filter_])
+    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
 
 
-def _any_of_meta(filters: Sequence[Filter]) -> Conditions:
-    """Return one condition for any of several values of a field in `meta`."""
-    values = orjson.dumps([each.value for each in filters]).decode()
-    return Conditions(_META, (filters[0].field.removeprefix("meta."), values, values))
+def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
+    """Return conditions of which one is enough; of values that may be many there is one."""
+    listed = orjson.dumps([each.value for each in filters]).decode()
+    if len(filters) == 1 or (field not in _LISTED and not field.startswith("meta.")):
+        return [_condition(each) for each in filters]
+    if field in _LISTED:
+        return [Conditions(_LISTED[field], (listed,))]
+    return [Conditions(_ANY_META, (field.removeprefix("meta."), listed, listed))]
