@@ -41,6 +41,9 @@ AT_ONCE, TEXTS_AT_ONCE = 500, 20
 WAITING = 50_000
 """Documents that wait for their places at most."""
 
+TURNS = 3
+"""How often documents are placed again of which some have changed after they were read."""
+
 VALUES = 1_000
 """Values that are looked up at once."""
 
@@ -82,12 +85,14 @@ class ThreadPlaces:
     def place(self) -> None:
         """Place the mails among the documents that were noted, and what is attached to mails, unless they have one."""
         names, self._waiting = self._waiting, []
+        if names:
+            self.engine.refresh()  # some have joined a group since, and are written onto the state that is read
         for start in range(0, len(names), AT_ONCE):
             batch = names[start : start + AT_ONCE]
             stored = self.engine.run(membership_store(self.engine).read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
 
-    def _place(self, names: Sequence[DocumentRef]) -> None:
+    def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
         """Place documents together, or one half after the other where they touch too many others."""
         if not names or self.is_lost():
             return
@@ -99,16 +104,18 @@ class ThreadPlaces:
                 self._place(some)
             return
         changes = list(self._changes(touched)) if touched is not None else []
-        if changes:
-            self._write(changes)
+        if changes and not self._write(changes) and turn < TURNS:
+            self._place(names, turn + 1)
 
-    def _write(self, changes: Sequence[MembershipChange]) -> None:
+    def _write(self, changes: Sequence[MembershipChange]) -> bool:
+        """Write places; returns whether all were written: a document may change after it was read."""
         store = membership_store(self.engine)
         if not self._is_prepared:
             store.prepare()
             self._is_prepared = True
-        store.write(changes)
+        written = store.write(changes)
         self.engine.refresh()  # the next mails look up what was written for these
+        return written == len(changes)
 
     def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
         """Find the mails among documents, and all others whose places they may change; None where there are none.
