@@ -38,7 +38,7 @@ def test_answers_become_labels_decisions_and_a_preset(
     code, out, shown = run("tune", "leases.jsonl", "answers.csv", "--ask", "3", "--save", "ours")
     assert code == 0
     assert "3 pairs judged, 3 answers" in out
-    assert "F1 to expect" in out
+    assert "Expected F1" in out
     assert "--preset ours" in out
     assert "Lease" in shown
     assert "→" in shown

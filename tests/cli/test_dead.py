@@ -21,7 +21,7 @@ def buried(run: Run) -> None:
     """One dead letter: a document whose worker ended three times."""
     engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
     record = {"id": "deed", "text": "A deed of gift.", "title": "A deed"}
-    refusal = Refusal("message r/00000000", "deed", "", "it ended its worker 3 times")
+    refusal = Refusal("message r/00000000", "deed", "", "it crashed its worker 3 times")
     add_dead_letters(engine, [DeadLetter("r", refusal, 3, 0.0, record)])
     engine.close()
 
@@ -29,8 +29,8 @@ def buried(run: Run) -> None:
 @pytest.mark.usefixtures("buried")
 def test_a_dead_letter_is_listed_with_its_reason_and_shown_as_it_came(run: Run, answer: Answer) -> None:
     (letter,) = answer("dead", "list")["dead"]
-    assert (letter["id"], letter["why"], letter["tries"]) == ("deed", "it ended its worker 3 times", 3)
-    assert "it ended its worker 3 times" in run("dead", "list")[1]
+    assert (letter["id"], letter["why"], letter["tries"]) == ("deed", "it crashed its worker 3 times", 3)
+    assert "it crashed its worker 3 times" in run("dead", "list")[1]
     assert "A deed of gift." in run("dead", "show", "deed")[1]
     assert answer("dead", "show", "deed")["record"]["title"] == "A deed"
 

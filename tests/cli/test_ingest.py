@@ -69,7 +69,7 @@ def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     code, out, err = run("ingest", "feed.jsonl", "--json")
     writer.join()
     assert (code, json.loads(out)["indexed"]) == (0, 1)
-    assert "feed.jsonl is a named pipe: waiting for the program that writes into it" in err
+    assert "feed.jsonl is a named pipe: waiting for the program that writes to it" in err
 
 
 @pytest.mark.slow

@@ -73,4 +73,4 @@ def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_othe
         (letter,) = dead_letters.letters(engine)
     assert (counts["read"], counts["indexed"], counts["refused"], counts["pending"]) == (7, 6, 1, 0)
     assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
-    assert f"ended its worker {settings.tries} times" in letter.refusal.why
+    assert f"crashed its worker {settings.tries} times" in letter.refusal.why

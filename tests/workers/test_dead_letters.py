@@ -24,7 +24,7 @@ from ibidem_workers.dead_letters import (
 
 
 def letter(name: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:
-    refusal = Refusal("message run/0", name, "text", "it ended its worker")
+    refusal = Refusal("message run/0", name, "text", "it crashed its worker")
     return DeadLetter(run, refusal, 4, when, {"id": name, "text": "some text", "version": 3} | record)
 
 
@@ -33,7 +33,7 @@ def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
     assert letters(engine) == [letter("a")]
     assert letter("a").as_json() | {"run": ""} == {
         "id": "a",
-        "why": "it ended its worker",
+        "why": "it crashed its worker",
         "tries": 4,
         "when": "1970-01-01T00:00:01Z",
         "field": "text",

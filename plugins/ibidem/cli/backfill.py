@@ -266,7 +266,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         )
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
-        "written again takes its space twice until its segment is merged."
+        "rewritten takes space twice until segments merge."
     )
 
 

@@ -129,7 +129,7 @@ def test_a_process_that_reads_for_ever_does_not_outlive_what_started_it() -> Non
 def test_a_file_that_ends_the_process_is_refused_each_time(page: Path) -> None:
     with SandboxedReader(1_000, 60, (sys.executable, "-c", ENDS)) as apart:
         for _ in range(2):
-            with pytest.raises(Unreadable, match="ended the process"):
+            with pytest.raises(Unreadable, match="crashed the process"):
                 apart.parse_record(Format.HTML, page)
 
 

@@ -339,7 +339,7 @@ class TestGoingOn:
         assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)
         refusals: Any = summary(engine, run)["refusals"]
         assert [(entry["id"], entry["where"]) for entry in refusals] == [("d14", "index ibidem")]
-        assert "ended the process" in refusals[0]["why"]
+        assert "crashed the process" in refusals[0]["why"]
 
     @pytest.mark.slow
     def test_ctrl_c_says_how_to_go_on(self, settings: Settings, engine: Engine) -> None:

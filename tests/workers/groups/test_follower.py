@@ -5,9 +5,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import KEY, Conflict, GroupCheckpoint
-from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_engines.stored_groups import Assignment, StoredGroups, group_store
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import begin_again, is_settled, regroup, settle_all
 from support.signed_records import make_record
@@ -63,6 +64,41 @@ def test_a_join_that_comes_after_others_have_followed_the_deletion_of_its_lead_i
             Follower(engine).catch_up()
         check(engine)
         assert joined(engine) == followers(engine) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"), [(OTHER, None, "same"), (TEXT, None, "not"), (OTHER, "not", "same")]
+)
+def test_a_decision_that_comes_while_groups_are_settled_is_followed_then_or_by_the_next_settling(
+    text: str, before: Verdict | None, after: Verdict
+) -> None:
+    with index() as engine:
+        write(engine, a=TEXT, b=text)
+        Follower(engine).catch_up()
+        if before:
+            decide(engine, before)
+        write(engine, c=" ".join(f"third{at}" for at in range(90)))
+        kind = type(group_store(engine))
+        count, decided = kind.deletions, []
+
+        def decided_meanwhile(store: StoredGroups) -> int:
+            if not decided:
+                decided.append(after)
+                decide(engine, after)
+            return count(store)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(kind, "deletions", decided_meanwhile)
+            Follower(engine).catch_up()
+        settle_all(engine)
+        assert decided
+        assert is_settled(engine)
+        check(engine)
+
+
+def decide(engine: Engine, verdict: Verdict) -> None:
+    word = Override(("news", "a"), ("news", "b"), verdict)
+    engine.put_records("overrides", {word.key: word.as_record()})
 
 
 def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_counted_once() -> None:

@@ -18,7 +18,7 @@ import orjson
 from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import NoIndex, Unavailable
-from ibidem_dedupe.overrides import DocumentRef, Overrides
+from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
 from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef, marks_as_record
@@ -120,17 +120,17 @@ class Follower:
 
     def _step(self, store: StoredGroups) -> bool:
         checkpoint = GroupCheckpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
-        overrides = Overrides(load_overrides(self.engine))
+        words = load_overrides(self.engine)  # once: what is settled by is what is noted as followed
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
         if not self._fence(store, checkpoint):
             return True
-        has_changes |= self._follow_changes(store, checkpoint, has_changes=has_changes)
+        has_changes |= self._follow_changes(store, checkpoint, words, has_changes=has_changes)
         end = store.newest()
         if not has_changes and marks_as_record(end) == checkpoint.seen:
             return False
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
             checkpoint.done = {}  # another index was made under this name, where the engine tells no identity
-        settler = Settler(store, Rules(parse_policy(checkpoint.policy), overrides))
+        settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(words)))
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, end)
         for part in end:
@@ -257,14 +257,17 @@ class Follower:
         checkpoint.in_hand = []
         return True
 
-    def _follow_changes(self, store: StoredGroups, checkpoint: GroupCheckpoint, *, has_changes: bool) -> bool:
+    @staticmethod
+    def _follow_changes(
+        store: StoredGroups, checkpoint: GroupCheckpoint, words: Sequence[Override], *, has_changes: bool
+    ) -> bool:
         """Process deletions, also of indexes, and manual decisions, which cause no write of a document."""
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:
             if inherit(store):
                 checkpoint.deletions = deletions
             has_changes = True
-        overrides = override_hashes(self.engine)
+        overrides = override_hashes(words)
         if overrides != checkpoint.overrides:
             keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
             if revisit(store, [name for key in keys for name in decided_names(key)]):
@@ -273,9 +276,9 @@ class Follower:
         return has_changes
 
 
-def override_hashes(engine: Engine) -> dict[str, str]:
+def override_hashes(words: Sequence[Override]) -> dict[str, str]:
     """Return a hash of each manual decision, by its key."""
-    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in load_overrides(engine)}
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in words}
 
 
 def decided_names(key: str) -> list[tuple[str, str]]:

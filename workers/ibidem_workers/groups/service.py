@@ -10,6 +10,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, has_settled, policy_as_record
 from ibidem_engines.reindex import Marks, marks_as_record, parse_marks
 from ibidem_engines.stored_groups import group_set, group_store
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
 from ibidem_workers.groups.heirs import inherit
 from ibidem_workers.groups.lease import SettlingLease
@@ -94,7 +95,7 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     deadline = time.monotonic() + seconds
     try:
         engine = group_set(engine)
-        while (checkpoint := GroupCheckpoint.read(engine)).done and override_hashes(engine) != checkpoint.overrides:
+        while (checkpoint := GroupCheckpoint.read(engine)).done and not follows_all(engine, checkpoint):
             if time.monotonic() > deadline:
                 return False
             settle(engine, max(0.0, deadline - time.monotonic()))
@@ -105,12 +106,17 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     return True
 
 
+def follows_all(engine: Engine, checkpoint: GroupCheckpoint) -> bool:
+    """Return whether groups follow all manual decisions, and none that was withdrawn."""
+    return override_hashes(load_overrides(engine)) == checkpoint.overrides
+
+
 def is_settled(engine: Engine) -> bool:
     """Return whether all documents of a set are settled and all deletions and manual decisions followed."""
     checkpoint, store = GroupCheckpoint.read(engine), group_store(engine)
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
-    is_followed = is_same and not checkpoint.in_hand and override_hashes(engine) == checkpoint.overrides
+    is_followed = is_same and not checkpoint.in_hand and follows_all(engine, checkpoint)
     return is_followed and (not checkpoint.done or store.deletions() == checkpoint.deletions)
 
 
