@@ -167,7 +167,7 @@ class ThreadPlaces:
         """Read the documents' memberships, in the order in which all documents are read."""
         store = group_store(self.engine)
         places = index_places(store)
-        documents = sorted(store.read(sorted(names)), key=lambda each: (places[each.name.index], each.name.order))
+        documents = sorted(store.read(sorted(names)), key=lambda each: _rank(each, places))
         stored = self.engine.run(membership_store(self.engine).read([ref(each) for each in documents]))
         return _Touched(documents, stored, new)
 
@@ -196,6 +196,11 @@ class ThreadPlaces:
                 families |= {document.id: family} if family else {}
             elif name in touched.new or touched.stored.get(name, NO_MEMBERSHIPS).thread:
                 yield document
+
+
+def _rank(document: GroupedDocument, places: Mapping[str, int]) -> tuple[int, int]:
+    """Return where a document comes in the order of writing; one of an index that was just made comes last."""
+    return places.get(document.name.index, len(places)), document.name.order
 
 
 def _family(document: Document) -> str:
