@@ -9,6 +9,7 @@ from unittest.mock import patch
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.engine import Ledger
 from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers import tasks
 from ibidem_workers.backfill import batch, record_copy, replace
 from ibidem_workers.brokers import lease
@@ -43,6 +44,12 @@ def _acknowledges_first(self: FileQueue, real: Any = FileQueue.get, **how: Any) 
 def _puts_over(self: MemoryLedgers, ledger: Ledger, entries: Mapping[str, Any], _: object) -> list[str]:
     self.put(ledger, entries)
     return []
+
+
+def _reads_decisions_again(
+    self: Follower, store: Any, checkpoint: Any, _: object, real: Any = Follower._follow_changes, **how: bool
+) -> object:
+    return real(store, checkpoint, load_overrides(self.engine), **how)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,9 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(GroupCheckpoint, "take_over", _nothing), "documents were counted as joined", first=800
     ),
     "a join whose answer was lost is not looked for": Defect(
-        lambda: patch.object(settle.Settler, "_find_written", lambda *_: []), "documents were counted as joined"
+        lambda: patch.object(settle.Settler, "_find_written", lambda *_: []),
+        "documents were counted as joined",
+        "PLAIN",
     ),
     "the checkpoint runs ahead": Defect(
         lambda: patch.object(GroupCheckpoint, "settle", _settles_too_far),
@@ -131,6 +140,12 @@ DEFECTS: Mapping[str, Defect] = {
     ),
     "a tombstone carried over deletes nothing": Defect(
         lambda: patch.object(record_copy, "read_entries", lambda *_: ()), "is back", "REPLACEMENT_DELETION", 150
+    ),
+    "a decision counts as followed though groups are settled without it": Defect(
+        lambda: patch.object(Follower, "_follow_changes", _reads_decisions_again),
+        "lead groups of their own, and are duplicates",
+        "DECISIONS",
+        390,
     ),
     "followers of a lead are forgotten": Defect(
         lambda: patch.object(settle.Settler, "_successions", lambda *_: []), "a group has no lead"

@@ -15,6 +15,7 @@ from tempfile import TemporaryDirectory, gettempdir
 from typing import TypeVar
 
 from ibidem_core.settings import Settings
+from ibidem_dedupe.overrides import VERDICTS
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import settle_all
 from simulation.faults import Faults
@@ -46,6 +47,7 @@ class Focus:
         heirs: Whether all documents are of one family, the first, which leads it, is what is deleted, and the others
             are written again.
         freeze: Of how many requests one process stands still before it sends it.
+        decisions: How many manual decisions there are, on two pairs of documents.
     """
 
     replaces: bool | None = None
@@ -55,6 +57,7 @@ class Focus:
     settles: int | None = None
     heirs: bool = False
     freeze: float | None = None
+    decisions: int = 0
 
 
 FOCUSES: Mapping[str, Focus] = {
@@ -64,6 +67,7 @@ FOCUSES: Mapping[str, Focus] = {
     "KILLED_DELETION": Focus(replaces=False, rewrites=True, deletions=1, kills=3),
     "DELETIONS": Focus(rewrites=True, deletions=2),
     "HEIRS": Focus(replaces=False, rewrites=True, deletions=2, settles=20, heirs=True, freeze=0.02),
+    "DECISIONS": Focus(replaces=False, settles=5, freeze=0.02, decisions=6),
     "REPLACEMENT": Focus(replaces=True, rewrites=True),
     "REPLACEMENT_DELETION": Focus(replaces=True, deletions=1),
 }
@@ -151,6 +155,7 @@ def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
     cluster.aliases["news"] = "news-1"
     world = World(scheduler, faults, folder, settings, cluster)
     _submissions(world, focus)
+    _decisions(world, focus.decisions)
     mortal = _workers(world)
     if replaces:
         mortal.append(_again(world, "replace", lambda: world.replace("news-2"), after=rng.random() * 0.3))
@@ -192,6 +197,15 @@ def _submissions(world: World, focus: Focus) -> None:
         version = TAKEDOWN if takes_down else rng.randrange(1, 4)
         delete = partial(world.delete, id_, version, beats=takes_down and rng.random() < 0.5)
         scheduler.spawn(f"delete-{number}", delete, after=at)
+
+
+def _decisions(world: World, count: int) -> None:
+    """Decide on pairs of documents, now that they are duplicates and now that they are none."""
+    rng = world.scheduler.rng
+    pairs = [("d0", "d1"), ("d0", "d2")]
+    for number in range(count):
+        decide = partial(world.decide, rng.choice(pairs), rng.choice(VERDICTS))
+        world.scheduler.spawn(f"decide-{number}", decide, rng.choice(("one", "two")), after=rng.random() * 5)
 
 
 def _workers(world: World) -> list[Callable[[], Process]]:

@@ -15,6 +15,7 @@ import orjson
 
 from ibidem_core.errors import Unavailable
 from ibidem_core.settings import Settings
+from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import WriteStatus
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -22,7 +23,7 @@ from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_opened
 from ibidem_workers.batches import Batch
 from ibidem_workers.brokers.files import FileQueue, SpoolDirectory
-from ibidem_workers.groups.service import settle
+from ibidem_workers.groups.service import follow_decisions, settle
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from simulation.faults import Faults, FaultyLink, SteppedFolder
 from simulation.memory_cluster import MemoryCluster
@@ -76,6 +77,7 @@ class World:
         deleted: Versions of each document's deletions that were acknowledged.
         tried: Versions of deletions that were begun.
         past: What went wrong before all faults ended.
+        decided: Pairs of documents of which somebody began to note a decision.
     """
 
     scheduler: Scheduler
@@ -87,6 +89,7 @@ class World:
     deleted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     tried: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     past: Faults = field(default_factory=Faults)
+    decided: set[tuple[str, str]] = field(default_factory=set)
     batches: int = 0
     documents: int = 0
 
@@ -156,6 +159,23 @@ class World:
                 continue
             if outcome.status in {WriteStatus.DELETED, WriteStatus.MISSING}:
                 self.deleted[id_].append(version)
+            return
+
+    def decide(self, pair: tuple[str, str], verdict: Verdict) -> None:
+        """Note what somebody thinks of two documents, and settle their groups, as `add_override` does.
+
+        Where the answer is lost the same is noted again.
+        """
+        self.decided.add(pair)
+        a, b = pair
+        word, engine = Override(("news-1", a), ("news-1", b), verdict), self.engine()
+        while True:
+            try:
+                engine.put_records("overrides", {word.key: word.as_record()})
+            except Unavailable:
+                self.scheduler.pause(0.3)
+                continue
+            follow_decisions(engine)
             return
 
     def settle(self, seconds: float, rounds: int) -> None:
