@@ -1,18 +1,21 @@
 """Stored memberships: the thread of each mail and the work of each version, kept with the documents.
 
-An engine filters, collapses and counts by them. They are found in the whole index at once, so a document that is
-written again has none until they are found again.
+An engine filters, collapses and counts by them. They are found in the whole index at once. A document that is written
+again has none until they are found again; a mail gets its thread where its groups are settled.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.engine import Engine
 from ibidem_engines.requests import RequestFlow
+
+if TYPE_CHECKING:
+    from ibidem_dedupe.threads.forest import ThreadedMail
 
 THREAD = ("thread", "parent", "parent_by", "inclusive")
 WORK = ("work", "edition", "edition_by", "current")
@@ -46,6 +49,24 @@ class ThreadMember:
         {'thread': 'a', 'parent': None, 'parent_by': None, 'inclusive': True}
         """
         return dict(zip(THREAD, (self.thread, self.parent or None, self.by or None, self.inclusive), strict=True))
+
+
+def thread_members(rows: Iterable["ThreadedMail"], families: Mapping[str, str]) -> dict[str, ThreadMember]:
+    """Return the places of mails and of what is attached to them, by id.
+
+    An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
+
+    Args:
+        rows: The mails.
+        families: The mail that each attachment names.
+    """
+    mails = {row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive) for row in rows}
+    attachments = {
+        name: ThreadMember(mails[mail].thread, mail, "family", mails[mail].inclusive)
+        for name, mail in families.items()
+        if mail in mails and name not in mails
+    }
+    return mails | attachments
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +150,9 @@ class MembershipStore(Protocol):
 
     def prepare(self) -> None:
         """Add the fields to an index that lacks them."""
+
+    def has_threads(self) -> bool:
+        """Return whether any document has a place in a thread."""
 
     def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
         """Read the memberships of documents; those that are gone are left out."""

@@ -445,6 +445,10 @@ class TestWindow:
             (["meta.sealed=true"], ["year"]),
             (["meta.topics=wheat"], ["none"]),
             (["meta.a b.c=x"], ["none"]),
+            (["meta.topics=wheat", "meta.topics=rye", "meta.topics=grain"], ["none"]),
+            (["meta.court=9th Cir.", "meta.court=2d Cir.", "meta.pages=12"], []),
+            (["meta.pages=12", "meta.pages=13"], ["month"]),
+            (["meta.sealed=true", "meta.sealed=false"], ["year"]),
             (["meta.unknown=1"], []),
         ],
     )

@@ -57,6 +57,17 @@ def test_what_is_written_is_read(engine: Engine, members: MembershipStore) -> No
     assert read(engine, members, *"abcde", "none") == stored
 
 
+def test_an_index_has_threads_once_a_document_has_a_place_in_one(
+    engine: Engine, members: MembershipStore, record: Make
+) -> None:
+    assert members.has_threads()
+    for name in "ab":
+        packed = hash_packed(record(name, f"words of {name}").packed)
+        members.write([MembershipChange((engine.index, name), packed, dict.fromkeys(FIELDS))])
+    engine.refresh()
+    assert not members.has_threads()
+
+
 def test_a_mail_may_be_a_version_too(engine: Engine, members: MembershipStore, record: Make) -> None:
     members.write([change(engine, record("a", "words of a"), FINAL)])
     engine.refresh()

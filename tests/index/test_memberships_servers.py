@@ -11,7 +11,7 @@ from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import group_set, group_store
-from ibidem_engines.stored_memberships import FIELDS
+from ibidem_engines.stored_memberships import FIELDS, ThreadMember, membership_store
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import is_settled, settle_all
 from servers.indices import ask, remove_indices
@@ -68,6 +68,46 @@ def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(add
     counts = ask(address, "POST", f"/{alias}/_search", body)["aggregations"]["threads"]["buckets"]
     assert [(each["key"], each["doc_count"]) for each in counts] == [("a", 2)]
     assert write_threads(both).written == 0
+
+
+def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(address: str, alias: str) -> None:
+    first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
+    write(first, Document("a", QUESTION, meta={"message-id": "<a@x>", "family": "a"}))
+    first.refresh()
+    both = open_engine(address, alias)
+    settle_all(both)
+    assert write_threads(both).written == 1
+    settle_all(both)
+    write(second, Document("a/1", "slates and nails for the barn", meta={"family": "a"}))
+    write(second, Document("c", f"see below\n\n{ANSWER}", meta={"message-id": "<c@x>", "references": ["a@x", "b@x"]}))
+    settle_all(both)
+    write(first, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
+    write(first, Document("c/1", "a list of slates", meta={"family": "c"}))
+    settle_all(both)
+    assert is_settled(group_set(both))
+    names = [(each.name.index, each.name.id) for each in documents(both)]
+    stored = both.run(membership_store(both).read(names))
+    assert {id_: each.thread for (_, id_), each in stored.items()} == {
+        "a": ThreadMember("a", "", "", inclusive=False),
+        "a/1": ThreadMember("a", "a", "family", inclusive=False),
+        "b": ThreadMember("a", "a", "headers", inclusive=False),
+        "c": ThreadMember("a", "b", "headers", inclusive=True),
+        "c/1": ThreadMember("a", "c", "family", inclusive=True),
+    }
+    assert write_threads(both).written == 0
+
+
+def test_an_id_that_both_indexes_hold_has_no_place(address: str, alias: str) -> None:
+    first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
+    write(first, Document("a", QUESTION, meta={"message-id": "<a@x>"}))
+    first.refresh()
+    both = open_engine(address, alias)
+    write_threads(both)
+    for engine in (first, second):
+        write(engine, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
+    settle_all(both)
+    stored = both.run(membership_store(both).read([(each.name.index, each.name.id) for each in documents(both)]))
+    assert [id_ for (_, id_), each in stored.items() if each.thread] == ["a"]
 
 
 def documents(engine: Engine) -> list:

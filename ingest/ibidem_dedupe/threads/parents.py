@@ -9,9 +9,9 @@ Cost grows with the text: of each mail some runs are noted, and a run that many 
 
 from bisect import bisect_left, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, cast
 
 import numpy as np
 
@@ -55,6 +55,29 @@ class Parents:
     _subjects: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
     _named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     _quoted: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+
+    @classmethod
+    def of_heads(cls, mails: Iterable[ThreadMail], known: Mapping[str, tuple[str, By]]) -> "Parents":
+        """Return the parents that heads name; a mail whose head names none of the mails has its known one, if any.
+
+        Args:
+            mails: The mails.
+            known: Document id of the parent that was found before, and what says so, by the mail's document id.
+        """
+        parents = cls(list(mails))
+        numbers: dict[str, int] = {}
+        for number, mail in enumerate(parents.mails):
+            numbers.setdefault(mail.id, number)
+            if mail.message_id:
+                parents._ids.setdefault(mail.message_id, number)
+        for number, mail in enumerate(parents.mails):
+            parent, by = parents._by_headers(number, mail), "headers"
+            if parent is None and mail.id in known:
+                name, by = known[mail.id]
+                parent = numbers.get(name)
+            parents.parent.append(parent)
+            parents.by.append(None if parent is None else cast("By", by))
+        return parents
 
     def add(self, mails: Iterable[ThreadMail]) -> None:
         """Add mails, find their parents, and find them as parents of earlier ones."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import MESSAGE_ID, addresses, bare_subject, is_answer, is_mail, message_ids
+from ibidem_ingest.mail.head import MESSAGE_ID, addresses, ancestor_ids, bare_subject, is_answer, is_mail, message_ids
 from ibidem_ingest.mail.lines import Kind
 from ibidem_ingest.mail.parts import Part, part, unmarked
 
@@ -157,12 +157,11 @@ def _mail(
 ) -> ThreadMail:
     meta = document.meta
     own = message_ids(meta.get(MESSAGE_ID))
-    named = [*message_ids(meta.get("in-reply-to")), *reversed(message_ids(meta.get("references")))]
     subject = document.title or str(meta.get("subject", ""))
     return ThreadMail(
         id=document.id,
         message_id=own[0] if own else "",
-        ancestors=[each for each in dict.fromkeys(named) if each not in own],
+        ancestors=ancestor_ids(meta),
         subject=bare_subject(subject).lower(),
         answers=is_answer(subject),
         sender=addresses(meta.get("from"), document.source),

@@ -3,7 +3,9 @@
 import re
 from collections.abc import Mapping
 
-MESSAGE_ID = "message-id"
+MESSAGE_ID, ANSWERED, REFERENCES = "message-id", "in-reply-to", "references"
+"""Fields with the id of a mail, of the mail that it answers, and of all before it in the thread."""
+
 FAMILY = "family"
 """Field of a mail's attachment with the id of the mail, and of a mail that has some with its own."""
 
@@ -60,6 +62,17 @@ def message_ids(value: object) -> list[str]:
         if isinstance(text, str):
             ids.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
     return list(ids)
+
+
+def ancestor_ids(meta: Mapping[str, object]) -> list[str]:
+    """Return the message ids that a head names as answered, the nearest first, without the mail's own.
+
+    >>> ancestor_ids({"message-id": "<c@x>", "in-reply-to": "<b@x>", "references": ["a@x", "b@x", "c@x"]})
+    ['b@x', 'a@x']
+    """
+    own = message_ids(meta.get(MESSAGE_ID))
+    named = [*message_ids(meta.get(ANSWERED)), *reversed(message_ids(meta.get(REFERENCES)))]
+    return [each for each in dict.fromkeys(named) if each not in own]
 
 
 def addresses(*values: object) -> frozenset[str]:

@@ -19,11 +19,11 @@ from ibidem_engines.stored_memberships import (
     THREAD,
     WORK,
     MembershipChange,
-    ThreadMember,
     Values,
     WorkMember,
     hash_packed,
     membership_store,
+    thread_members,
 )
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import FAMILY
@@ -126,8 +126,6 @@ class Reading:
 def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the threads of all mails, and store the place of each mail and of what is attached to it.
 
-    An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
-
     Args:
         engine: The index.
         progress: Called with the number of documents read so far.
@@ -135,17 +133,9 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
     reading = Reading(group_set(engine), progress)
     parents = Parents()
     parents.add(thread_mails(reading.documents()))
-    mails = {
-        row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive)
-        for row in Forest.grow(parents).rows()
-    }
-    attachments = {
-        name: ThreadMember(mails[mail].thread, mail, "family", mails[mail].inclusive)
-        for name, mail in reading.families.items()
-        if mail in mails and name not in mails
-    }
-    places = {name: place.values() for name, place in {**mails, **attachments}.items()}
-    return reading.write(places, THREAD, len({place.thread for place in mails.values()}))
+    members = thread_members(Forest.grow(parents).rows(), reading.families)
+    places = {name: member.values() for name, member in members.items()}
+    return reading.write(places, THREAD, len({member.thread for member in members.values()}))
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:

@@ -69,10 +69,24 @@ def native(query: Query) -> Mapping[str, Any]:
 
 def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
     """Build filter clauses; several values of one field: any of them."""
-    by_field: dict[str, list[Clause]] = {}
+    by_field: dict[str, list[Filter]] = {}
     for condition in conditions:
-        by_field.setdefault(condition.field, []).append(_condition(condition, fields))
-    return [_or(clauses) for clauses in by_field.values()]
+        by_field.setdefault(condition.field, []).append(condition)
+    return [_any_of(field, some, fields) for field, some in by_field.items()]
+
+
+def _any_of(field: str, conditions: Sequence[Filter], fields: Fields) -> Clause:
+    """Build one clause for any of several values of a field: a server takes few clauses, but many terms."""
+    values = [condition.value for condition in conditions]
+    if len(values) == 1 or not (field == "id" or field in MEMBERSHIPS or field.startswith("meta.")):
+        return _or([_condition(condition, fields) for condition in conditions])
+    if field == "id":
+        return ids_query(values)
+    if field in MEMBERSHIPS:
+        return {"terms": {f"ibidem.{field}": values}}
+    name = field.removeprefix("meta.")
+    own_clause: Clause = {"terms": {"ibidem.meta": [filter_value(name, value) for value in values]}}
+    return own_clause if fields.are_own else _or([own_clause, {"terms": {_meta_path(name, fields): values}}])
 
 
 def window(query: Query, fields: Fields, size: int) -> Clause:
@@ -237,8 +251,11 @@ def _condition(condition: Filter, fields: Fields) -> Clause:
         return {"term": {getattr(fields, condition.field): condition.value}}
     name = condition.field.removeprefix("meta.")
     own_clause: Clause = {"term": {"ibidem.meta": filter_value(name, condition.value)}}
-    path = f"{fields.meta}.{name}" if fields.meta else name
-    return own_clause if fields.are_own else _or([own_clause, {"term": {path: condition.value}}])
+    return own_clause if fields.are_own else _or([own_clause, {"term": {_meta_path(name, fields): condition.value}}])
+
+
+def _meta_path(name: str, fields: Fields) -> str:
+    return f"{fields.meta}.{name}" if fields.meta else name
 
 
 def _date(condition: Filter, fields: Fields) -> Clause:

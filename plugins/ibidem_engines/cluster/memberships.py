@@ -12,11 +12,12 @@ from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.groups import WRITE, ClusterGroups
 from ibidem_engines.cluster.index import Layout, template
-from ibidem_engines.requests import RequestFlow, Target, quote_index
+from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
 from ibidem_engines.stored_memberships import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
 
 AT_ONCE = 1_000
 _TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
+_THREAD = f"{OURS}.{FIELDS[0]}"
 
 
 class ClusterMemberships(MembershipStore):
@@ -42,6 +43,12 @@ class ClusterMemberships(MembershipStore):
         for index in self._layout.indices:
             if index not in answer:
                 self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
+
+    @override
+    def has_threads(self) -> bool:
+        body: Clause = {"query": {"exists": {"field": _THREAD}}, "size": 0, "track_total_hits": 1, "terminate_after": 1}
+        answer = self._cluster.hold(answer_to(Target(self._index).search(body)))
+        return bool(answer["hits"]["total"]["value"])
 
     @override
     def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import orjson
+
 from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import Value
 from ibidem_ingest.errors import UsageError
@@ -10,6 +12,10 @@ from ibidem_ingest.errors import UsageError
 _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
     case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
     or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
+_IN = "in (select value from json_each(?))"
+_ANY_META = _META.replace("end = ?", f"end {_IN}").replace("as text) = ?", f"as text) {_IN}")
+_LISTED = {"id": f"d.id {_IN}", "thread": f"d.thread {_IN}", "work": f"d.work {_IN}"}
+"""Conditions on fields of which any number of values may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +52,13 @@ def conditions(query: Query | None) -> Conditions:
     """Convert a query's filters into conditions, and its exclusions if it has no words."""
     if query is None:
         return Conditions("", ())
-    by_field: dict[str, list[Conditions]] = {}
+    filters: dict[str, list[Filter]] = {}
     for condition in query.filters:
-        by_field.setdefault(condition.field, []).append(_condition(condition))
+        filters.setdefault(condition.field, []).append(condition)
+    by_field = [_any_of(name, some) for name, some in filters.items()]
     exclusions = [_condition(condition) for condition in query.excluded]
-    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field.values())
-    values = tuple(value for group in by_field.values() for each in group for value in each.values)
+    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field)
+    values = tuple(value for group in by_field for each in group for value in each.values)
     sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
     values += tuple(value for each in exclusions for value in each.values)
     if query.none_of and not query.all_of:
@@ -103,3 +110,13 @@ def _condition(filter_: Filter) -> Conditions:
     if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
         return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
     return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
+
+
+def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
+    """Return conditions of which one is enough; of values that may be many there is one."""
+    listed = orjson.dumps([each.value for each in filters]).decode()
+    if len(filters) == 1 or (field not in _LISTED and not field.startswith("meta.")):
+        return [_condition(each) for each in filters]
+    if field in _LISTED:
+        return [Conditions(_LISTED[field], (listed,))]
+    return [Conditions(_ANY_META, (field.removeprefix("meta."), listed, listed))]

@@ -13,6 +13,7 @@ from ibidem_engines.stored_memberships import FIELDS, MembershipChange, Membersh
 _READ = f"""select id, {", ".join(FIELDS)} from "ibidem.{{index}}.documents"
     where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
 _PACKED = 'select id, packed from "ibidem.{index}.documents" where id in (select value from json_each(?))'
+_HAS_THREADS = 'select exists (select 1 from "ibidem.{index}.documents" where thread is not null)'
 _WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
 
 
@@ -29,6 +30,11 @@ class SqliteMemberships(MembershipStore):
     @override
     def prepare(self) -> None:
         """Add nothing: every file of this layout has the columns."""
+
+    @override
+    def has_threads(self) -> bool:
+        with self._file.reading():
+            return bool(self._file.run(_HAS_THREADS).fetchone()[0])
 
     @override
     def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:

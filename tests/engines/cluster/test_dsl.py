@@ -93,6 +93,26 @@ def test_a_condition_on_meta_asks_where_it_is_kept(fields: Fields, expected: dic
     assert dsl.filters((Filter("meta.court", "9th"),), fields) == [expected]
 
 
+@pytest.mark.parametrize(
+    ("field", "clause"),
+    [
+        ("meta.court", {"terms": {"ibidem.meta": ["court=a", "court=b"]}}),
+        ("thread", {"terms": {"ibidem.thread": ["a", "b"]}}),
+        ("id", {"ids": {"values": ["a", "b"]}}),
+    ],
+)
+def test_several_values_of_a_field_are_one_clause(field: str, clause: dict[str, object]) -> None:
+    assert dsl.filters((Filter(field, "a"), Filter(field, "b")), OWN) == [clause]
+
+
+def test_several_values_on_meta_ask_where_they_are_kept() -> None:
+    (clause,) = dsl.filters((Filter("meta.court", "a"), Filter("meta.court", "b")), THEIRS)
+    assert clause["bool"]["should"] == [
+        {"terms": {"ibidem.meta": ["court=a", "court=b"]}},
+        {"terms": {"court": ["a", "b"]}},
+    ]
+
+
 def test_a_window_asks_for_packed_values_and_nothing_else() -> None:
     body = dsl.window(parse_query("grain"), OWN, 500)
     assert (body["size"], body["stored_fields"], body["docvalue_fields"]) == (500, "_none_", ["ibidem.packed"])

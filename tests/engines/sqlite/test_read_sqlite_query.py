@@ -37,6 +37,15 @@ def test_one_field_is_any_of_its_values_and_fields_are_all_asked_for() -> None:
     assert condition.values == ("AP", "UPI", "en")
 
 
+@pytest.mark.parametrize("field", ["id", "thread", "meta.references"])
+def test_any_number_of_values_is_one_condition(field: str) -> None:
+    one, two, many = (
+        conditions(Query(filters=tuple(Filter(field, f"{at}") for at in range(count)))) for count in (1, 2, 2_000)
+    )
+    assert many.sql == two.sql != one.sql
+    assert [len(each.values) for each in (two, many)] == [len(one.values)] * 2
+
+
 def test_values_are_bound_and_never_written_into_a_statement() -> None:
     evil = "' or 1=1 --"
     for field in ("source", "id", f"meta.{evil}"):

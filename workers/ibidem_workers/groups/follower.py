@@ -12,7 +12,7 @@ new, all leads are read once into columns. Both find the same joins.
 import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import orjson
 from xxhash import xxh3_64_hexdigest
@@ -28,9 +28,11 @@ from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
 from ibidem_workers.groups.heirs import inherit
+from ibidem_workers.groups.lookup_match import ref
 from ibidem_workers.groups.settle import Match, Plan, Settler, start_groups
 from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
+from ibidem_workers.groups.thread_places import ThreadPlaces
 
 SIZE = 1_000
 """Documents in a portion whose leads are looked up."""
@@ -90,6 +92,11 @@ class Follower:
     memory: int = MAX_BYTES
     many: int = MANY
     queue: MatchQueue | None = None
+    _threads: ThreadPlaces = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Prepare the places of mails."""
+        self._threads = ThreadPlaces(self.engine, self.is_lost)
 
     def catch_up(self) -> GroupCheckpoint:
         """Settle all documents; returns when none is new, after a number of rounds, or when stopped."""
@@ -128,6 +135,7 @@ class Follower:
             self._settle_everything(settler, checkpoint, end)
         for part in end:
             self._settle_part(settler, checkpoint, part, end[part])
+        self._threads.place()
         if all(checkpoint.settled_write(part) >= number for part, number in end.items()):
             checkpoint.seen = marks_as_record(end)
         checkpoint.save(self.engine)
@@ -222,6 +230,7 @@ class Follower:
         if portion:
             marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
             joins = settler.settle(portion, marks, self._plan(checkpoint), match)
+            self._threads.add([ref(each) for each in portion])
         checkpoint.settle(seq_range.part, last, joins)
         self.report(len(portion))
 

@@ -1,0 +1,264 @@
+"""Places of mails that arrive in an index whose threads are stored: found by their heads, in the threads they touch.
+
+A mail is placed when its groups are settled. The mails that its head names, those that name it, and those that name
+what it names are looked up, and their threads are read whole: these are all that it may change. Parents by quotation
+or subject stay as the last search through all documents found them, and none is looked for.
+
+In a cluster a document that is placed counts as a later write, so places are written when all groups are settled.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import cast
+
+from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.threads.forest import Forest
+from ibidem_dedupe.threads.parents import By, Parents
+from ibidem_dedupe.threads.thread_mail import thread_mails
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_groups import GroupedDocument, group_store, index_places
+from ibidem_engines.stored_memberships import (
+    NO_MEMBERSHIPS,
+    THREAD,
+    MembershipChange,
+    Memberships,
+    hash_packed,
+    membership_store,
+    thread_members,
+)
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import ANSWERED, FAMILY, MESSAGE_ID, REFERENCES, ancestor_ids, is_mail, message_ids
+from ibidem_workers.groups.lookup_match import ref
+
+MAX_DOCUMENTS = 2_000
+"""Documents of the touched threads that are read for one mail; a mail that touches more has no place for now."""
+
+AT_ONCE, TEXTS_AT_ONCE = 500, 20
+"""Documents that are placed together, and those whose texts are in memory together."""
+
+WAITING = 50_000
+"""Documents that wait for their places at most."""
+
+TURNS = 3
+"""How often documents are placed again of which some have changed after they were read."""
+
+VALUES = 1_000
+"""Values that are looked up at once."""
+
+
+class _Crowd(Exception):
+    """More documents than are read."""
+
+
+@dataclass(slots=True)
+class ThreadPlaces:
+    """The places of mails in the stored threads of an index.
+
+    Args:
+        engine: The index, or the set of those behind an alias.
+        is_lost: Renews the lease on settling; returns whether another process settles now.
+        limit: Documents of the touched threads that are read for one mail.
+    """
+
+    engine: Engine
+    is_lost: Callable[[], bool] = lambda: False
+    limit: int = MAX_DOCUMENTS
+    _waiting: list[DocumentRef] = field(default_factory=list)
+    _has_threads: bool | None = None
+    _is_prepared: bool = False
+
+    def add(self, names: Sequence[DocumentRef]) -> None:
+        """Note documents that are to have a place, unless the index stores no threads, which is asked once.
+
+        Args:
+            names: Index and id of each, in the order of writing.
+        """
+        if self._has_threads is None:
+            self._has_threads = membership_store(self.engine).has_threads()
+        if self._has_threads:
+            self._waiting += names
+        if len(self._waiting) >= WAITING:
+            self.place()
+
+    def place(self) -> None:
+        """Place the mails among the documents that were noted, and what is attached to mails, unless they have one."""
+        names, self._waiting = self._waiting, []
+        if names:
+            self.engine.refresh()  # some have joined a group since, and are written onto the state that is read
+        for start in range(0, len(names), AT_ONCE):
+            batch = names[start : start + AT_ONCE]
+            stored = self.engine.run(membership_store(self.engine).read(batch))
+            self._place([name for name in batch if name in stored and stored[name].thread is None])
+
+    def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
+        """Place documents together, or one half after the other where they touch too many others."""
+        if not names or self.is_lost():
+            return
+        try:
+            touched = self._touched(names)
+        except _Crowd:
+            half = len(names) // 2
+            for some in (names[:half], names[half:]) if half else ():
+                self._place(some)
+            return
+        changes = list(self._changes(touched)) if touched is not None else []
+        if changes and not self._write(changes) and turn < TURNS:
+            self._place(names, turn + 1)
+
+    def _write(self, changes: Sequence[MembershipChange]) -> bool:
+        """Write places; returns whether all were written: a document may change after it was read."""
+        store = membership_store(self.engine)
+        if not self._is_prepared:
+            store.prepare()
+            self._is_prepared = True
+        written = store.write(changes)
+        self.engine.refresh()  # the next mails look up what was written for these
+        return written == len(changes)
+
+    def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
+        """Find the mails among documents, and all others whose places they may change; None where there are none.
+
+        Raises:
+            _Crowd: They are too many.
+        """
+        heads = _Heads()
+        for document_name, document in self._documents(names):
+            heads.add(document_name, document)
+        if not heads.names:
+            return None
+        new = self._unique(heads.names)
+        mail_ids = list(heads.mails)
+        found = self._find("id", heads.families)
+        for each in (MESSAGE_ID, ANSWERED, REFERENCES):
+            found |= self._find(f"meta.{each}", heads.values())
+        attached = self._find(f"meta.{FAMILY}", mail_ids)
+        stored = self.engine.run(membership_store(self.engine).read(sorted(found)))
+        threads = {each.thread.thread for each in stored.values() if each.thread}
+        members = self._find("thread", sorted({*threads, *mail_ids}))
+        if len(touched := {*new, *attached, *members}) > self.limit:
+            raise _Crowd
+        return self._read(touched, new)
+
+    def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
+        """Look up the documents that have one of the values in a field.
+
+        Raises:
+            _Crowd: They are too many.
+        """
+        found: set[DocumentRef] = set()
+        for start in range(0, len(values), VALUES):
+            filters = tuple(Filter(field_name, value) for value in values[start : start + VALUES])
+            ranking = self.engine.search(Query(filters=filters), self.limit)
+            if ranking.total > len(ranking.hits):
+                raise _Crowd
+            found |= {(hit.index, hit.id) for hit in ranking.hits}
+        return found
+
+    def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
+        """Leave out documents whose id several indexes hold: which of them a mail answers is not known."""
+        if len(index_places(group_store(self.engine))) == 1:
+            return set(names)
+        holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
+        return {name for name in names if holders[name[1]] == 1}
+
+    def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
+        """Read the documents' memberships, in the order in which all documents are read."""
+        store = group_store(self.engine)
+        places = index_places(store)
+        documents = sorted(store.read(sorted(names)), key=lambda each: _rank(each, places))
+        stored = self.engine.run(membership_store(self.engine).read([ref(each) for each in documents]))
+        return _Touched(documents, stored, new)
+
+    def _documents(self, names: Sequence[DocumentRef]) -> Iterator[tuple[DocumentRef, Document]]:
+        for start in range(0, len(names), TEXTS_AT_ONCE):
+            for each in self.engine.fetch(names[start : start + TEXTS_AT_ONCE]):
+                yield (each.index, each.document.id), each.document
+
+    def _changes(self, touched: "_Touched") -> Iterator[MembershipChange]:
+        """Yield the places of documents where others are stored."""
+        families: dict[str, str] = {}
+        parents = Parents.of_heads(thread_mails(self._mails(touched, families)), touched.known_parents())
+        members = thread_members(Forest.grow(parents).rows(), families)
+        holders = Counter(id_ for _, id_ in touched.stored)
+        for each in touched.documents:
+            name = ref(each)
+            member = members.get(name[1]) if holders[name[1]] == 1 else None
+            if member and member.values() != touched.stored.get(name, NO_MEMBERSHIPS).values(THREAD):
+                yield MembershipChange(name, hash_packed(each.packed), member.values())
+
+    def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
+        """Yield the mails that have a place or are to have one, and note the mail that each attachment names."""
+        for name, document in self._documents([ref(each) for each in touched.documents]):
+            if not is_mail(document.meta):
+                family = _family(document)
+                families |= {document.id: family} if family else {}
+            elif name in touched.new or touched.stored.get(name, NO_MEMBERSHIPS).thread:
+                yield document
+
+
+def _rank(document: GroupedDocument, places: Mapping[str, int]) -> tuple[int, int]:
+    """Return where a document comes in the order of writing; one of an index that was just made comes last."""
+    return places.get(document.name.index, len(places)), document.name.order
+
+
+def _family(document: Document) -> str:
+    """Return the id of the mail that a document is attached to; empty where it is attached to none."""
+    family = document.meta.get(FAMILY)
+    return family if isinstance(family, str) and family != document.id else ""
+
+
+@dataclass(slots=True)
+class _Heads:
+    """What the heads of new documents name.
+
+    Args:
+        names: The mails, and what is attached to mails.
+        mails: Ids of the mails, once each.
+        families: Ids of the mails that attachments name.
+    """
+
+    names: list[DocumentRef] = field(default_factory=list)
+    mails: dict[str, None] = field(default_factory=dict)
+    families: list[str] = field(default_factory=list)
+    _message_ids: dict[str, None] = field(default_factory=dict)
+
+    def add(self, name: DocumentRef, document: Document) -> None:
+        """Note the head of a document."""
+        if is_mail(document.meta):
+            self.names.append(name)
+            self.mails[document.id] = None
+            own = message_ids(document.meta.get(MESSAGE_ID))[:1]
+            self._message_ids |= dict.fromkeys([*own, *ancestor_ids(document.meta)])
+        elif family := _family(document):
+            self.names.append(name)
+            self.families.append(family)
+
+    def values(self) -> list[str]:
+        """Return the message ids in the forms in which readers write them."""
+        return [form for each in self._message_ids for form in (f"<{each}>", each)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """New documents, and the others whose places they may change.
+
+    Args:
+        documents: All of them, in the order of writing.
+        stored: What is stored with them.
+        new: Those that are new.
+    """
+
+    documents: Sequence[GroupedDocument]
+    stored: Mapping[DocumentRef, Memberships]
+    new: set[DocumentRef]
+
+    def known_parents(self) -> dict[str, tuple[str, By]]:
+        """Return the parents that were found by what stands in the mails, by id."""
+        members = ((id_, each.thread) for (_, id_), each in self.stored.items() if each.thread)
+        return {
+            id_: (member.parent, cast("By", member.by))
+            for id_, member in members
+            if member.by in {"quotation", "subject"}
+        }
