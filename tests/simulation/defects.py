@@ -78,7 +78,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(GroupCheckpoint, "plan", _nothing), "documents were counted as joined", first=300
     ),
     "what another process has in hand is not written again": Defect(
-        lambda: patch.object(Follower, "_fence", _is_not_fenced), "a group has no lead", "HEIRS", 2000
+        lambda: patch.object(Follower, "_fence", _is_not_fenced), "a group has no lead", "HEIRS", 5000
     ),
     "who has lost the lease writes the checkpoint all the same": Defect(
         lambda: patch.object(GroupCheckpoint, "save", GroupCheckpoint.put),
