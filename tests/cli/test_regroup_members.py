@@ -24,7 +24,8 @@ def test_threads_and_works_are_stored_and_searches_are_narrowed_by_them(run: Run
     assert [hit["_id"] for hit in json.loads(out)["hits"]["hits"]] == ["in.mbox#2"]
     inspected = json.loads(run("inspect", "in.mbox#2", "--json")[1])
     one = "in.mbox#1"
-    assert inspected["thread"] == {"name": one, "documents": 2, "parent": one, "by": "headers", "inclusive": True}
+    place = {"name": one, "documents": 2, "parent": one, "by": "headers", "inclusive": True, "contained_in": []}
+    assert inspected["thread"] == place
     assert inspected["work"] == {}
     said = " ".join(run("inspect", "in.mbox#2")[1].split())
     assert f"Thread of 2 documents that begins with {one}: it answers {one}, as its head says; no other mail" in said

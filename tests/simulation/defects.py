@@ -87,7 +87,7 @@ DEFECTS: Mapping[str, Defect] = {
         200,
     ),
     "documents in hand are written again by who has not taken over": Defect(
-        lambda: patch.object(GroupCheckpoint, "take_over", _nothing), "documents were counted as joined", first=800
+        lambda: patch.object(GroupCheckpoint, "take_over", _nothing), "documents were counted as joined", "PLAIN", 650
     ),
     "a join whose answer was lost is not looked for": Defect(
         lambda: patch.object(settle.Settler, "_find_written", lambda *_: []),

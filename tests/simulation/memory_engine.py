@@ -10,6 +10,7 @@ import orjson
 from typing_extensions import override
 
 from ibidem_core.address import Fields
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.bulk import Action, ActionOutcome
 from ibidem_engines.cluster.stored_version import StoredVersion
@@ -31,6 +32,8 @@ from ibidem_engines.engine import (
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.records import UnstorableRecord, check_storable
+from ibidem_engines.requests import RequestFlow, answered
+from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, MembershipChange, Memberships, MembershipStore
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.schema import SCHEMA
 from simulation.memory_cluster import Link, MemoryCluster, Stored
@@ -166,6 +169,26 @@ class MemoryTarget(WriteTarget):
         return link.each([partial(link.cluster.act, action) for action in actions], "bulk") if actions else []
 
 
+class NoThreads(MembershipStore):
+    """The memberships of an index that stores none: no document of a schedule is a mail."""
+
+    @override
+    def prepare(self) -> None:
+        raise NotImplementedError("no schedule searches for threads")
+
+    @override
+    def has_threads(self) -> bool:
+        return False
+
+    @override
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        return answered(dict.fromkeys(names, NO_MEMBERSHIPS))
+
+    @override
+    def write(self, changes: Sequence[MembershipChange]) -> int:
+        raise NotImplementedError("no schedule searches for threads")
+
+
 class MemoryEngine(Engine):
     """An index in memory, as one process sees it; see `Engine`.
 
@@ -266,6 +289,10 @@ class MemoryEngine(Engine):
     def groups(self) -> MemoryGroups:
         """Give the groups of the index that the name stands for now."""
         return MemoryGroups(self._link, self._link.call(lambda: self._cluster.resolve(self.index).name))
+
+    def memberships(self) -> NoThreads:
+        """Give the memberships of the index, which has none."""
+        return NoThreads()
 
     def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "MemoryEngine":
         """Give the index itself: each alias stands for one."""

@@ -68,4 +68,4 @@ def test_a_document_that_is_signed_for_too_long_is_set_aside_and_its_batch_goes_
             time.sleep(0.1)
     assert engine.info().documents == 3
     (letter,) = dead_letters.letters(engine)
-    assert (letter.refusal.id, "ended its worker" in letter.refusal.why) == ("0", True)
+    assert (letter.refusal.id, "crashed its worker" in letter.refusal.why) == ("0", True)

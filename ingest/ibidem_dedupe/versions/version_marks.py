@@ -108,8 +108,9 @@ def read_name(name: str) -> MarkedName:
     """
     text, number = _clean(name)
     text, dates, year = _take_years(text.replace("_", " "))
-    decimal = () if _COUNTED.search(text) or len(text.split()) < DECIMAL_WORDS else (_DECIMAL,)
-    for pattern in (_SPELLED, _ORDINAL, _NUMBERED, _LETTERED, _COPY, *decimal):
+    for pattern in (_SPELLED, _ORDINAL, _NUMBERED, _LETTERED, _COPY, _DECIMAL):
+        if pattern is _DECIMAL and not _counts_decimal(text):
+            break
         for match in pattern.finditer(text):
             number = number or _read_number(next(group for group in match.groups() if group))
         text = pattern.sub(" ", text)
@@ -118,6 +119,12 @@ def read_name(name: str) -> MarkedName:
         text, count = words.subn(" ", text)
         stage = each if count else stage
     return MarkedName(_words(_NOISE.sub(" ", text)), number, stage, year, dates)
+
+
+def _counts_decimal(text: str) -> bool:
+    """Return whether a number with a point is a version in a name that other marks are taken out of already."""
+    words = sum(any(map(str.isalnum, word)) for word in text.split())
+    return words >= DECIMAL_WORDS and not _COUNTED.search(text)
 
 
 def read_identifier(name: str) -> MarkedName:

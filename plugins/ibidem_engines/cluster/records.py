@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from ibidem_core.errors import Permanent
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import is_failure, refresh_index
@@ -29,6 +29,7 @@ from ibidem_engines.cluster.ledger_search import (
 from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import HealthIssue, Ledger, RecordState
 from ibidem_engines.index_names import IndexNames, StoredRecord
+from ibidem_engines.own_record import ATTEMPTS
 from ibidem_engines.ttl_cache import TtlCache
 
 NAMES_AT_ONCE = 25
@@ -71,14 +72,32 @@ class LedgerStore:
 
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
+            Unavailable: A decision is written by others all the time.
         """
         replaced = self._replaced(ledger, entries)
         name = ledger_index(self.names.home, ledger)
-        actions = [Action("index", name, record_id(key), _as_body(key, entry)) for key, entry in entries.items()]
-        self._write(ledger, [*actions, *replaced])
+        if ledger == "overrides":
+            self._put_decisions(entries)
+            run(self.cluster, replaced)
+        else:
+            actions = [Action("index", name, record_id(key), _as_body(key, entry)) for key, entry in entries.items()]
+            self._write(ledger, actions)
         if ledger in READ_OFTEN:
             for each in {name, *(action.index for action in replaced)}:
                 refresh_index(self.cluster, each, **MAYBE)
+
+    def _put_decisions(self, entries: Mapping[str, Mapping[str, object]]) -> None:
+        """Store decisions in place of those that are there: a request that is carried out late undoes no later one."""
+        keys = list(entries)
+        for _ in range(ATTEMPTS):
+            _, states = self.read_states("overrides", keys)
+            keys = self.put_onto("overrides", {key: entries[key] for key in keys}, states)
+            if not keys:
+                return
+        raise Unavailable(
+            f"{self.cluster.label}: the decision {keys[0]} is written by others all the time",
+            "look for another process",
+        )
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
         """Read current records by key, and sequence number and primary term of those that a write replaces."""
