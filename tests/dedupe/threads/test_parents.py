@@ -123,3 +123,18 @@ def test_no_mail_answers_itself_once_circles_are_cut(parents: list[int]) -> None
         for _ in range(13):
             at = at if at is None else trees[at]
         assert at is None
+
+
+def test_of_heads_alone_a_parent_is_the_named_mail_or_else_the_known_one() -> None:
+    mails = [
+        mail("a", LEASE, number="a"),
+        mail("b", answer(ROOF, LEASE), number="b", parent="a"),
+        mail("c", answer(PAID, LEASE), number="c", parent="gone"),
+        mail("d", answer(PAID, LEASE)),
+        mail("e", answer(ROOF, LEASE)),
+    ]
+    parents = Parents.of_heads(
+        thread_mails(mails), {"b": ("e", "quotation"), "c": ("a", "quotation"), "e": ("x", "subject")}
+    )
+    assert parents.parent == [None, 0, 0, None, None]
+    assert parents.by == [None, "headers", "quotation", None, None]

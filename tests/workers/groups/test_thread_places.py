@@ -16,6 +16,7 @@ from ibidem_ingest.document import Document
 from ibidem_workers.groups import thread_places
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import is_settled, settle_all
+from support.examples import examples
 from support.signed_records import make_record
 from workers.groups.test_service import index
 
@@ -178,7 +179,7 @@ def mailboxes(draw: st.DrawFn) -> tuple[list[Document], list[int]]:
     return list(order), sorted({0, *draw(st.lists(st.integers(1, count - 1), max_size=count)), count})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(mailboxes())
 def test_mails_that_arrive_in_any_order_and_any_portions_are_placed_as_all_at_once(
     box: tuple[Sequence[Document], Sequence[int]],
