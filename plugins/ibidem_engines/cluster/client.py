@@ -29,6 +29,9 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
 )
 """Type of an error when no server named one."""
 
+BROKEN_SHARD = "refresh_failed_engine_exception"
+"""In the failures of a refresh: the shard cannot write, as without the library of its compression."""
+
 
 class Failure(Exception):
     """A failed request, not yet translated into one of our errors.
@@ -192,11 +195,18 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     """
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if not isinstance(error, Mapping):
-        kind = SHARDS if isinstance(answer, Mapping) and "_shards" in answer else ""
-        return Failure(status, kind, _reason(error or answer or "", secret_values))
+        return Failure(status, _shards_kind(answer), _reason(error or answer or "", secret_values))
     cause = _cause(error)
     reason = cause.get("reason") or error.get("reason") or ""
     return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))
+
+
+def _shards_kind(answer: object) -> str:
+    """Return the type of a failed refresh: another try may reach all copies, unless a shard itself failed."""
+    shards = answer.get("_shards") if isinstance(answer, Mapping) else None
+    if not isinstance(shards, Mapping):
+        return ""
+    return "" if BROKEN_SHARD in str(shards.get("failures")) else SHARDS
 
 
 def _reason(text: object, secret_values: Collection[str]) -> str:

@@ -113,6 +113,13 @@ def test_a_refresh_in_which_a_copy_took_no_part_may_be_tried_again() -> None:
     assert "operation primary term [1] is too old" in str(error)
 
 
+def test_a_refresh_that_failed_in_its_shard_is_not_tried_again() -> None:
+    """Its shard is given up by then, and a second refresh waits for it in vain."""
+    reason = {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"}
+    shards = {"total": 1, "successful": 0, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
+    assert isinstance(to_engine_error(build_failure(500, {"_shards": shards}), "here"), Permanent)
+
+
 class Script:
     """A transport with prepared answers that keeps the requests."""
 
