@@ -133,7 +133,7 @@ def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open)
     expect(page.locator(".duplicate")).to_have_count(1)
     page.goto("/ibidem/page/overrides")
     page.get_by_role("listitem").filter(has_text="Lease (draft)").get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("Decision taken back")
+    expect(page.get_by_role("status")).to_contain_text("Decision undone")
     expect(page.get_by_text("No manual decisions yet")).to_be_visible()
 
 
@@ -156,7 +156,7 @@ def test_a_reviewer_tags_a_whole_group_and_is_told_where_copies_differ(visit: Op
     assert download.value.suggested_filename == "tag-report.csv"
     for number in range(3):
         page.get_by_role("region", name="Ledger").get_by_role("listitem").nth(2 * number).get_by_role(
-            "button", name="Take back"
+            "button", name="Undo"
         ).click()
         expect(page.get_by_role("status").filter(has_text="no longer tagged")).to_be_visible()
     page.goto("/?q=drains")
@@ -312,12 +312,12 @@ def test_near_pairs_are_reviewed_with_the_keyboard(visit: Open) -> None:
     page.get_by_role("link", name="Review them again").click()
     expect(status).to_contain_text("Pair 1 of 1")
     page.keyboard.press("n")
-    expect(status).to_contain_text("No pair left")
+    expect(status).to_contain_text("No pairs left")
     page.goto("/ibidem/page/overrides")
     page.get_by_role("button", name="Undo").click()
     page.goto("/ibidem/page/review?q=drains&date=2001")
     page.keyboard.press("s")
-    expect(status).to_contain_text("No pair left")
+    expect(status).to_contain_text("No pairs left")
     page.goto("/ibidem/page/overrides")
     page.get_by_role("button", name="Undo").click()
 

@@ -26,7 +26,7 @@ def test_a_decision_is_taken_back_in_the_list_which_says_so(client: TestClient) 
     client.post(LIST, data=WORD, headers=PAGE)
     page = client.post(LIST, data=WORD | {"verdict": "none", "page": "overrides"}, headers=PAGE)
     assert page.history[0].headers["location"].startswith(f"{LIST}?said=none")
-    assert "Decision taken back: <bdi>Lease" in page.text
+    assert "Decision undone: <bdi>Lease" in page.text
     assert "No manual decisions yet" in page.text
 
 

@@ -27,9 +27,9 @@ def test_only_near_pairs_wait_and_a_decision_takes_one_from_the_queue(serve: Ser
     assert (
         answer.history[0].headers["location"] == "/ibidem/page/review?q=drains&skip=0&said=not&about=lease&about=draft"
     )
-    assert "No pair left to review." in answer.text
+    assert "No pairs left to review." in answer.text
     client.post("/ibidem/page/overrides", data=form | {"verdict": "same"}, headers=PAGE)
-    assert "No pair left to review." in queue(client)
+    assert "No pairs left to review." in queue(client)
     client.post("/ibidem/page/overrides", data=form | {"verdict": "none"}, headers=PAGE)
     assert "Pair 1 of 1" in queue(client)
 
@@ -39,7 +39,7 @@ def test_a_skipped_pair_stays_in_the_queue(serve: Serve) -> None:
     skip_link = re.search(r'data-key="k"[^>]* href="([^"]+)"', queue(client))
     assert skip_link is not None
     page = queue(client, unescape(skip_link[1]))
-    assert "No pair left: 1 skipped." in page
+    assert "No pairs left: 1 skipped." in page
     review_link = re.search(r'href="([^"]+)">Review them again', page)
     assert review_link is not None
     assert "Pair 1 of 1" in queue(client, unescape(review_link[1]))

@@ -179,7 +179,7 @@ def test_a_decision_made_in_a_list_leads_back_to_it_and_nowhere_else(serve: Serv
     assert answer.text.count('<li class="duplicate">') == 1
     assert "Marked as not duplicates: <bdi>Lease" in answer.text
     undone = client.post("/ibidem/page/overrides", data=word | {"verdict": "none"}, headers=PAGE).text
-    assert "Decision taken back" in undone
+    assert "Decision undone" in undone
     assert undone.count('<li class="duplicate">') == 2
     away = client.post("/ibidem/page/overrides", data=word | {"list": "//evil.example/?q=a"}, headers=PAGE)
     assert away.status_code == 400

@@ -99,7 +99,7 @@ def test_a_document_without_a_tag_in_a_group_with_some_is_not_yet_tagged(client:
     send(client, form(page(client, "/ibidem/page/document?id=lease"), "document"), tag="relevant")
     assert page(client, "/?q=drains").count("not yet tagged") == 2
     assert page(client, "/ibidem/page/inspect?id=lease").count("not yet tagged") == 2
-    assert "Not yet tagged as a whole" in page(client, ADDRESS)
+    assert "Not yet fully tagged" in page(client, ADDRESS)
 
 
 def test_all_duplicates_in_the_whole_index_are_tagged_from_their_page(client: TestClient) -> None:
