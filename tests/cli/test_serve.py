@@ -144,7 +144,7 @@ def test_what_others_write_is_signed_also_where_the_index_is_made_after_the_gate
         raise TimeoutError(f"{path} was not signed")
 
     try:
-        with served("--follow") as (_, url):
+        with served("--follow") as (process, url):
             for _ in range(2):
                 httpx2.put(
                     f"{url}/{index}/_doc/a", json={"text": "The tenant pays the rent."}, timeout=60
@@ -153,6 +153,8 @@ def test_what_others_write_is_signed_also_where_the_index_is_made_after_the_gate
                 ask(address, "PUT", f"/{index}/_doc/b", '{"text": "The tenant pays the rent."}')
                 await_signed(f"/{index}/_doc/b")
                 ask(address, "DELETE", f"/{index}")
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(60) == 0
     finally:
         remove_indices(address, index)
 

@@ -1,11 +1,15 @@
 """A process that ends by itself is started again, later each time it ends soon."""
 
 import itertools
+import os
+import signal
 import time
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem.gateway import processes
 from ibidem.gateway.processes import FIRST_PAUSE_S, MAX_PAUSE_S, Supervised
 
 
@@ -31,3 +35,19 @@ def test_a_process_that_lived_long_is_started_again_at_once() -> None:
     process._began = time.monotonic() - 2 * MAX_PAUSE_S
     process.note_end()
     assert process.due - time.monotonic() <= FIRST_PAUSE_S
+
+
+@pytest.mark.slow
+def test_a_process_that_is_slow_to_end_does_not_outlive_a_killed_supervisor(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "SECONDS_TO_END", 0.1)
+
+    def ignore() -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        while True:
+            time.sleep(60)
+
+    reading, writing = os.pipe()
+    process = processes.fork(ignore, reading, writing)
+    os.close(writing)  # as the system does for a supervisor that is killed
+    os.close(reading)
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) in {1, -signal.SIGTERM}
