@@ -49,7 +49,7 @@ def test_the_worst_pairs_are_written_side_by_side_as_one_page_that_needs_nothing
     code, _, message = run("evaluate", "two.jsonl", "labels.csv", "--worst", "2", "--worst-to", "worst.html")
     page = Path("worst.html").read_text(encoding="utf-8")
     assert (code, "Written to worst.html" in message) == (0, True)
-    assert page.count("Missed: a duplicate by the labels") == 2
+    assert page.count("Missed: duplicates according to the labels") == 2
     assert "one &lt;i&gt; letter" in page
     assert not re.search(r"<script|https?://|<b>", page)
 
