@@ -15,7 +15,7 @@ from ibidem_engines.stored_memberships import ThreadMember, membership_store
 from ibidem_ingest.document import Document
 from ibidem_workers.groups import thread_places
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import is_settled, settle_all
+from ibidem_workers.groups.service import is_settled, regroup, settle_all
 from support.examples import examples
 from support.signed_records import make_record
 from workers.groups.test_service import index
@@ -148,6 +148,18 @@ def test_an_index_without_threads_is_asked_once_whether_it_has_some(monkeypatch:
         Follower(engine, size=1).catch_up()
         assert len(with_look_up) == len(statements) + 1
         assert sum("thread is not null" in each for each in with_look_up) == 1
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_a_mail_that_arrives_before_all_groups_are_settled_again_gets_its_place(*, everything: bool) -> None:
+    with index() as engine:
+        write(engine, ROOT)
+        write_threads(engine)
+        settle_all(engine)
+        write(engine, REPLY)
+        regroup(engine, everything=everything)
+        assert places(engine)["reply"] == ThreadMember("root", "root", "headers", inclusive=True)
+        expect_whole(engine)
 
 
 def test_a_document_that_is_no_mail_gets_no_place() -> None:

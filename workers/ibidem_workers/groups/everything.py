@@ -7,6 +7,7 @@ name. A process that is killed has written a part; the next one reads what is th
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
@@ -144,8 +145,18 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     return joins
 
 
+NAMES_AT_ONCE = 10_000
+"""Documents that are named together once all are written."""
+
+
 def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, and who is told
-    settler: Settler, checkpoint: GroupCheckpoint, end: Marks, memory: int, report: Callable[[int], None], plan: Plan
+    settler: Settler,
+    checkpoint: GroupCheckpoint,
+    end: Marks,
+    memory: int,
+    report: Callable[[int], None],
+    plan: Plan,
+    settled: Plan,
 ) -> None:
     """Settle all documents again, and record that in the checkpoint.
 
@@ -156,6 +167,7 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
         memory: Bytes of columns that are held in memory.
         report: Called with the number of documents that were looked at; what it raises ends the settling.
         plan: Called with the documents that are about to be written, before any of them is.
+        settled: Called with all documents, some at once, when all groups are written.
     """
     store, rules = settler.store, settler.rules
     with StoredColumns(store.counts().documents, memory) as stored:
@@ -165,5 +177,8 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
                 regrouping.write(store, seq_range.part, documents, plan)
                 report(len(documents))
         checkpoint.joined = dict(count_joined(regrouping.grouping, rules))
+        names = iter(stored.names)
+        while some := list(islice(names, NAMES_AT_ONCE)):
+            settled(some)
     checkpoint.done = {str(part): number for part, number in end.items()}
     checkpoint.everything, checkpoint.in_hand = False, []
