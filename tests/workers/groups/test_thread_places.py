@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from dedupe.threads.letters import LEASE, PAID, ROOF, answer, mail
 from ibidem.index.memberships import write_threads
+from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.stored_memberships import ThreadMember, membership_store
@@ -160,6 +161,28 @@ def test_a_mail_that_arrives_before_all_groups_are_settled_again_gets_its_place(
         regroup(engine, everything=everything)
         assert places(engine)["reply"] == ThreadMember("root", "root", "headers", inclusive=True)
         expect_whole(engine)
+
+
+def test_mails_are_placed_by_the_next_step_where_an_index_of_several_was_deleted_meanwhile(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with index() as engine:
+        write(engine, ROOT)
+        write_threads(engine)
+        write(engine, REPLY, THIRD)
+        places_of = thread_places.ThreadPlaces(engine)
+        places_of.add([(engine.index, "reply"), (engine.index, "third")])
+        with monkeypatch.context() as patch:
+            patch.setattr(type(membership_store(engine)), "write", fail)
+            with pytest.raises(NoIndex):
+                places_of.place()
+        places_of.place()
+        assert places(engine)["third"] == ThreadMember("root", "reply", "headers", inclusive=True)
+        expect_whole(engine)
+
+
+def fail(*_: object) -> int:
+    raise NoIndex("no index 'mail-1'", "")
 
 
 def test_a_document_that_is_no_mail_gets_no_place() -> None:

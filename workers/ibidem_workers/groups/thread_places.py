@@ -4,7 +4,8 @@ A mail is placed when its groups are settled. The mails that its head names, tho
 what it names are looked up, and their threads are read whole: these are all that it may change. Parents by quotation
 or subject stay as the last search through all documents found them, and none is looked for.
 
-In a cluster a document that is placed counts as a later write, so places are written when all groups are settled.
+In a cluster a document that is placed counts as a later write, so places are written when all groups are settled, or
+those of many documents.
 """
 
 from collections import Counter
@@ -84,13 +85,12 @@ class ThreadPlaces:
 
     def place(self) -> None:
         """Place the mails among the documents that were noted, and what is attached to mails, unless they have one."""
-        names, self._waiting = self._waiting, []
-        if names:
+        if self._waiting:
             self.engine.refresh()  # some have joined a group since, and are written onto the state that is read
-        for start in range(0, len(names), AT_ONCE):
-            batch = names[start : start + AT_ONCE]
+        while batch := self._waiting[:AT_ONCE]:
             stored = self.engine.run(membership_store(self.engine).read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
+            del self._waiting[:AT_ONCE]  # not before: where an index of several was deleted, the next step goes on
 
     def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
         """Place documents together, or one half after the other where they touch too many others."""
