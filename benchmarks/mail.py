@@ -141,9 +141,7 @@ def threading(count: int) -> Iterator[str]:
     yield f"| threads | ids in the head | parents right | {columns} |"
     yield "|---|---|---|---|---|---|---|---|"
     for headers in (True, False):
-        parents = Parents()
-        parents.add(thread_mails(document(mail, headers=headers) for mail in mails))
-        forest = Forest.grow(parents)
+        forest = Forest.grow(Parents.find(thread_mails(document(mail, headers=headers) for mail in mails)))
         for name, half in (("read", range(count // 2)), ("held out", range(count // 2, count))):
             figures = judge(forest, [mail for mail in mails if mail.thread in half])
             yield f"| {name} | {'yes' if headers else 'no'} | {' | '.join(f'{each:.4f}' for each in figures)} |"

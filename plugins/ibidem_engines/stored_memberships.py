@@ -26,6 +26,10 @@ Values = Mapping[str, object]
 """Values by the names of fields; None where a document has none."""
 
 
+BY_FAMILY = "family"
+"""What says of an attachment that it belongs to its mail."""
+
+
 @dataclass(frozen=True, slots=True)
 class ThreadMember:
     """The place of a mail, or of what is attached to it, in a thread.
@@ -41,6 +45,11 @@ class ThreadMember:
     parent: str
     by: str
     inclusive: bool
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether it is attached to a mail, and no mail itself."""
+        return self.by == BY_FAMILY
 
     def values(self) -> Values:
         """Return it as it is stored.
@@ -62,7 +71,7 @@ def thread_members(rows: Iterable["ThreadedMail"], families: Mapping[str, str]) 
     """
     mails = {row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive) for row in rows}
     attachments = {
-        name: ThreadMember(mails[mail].thread, mail, "family", mails[mail].inclusive)
+        name: ThreadMember(mails[mail].thread, mail, BY_FAMILY, mails[mail].inclusive)
         for name, mail in families.items()
         if mail in mails and name not in mails
     }

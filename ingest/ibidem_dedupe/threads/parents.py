@@ -57,6 +57,17 @@ class Parents:
     _quoted: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
+    def find(cls, mails: Iterable[ThreadMail]) -> "Parents":
+        """Return the parents of mails that are all known.
+
+        Args:
+            mails: The mails.
+        """
+        parents = cls()
+        parents.add(mails)
+        return parents
+
+    @classmethod
     def of_heads(cls, mails: Iterable[ThreadMail], known: Mapping[str, tuple[str, By]]) -> "Parents":
         """Return the parents that heads name; a mail whose head names none of the mails has its known one, if any.
 

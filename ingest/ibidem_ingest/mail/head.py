@@ -75,6 +75,16 @@ def ancestor_ids(meta: Mapping[str, object]) -> list[str]:
     return [each for each in dict.fromkeys(named) if each not in own]
 
 
+def family_id(meta: Mapping[str, object], own_id: str) -> str:
+    """Return the id of the mail that a document is attached to; empty for a mail, and for what is attached to none.
+
+    >>> family_id({"family": "in.mbox#3"}, "in.mbox#3/1"), family_id({"family": "in.mbox#3"}, "in.mbox#3")
+    ('in.mbox#3', '')
+    """
+    family = meta.get(FAMILY)
+    return family if isinstance(family, str) and family != own_id else ""
+
+
 def addresses(*values: object) -> frozenset[str]:
     """Parse the addresses of people, in lower case; names if a field has no address.
 

@@ -13,9 +13,6 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import Membership
 from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships, ThreadMember, WorkMember
 
-FAMILY = "family"
-"""What says of an attachment that it belongs to its mail."""
-
 
 @dataclass(frozen=True, slots=True)
 class MemberOrder:
@@ -105,7 +102,7 @@ class WindowMembers:
     def family(self, row: int) -> str:
         """Return the mail that a row is or is attached to; the id of a document that is neither."""
         thread = self.thread(row)
-        return thread.parent if thread and thread.by == FAMILY else self.names[row][1]
+        return thread.parent if thread and thread.is_attached else self.names[row][1]
 
     def families(self, rows: Sequence[int]) -> int:
         """Count the families among rows."""

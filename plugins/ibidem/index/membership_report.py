@@ -49,7 +49,7 @@ def contained_in(engine: Engine, name: str) -> Sequence[str]:
     """Return the ids of the mails that hold all of a mail, the nearest first; of an attachment, all of its mail."""
     thread = read_thread(engine, name)
     entry = thread.entry(name) if thread else None
-    if thread and entry and entry.is_attached:
+    if thread and entry and entry.member.is_attached:
         entry = thread.entry(entry.member.parent)
     return entry.holders if entry else ()
 

@@ -26,7 +26,7 @@ from ibidem_engines.stored_memberships import (
     thread_members,
 )
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import FAMILY
+from ibidem_ingest.mail.head import family_id
 
 Progress = Callable[[int], None]
 """Called with the number of documents read so far."""
@@ -90,8 +90,7 @@ class Reading:
                 for stored in self.engine.fetch(names[start : start + TEXTS_AT_ONCE]):
                     document = stored.document
                     self.text_hashes[stored.index, document.id] = hashes[stored.index, document.id]
-                    family = document.meta.get(FAMILY)
-                    if isinstance(family, str) and family != document.id:
+                    if family := family_id(document.meta, document.id):
                         self.families[document.id] = family
                     yield document
             self.progress(len(self.text_hashes))
@@ -131,9 +130,8 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
         progress: Called with the number of documents read so far.
     """
     reading = Reading(group_set(engine), progress)
-    parents = Parents()
-    parents.add(thread_mails(reading.documents()))
-    members = thread_members(Forest.grow(parents).rows(), reading.families)
+    forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
+    members = thread_members(forest.rows(), reading.families)
     places = {name: member.values() for name, member in members.items()}
     return reading.write(places, THREAD, len({member.thread for member in members.values()}))
 

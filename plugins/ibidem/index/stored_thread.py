@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem.grouped_search.members import FAMILY, WindowMembers
+from ibidem.grouped_search.members import WindowMembers
 from ibidem.index.documents import fetch_hits
 from ibidem_dedupe.threads.forest import Forest
 from ibidem_dedupe.threads.parents import Parents
@@ -39,11 +39,6 @@ class ThreadEntry:
     holders: Sequence[str] = ()
     alters: bool = False
 
-    @property
-    def is_attached(self) -> bool:
-        """Whether it is attached to a mail, and no mail itself."""
-        return self.member.by == FAMILY
-
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
@@ -64,7 +59,7 @@ class StoredThread:
     @property
     def inclusive(self) -> int:
         """How many mails that were read are inclusive."""
-        return sum(each.member.inclusive and not each.is_attached for each in self.entries)
+        return sum(each.member.inclusive and not each.member.is_attached for each in self.entries)
 
     def entry(self, id_: str) -> ThreadEntry | None:
         """Return the entry of a document; None where it was not read."""
@@ -75,7 +70,7 @@ class StoredThread:
         by_id = {each.document.id: each for each in self.entries}
         found: list[Document] = []
         at = by_id.get(id_)
-        while at is not None and not at.is_attached and len(found) < MOST_ANCESTORS:
+        while at is not None and not at.member.is_attached and len(found) < MOST_ANCESTORS:
             at = by_id.get(at.member.parent)
             found += [at.document] if at else []
         return found
@@ -100,35 +95,25 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     found = [(hit.index, hit.id) for hit in ranking.hits]
     documents = {(each.index, each.document.id): each.document for each in engine.fetch(found)}
     stored = engine.run(engine.searching().memberships(list(documents)))
-    rows = sorted(
-        (name for name in documents if name in stored and stored[name].thread),
-        key=lambda name: (documents[name].date or "~", name),
-    )
+    places = {name: each.thread for name, each in stored.items() if each.thread}
+    rows = sorted(places, key=lambda name: (documents[name].date or "~", name))
     members = WindowMembers("thread", rows, stored, [_day(documents[name]) for name in rows])
     everything = range(len(rows))
     top = members.top(everything)
     order = members.order(everything, top)
-    places: Mapping[int, int] = {top: -1, **order.places}
-    holders, altering = _grow(documents[name] for row, name in enumerate(rows) if not _is_attached(members, row))
+    tree: Mapping[int, int] = {top: -1, **order.places}
+    holders, altering = _grow(documents[name] for name in rows if not places[name].is_attached)
     entries = []
-    for row in sorted(everything, key=lambda row: places[row]):
-        id_, member = rows[row][1], members.thread(row)
-        if member:
-            depth = order.depths.get(row, 0)
-            entries.append(ThreadEntry(documents[rows[row]], member, depth, holders.get(id_, ()), id_ in altering))
+    for row in sorted(everything, key=lambda row: tree[row]):
+        name, depth = rows[row], order.depths.get(row, 0)
+        document, id_ = documents[name], name[1]
+        entries.append(ThreadEntry(document, places[name], depth, holders.get(id_, ()), id_ in altering))
     return StoredThread(own.thread, entries, ranking.total, members.families(everything))
-
-
-def _is_attached(members: WindowMembers, row: int) -> bool:
-    member = members.thread(row)
-    return member is None or member.by == FAMILY
 
 
 def _grow(mails: Iterable[Document]) -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
     """Return the mails that hold each mail of a thread, and those that alter what they quote."""
-    parents = Parents()
-    parents.add(thread_mails(mails))
-    forest = Forest.grow(parents)
+    forest = Forest.grow(Parents.find(thread_mails(mails)))
     return {row.id: row.contained_in for row in forest.rows()}, frozenset(answer for _, answer, _ in forest.altered())
 
 

@@ -58,7 +58,5 @@ def index_threads(engine: Engine, progress: Callable[[int], None] = lambda _: No
         engine: The index.
         progress: Called with the number of documents read so far.
     """
-    parents = Parents()
-    parents.add(thread_mails(stored_documents(engine, progress)))
-    forest = Forest.grow(parents)
+    forest = Forest.grow(Parents.find(thread_mails(stored_documents(engine, progress))))
     return IndexThreads(list(forest.rows()), list(forest.altered()))

@@ -12,9 +12,7 @@ from ibidem_ingest.document import Document
 
 
 def grow(documents: Sequence[Document]) -> Forest:
-    parents = Parents()
-    parents.add(thread_mails(documents))
-    return Forest.grow(parents)
+    return Forest.grow(Parents.find(thread_mails(documents)))
 
 
 def rows(*documents: Document) -> dict[str, ThreadedMail]:

@@ -149,9 +149,7 @@ class Follower:
             self.report(documents)
 
         with suppress(Lost):
-            settle_everything(
-                settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._threads.add
-            )
+            settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._threads.add)
 
     def _settle_part(self, settler: Settler, checkpoint: GroupCheckpoint, part: ShardRef, end: int) -> None:
         """Settle one part up to a sequence number."""

@@ -30,7 +30,16 @@ from ibidem_engines.stored_memberships import (
     thread_members,
 )
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import ANSWERED, FAMILY, MESSAGE_ID, REFERENCES, ancestor_ids, is_mail, message_ids
+from ibidem_ingest.mail.head import (
+    ANSWERED,
+    FAMILY,
+    MESSAGE_ID,
+    REFERENCES,
+    ancestor_ids,
+    family_id,
+    is_mail,
+    message_ids,
+)
 from ibidem_workers.groups.lookup_match import ref
 
 MAX_DOCUMENTS = 2_000
@@ -192,8 +201,8 @@ class ThreadPlaces:
         """Yield the mails that have a place or are to have one, and note the mail that each attachment names."""
         for name, document in self._documents([ref(each) for each in touched.documents]):
             if not is_mail(document.meta):
-                family = _family(document)
-                families |= {document.id: family} if family else {}
+                if family := family_id(document.meta, document.id):
+                    families[document.id] = family
             elif name in touched.new or touched.stored.get(name, NO_MEMBERSHIPS).thread:
                 yield document
 
@@ -201,12 +210,6 @@ class ThreadPlaces:
 def _rank(document: GroupedDocument, places: Mapping[str, int]) -> tuple[int, int]:
     """Return where a document comes in the order of writing; one of an index that was just made comes last."""
     return places.get(document.name.index, len(places)), document.name.order
-
-
-def _family(document: Document) -> str:
-    """Return the id of the mail that a document is attached to; empty where it is attached to none."""
-    family = document.meta.get(FAMILY)
-    return family if isinstance(family, str) and family != document.id else ""
 
 
 @dataclass(slots=True)
@@ -231,7 +234,7 @@ class _Heads:
             self.mails[document.id] = None
             own = message_ids(document.meta.get(MESSAGE_ID))[:1]
             self._message_ids |= dict.fromkeys([*own, *ancestor_ids(document.meta)])
-        elif family := _family(document):
+        elif family := family_id(document.meta, document.id):
             self.names.append(name)
             self.families.append(family)
 
