@@ -40,6 +40,10 @@ create table if not exists "ibidem.{index}.documents" (
 -- Who is in a group: read for each portion of documents whose groups are settled.
 create index if not exists "ibidem.{index}.groups" on "ibidem.{index}.documents" ("group", lead);
 
+-- Who is of a thread or a work, and whether any document is: most indexes have none.
+create index if not exists "ibidem.{index}.threads" on "ibidem.{index}.documents" (thread) where thread is not null;
+create index if not exists "ibidem.{index}.works" on "ibidem.{index}.documents" (work) where work is not null;
+
 -- Long signatures, of long texts only: read to compare two documents, never by a search.
 create table if not exists "ibidem.{index}.long" (place integer primary key, value blob not null);
 

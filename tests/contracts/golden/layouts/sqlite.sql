@@ -47,3 +47,7 @@ CREATE TABLE "ibidem.ibidem.state" (name text primary key, value) without rowid
 CREATE VIRTUAL TABLE "ibidem.ibidem.texts" using fts5(
   title, text, tokenize = "unicode61 remove_diacritics 2"
 )
+-- ibidem.ibidem.threads
+CREATE INDEX "ibidem.ibidem.threads" on "ibidem.ibidem.documents" (thread) where thread is not null
+-- ibidem.ibidem.works
+CREATE INDEX "ibidem.ibidem.works" on "ibidem.ibidem.documents" (work) where work is not null
