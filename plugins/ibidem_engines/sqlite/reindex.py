@@ -102,13 +102,9 @@ _COUNT = 'select count(*) from "ibidem.{index}.documents" where place > ? and pl
 _NAMES = """select id, place from "ibidem.{index}.documents"
     where place > ? and place <= ? order by place limit ?"""
 _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
-    {origin}, d.place, d.digest, d.packed
+    d.origin, d.place, d.digest, d.packed
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
     where d.id in (select value from json_each(?))"""
-
-
-WITHOUT_ORIGIN = ("1",)
-"""Layouts that do not keep where a document was read."""
 
 
 class SqliteReindexSource(ReindexSource):
@@ -184,10 +180,8 @@ class SqliteReindexSource(ReindexSource):
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         schema = self._schema()
-        origin = "''" if self._file.read_state()["layout"] in WITHOUT_ORIGIN else "d.origin"
-        statement = _BY_ID.replace("{origin}", origin)
         with self._file.reading(any_schema=True):
-            rows = {row[0]: row for row in self._file.run(statement, (as_json([name.id for name in names]),))}
+            rows = {row[0]: row for row in self._file.run(_BY_ID, (as_json([name.id for name in names]),))}
         return [
             SourceDocument(
                 name,
