@@ -65,7 +65,7 @@ def run(
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:
-            raise UsageError("--threads and --versions go with no figures and not with --all", "leave them out")
+            raise UsageError("--threads and --versions cannot be combined with figures or with --all", "leave them out")
         report_members(write_members(memberships), as_json=as_json)
         return
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
@@ -118,7 +118,7 @@ def report_members(written: Mapping[str, WrittenMembers], *, as_json: bool) -> N
         results().print(Text(f"{counts}; {each.written:,} written"))
         for count, reason in (
             (each.changed, "written again meanwhile: run the command again"),
-            (each.ambiguous, "left out, since several indexes hold their ids"),
+            (each.ambiguous, "left out, since several indexes hold their ids: remove each from all indexes but one"),
         ):
             if count:
                 messages().print(Text(f"{format_count(count, 'document')} {reason}"))
