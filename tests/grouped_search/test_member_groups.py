@@ -1,15 +1,16 @@
 """A list that is grouped by stored threads or works."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import EngineBackend, search
 from ibidem.index.memberships import write_threads, write_works
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Hit
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
@@ -119,6 +120,26 @@ def test_another_document_may_lead(engine: Engine) -> None:
     )
     earliest = ask(engine, "version", dedupe_keep="current")
     assert (("final", 0), ("draft", 1)) in groups(earliest)
+
+
+def test_the_current_mail_of_a_thread_is_the_last_one(engine: Engine) -> None:
+    (group,) = [group for group in groups(ask(engine, "thread", dedupe_keep="current")) if len(group) == len(THREAD)]
+    assert group[0] == ("thanks", 0)
+
+
+def test_no_document_is_read_for_the_order_of_versions_that_is_stored(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    versioned = EngineBackend.versioned
+
+    def note(self: EngineBackend, hits: Sequence[Hit]) -> object:
+        read.extend(hit.id for hit in hits)
+        return versioned(self, hits)
+
+    monkeypatch.setattr(EngineBackend, "versioned", note)
+    ask(engine, "version", dedupe_keep="current")
+    assert set(read).isdisjoint({"draft", "final"})
 
 
 def test_where_few_are_shown_the_inclusive_ones_are(engine: Engine) -> None:

@@ -277,7 +277,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     else:
         window, scope_matches = yield from widen(source, window, [*leads, *sorted(set(late_leads))], leads, request)
     members = window.grouping.members(leads).items()
-    steps = [rows_of_step(window, first, rows, request) for first, rows in members]
+    steps = [rows_of_step(window, first, rows, request) for first, rows in members if not has_order(window, first)]
     groups = build_groups(window, leads, request, (yield from version_places(source, window, steps, request)))
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
@@ -295,6 +295,11 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account |= member_stats(window, request)
     hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
     return GroupedPage(ranking, window, hits, account)
+
+
+def has_order(window: Window, first: int) -> bool:
+    """Return whether the versions of a group are stored in their order."""
+    return window.members is not None and window.members.work(first) is not None
 
 
 def widen(

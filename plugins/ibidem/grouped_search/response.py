@@ -150,7 +150,7 @@ def build_group(
     A neighbour of the first never leads, since the best passage of a document was found.
     """
     if window.members is not None and window.members.set_name(first):
-        return build_member_group(window, window.members, first, rows, request)
+        return build_member_group(window, window.members, first, rows, request, places)
     passages = [row for row in rows_of_step(window, first, rows, request) if (row, first) not in window.overlaps]
     lead = choose_lead(window.columns, passages, request.keep, places)
     duplicates = tuple(row for row in rows if row != lead)
@@ -158,13 +158,18 @@ def build_group(
     return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
 
 
-def build_member_group(
-    window: Window, members: WindowMembers, first: int, rows: Sequence[int], request: DedupeRequest
+def build_member_group(  # noqa: PLR0913, PLR0917 - those of `build_group`, and what is stored
+    window: Window,
+    members: WindowMembers,
+    first: int,
+    rows: Sequence[int],
+    request: DedupeRequest,
+    places: Mapping[int, int] = NO_PLACES,
 ) -> Group:
     """Arrange a thread or a work; unless another way is named, its own order says which document is on top."""
     step = rows_of_step(window, first, rows, request)
     is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.kind == "version")
-    lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep)
+    lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep, places)
     order = members.order(rows, lead)
     limit = len(order.rows) if request.max_per_group is None else request.max_per_group
     shown_count = min(len(order.rows), limit)
