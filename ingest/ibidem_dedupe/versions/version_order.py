@@ -1,7 +1,7 @@
 """Order of the versions of a work: by declared relations, then by date; the last one is current."""
 
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 from itertools import accumulate
@@ -96,6 +96,26 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
         for name in document.replaced_by:
             successors[position].add(named.get(name, position))
     return [documents[at] for at in _sort(keys, _cut_circles(keys, successors))]
+
+
+def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, VersionedDocument]) -> Mapping[int, int]:
+    """Return the place of each row among the versions of its group; of equal ones the first row comes last.
+
+    Args:
+        groups: Rows of each group.
+        documents: What rows say of their versions; a row that is missing has no place.
+
+    >>> from ibidem_dedupe.versions.versioned_document import read_marks
+    >>> from ibidem_ingest.document import Document
+    >>> titles = ("Lease v2", "Lease v10", "Lease v10")
+    >>> version_places([[0, 1, 2]], {row: read_marks(Document("a", "", title)) for row, title in enumerate(titles)})
+    {0: 0, 2: 1, 1: 2}
+    """
+    places: dict[int, int] = {}
+    for rows in groups:
+        row_of = {documents[row]: row for row in sorted(rows, reverse=True) if row in documents}
+        places |= {row_of[each]: place for place, each in enumerate(sort_versions(list(row_of)))}
+    return places
 
 
 def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:

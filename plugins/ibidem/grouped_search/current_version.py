@@ -12,7 +12,7 @@ from ibidem.grouped_search.response import NEVER, NO_PLACES, Json, sort_key_earl
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_dedupe.versions.version_order import sort_versions
+from ibidem_dedupe.versions.version_order import version_places
 from ibidem_dedupe.versions.versioned_document import VersionedDocument, read_marks
 from ibidem_engines.cluster.source import iso_day
 from ibidem_engines.engine import Hit
@@ -27,7 +27,7 @@ class VersionSource(Protocol):
         """Return documents without their texts; documents that are gone are left out."""
 
 
-def version_places(
+def page_places(
     source: VersionSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
 ) -> RequestFlow[Mapping[int, int]]:
     """Return the position of each row among the versions of its group; empty if not requested.
@@ -44,11 +44,7 @@ def version_places(
     if request.keep.by != "current" or not several:
         return NO_PLACES
     read = yield from _read(source, window, [row for rows in several for row in rows])
-    places: dict[int, int] = {}
-    for rows in several:
-        marks = {read[row]: row for row in sorted(rows, reverse=True) if row in read}
-        places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
-    return places
+    return version_places(several, read)
 
 
 def _read(source: VersionSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:

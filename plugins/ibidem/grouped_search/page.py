@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
-from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.current_version import page_places
 from ibidem.grouped_search.member_groups import group_members, member_stats
 from ibidem.grouped_search.neighbours import WindowOverlaps
 from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
@@ -278,7 +278,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         window, scope_matches = yield from widen(source, window, [*leads, *sorted(set(late_leads))], leads, request)
     members = window.grouping.members(leads).items()
     steps = [rows_of_step(window, first, rows, request) for first, rows in members if not has_order(window, first)]
-    groups = build_groups(window, leads, request, (yield from version_places(source, window, steps, request)))
+    groups = build_groups(window, leads, request, (yield from page_places(source, window, steps, request)))
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])

@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ibidem.grouped_search.backend import PageRequest, start_place
-from ibidem.grouped_search.current_version import version_places
+from ibidem.grouped_search.current_version import page_places
 from ibidem.grouped_search.page import GroupedPage
 from ibidem.grouped_search.response import NO_PLACES, Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import request_stats
@@ -135,7 +135,7 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
     members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NOBODY
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
-    groups = read.groups((yield from version_places(source, read.window, read.rows.values(), page_request.request)))
+    groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     read, stored_leads = yield from read_leads(source, read, groups)

@@ -17,7 +17,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_sig
 from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import read
-from ibidem_dedupe.versions.version_order import sort_versions
+from ibidem_dedupe.versions.version_order import version_places
 from ibidem_dedupe.versions.versioned_document import read_marks
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
@@ -113,31 +113,14 @@ def group_texts(
     overlap = overlaps(passages)
     grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
     members = grouping.members(grouping.leads.tolist()).values()
-    places = version_places(passages, members) if choice.by == "current" else NO_PLACES
+    marks = {row: read_marks(as_version(each)) for row, each in enumerate(passages)} if choice.by == "current" else {}
+    places = version_places(members, marks)
     leads = [lead_of(columns, rows, overlap, choice, places) for rows in members]
     if policy.level != "partial":
         pairs = [(row, lead) for rows, lead in zip(members, leads, strict=True) for row in rows if row != lead]
         matcher.decide(columns, pairs)
     explain = Explanations(matcher, overlap)
     return [explain.group(rows, lead) for rows, lead in zip(members, leads, strict=True)]
-
-
-def version_places(passages: Sequence[Passage], groups: Iterable[Sequence[int]]) -> dict[int, int]:
-    """Return the place of each row among the versions of its group; of equal ones the first in the list comes last.
-
-    Args:
-        passages: In the order of the list.
-        groups: Rows of each group.
-
-    >>> cut = [Passage("", title=title) for title in ("Lease v2", "Lease v10", "Lease v10")]
-    >>> version_places(cut, [[0, 1, 2]])
-    {0: 0, 2: 1, 1: 2}
-    """
-    places: dict[int, int] = {}
-    for rows in groups:
-        marks = {read_marks(as_version(passages[row])): row for row in sorted(rows, reverse=True)}
-        places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
-    return places
 
 
 def as_version(passage: Passage) -> Document:

@@ -30,7 +30,7 @@ def test_the_documents_of_a_thread_or_a_work_are_found_without_a_look_at_the_oth
     file: SqliteFile, name: str, values: list[str]
 ) -> None:
     limits = conditions(Query(filters=tuple(Filter(name, value) for value in values)))
-    statement = f'select d.place from "ibidem.{{index}}.documents" d where true{limits.sql}'
+    statement = f'select d.place from "ibidem.{{index}}.documents" d where true{limits.sql}'  # noqa: S608 - made of constants
     plan = steps(file, statement, limits.values)  # type: ignore[arg-type]  # names of threads are texts
     assert any(f"INDEX ibidem.mail.{name}s" in step for step in plan), plan
 
