@@ -57,6 +57,11 @@ class Grouping:
     evidence: Codes
     crowded: Bools
 
+    @classmethod
+    def alone(cls, size: int) -> "Grouping":
+        """Return rows of which each is a group of its own."""
+        return cls(np.arange(size), np.zeros(size, np.uint8), np.zeros(size, bool))
+
     @property
     def leads(self) -> Rows:
         """The first occurrences, in rank order."""

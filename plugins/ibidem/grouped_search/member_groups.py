@@ -28,7 +28,7 @@ def group_members(
     """Group a window by threads or works.
 
     Args:
-        window: The window, grouped by its texts.
+        window: The window, each document alone.
         kind: `thread` or `version`.
         stored: What is stored of its documents.
         overrides: Manual decisions, which hold for documents that are of no thread or work.
@@ -36,18 +36,18 @@ def group_members(
     rows = range(len(window.hits))
     days = [sort_key_earliest(window.columns, row) for row in rows]
     members = WindowMembers(kind, [window.name(row) for row in rows], stored, days)
-    lead = np.arange(len(rows))
+    grouping = Grouping.alone(len(rows))
     first: dict[str, int] = {}
     for row in rows:
         if name := members.set_name(row):
-            lead[row] = first.setdefault(name, row)
+            grouping.lead[row] = first.setdefault(name, row)
     others = np.array([row for row in rows if not members.set_name(row)], np.int64)
-    evidence, crowded = np.zeros_like(window.grouping.evidence), np.zeros_like(window.grouping.crowded)
     if others.size:
         alone = Window.group([window.hits[row] for row in others.tolist()], window.policy, overrides).grouping
-        lead[others], evidence[others], crowded[others] = others[alone.lead], alone.evidence, alone.crowded
+        grouping.lead[others], grouping.evidence[others] = others[alone.lead], alone.evidence
+        grouping.crowded[others] = alone.crowded
     names = {row: xxhash.xxh3_64_hexdigest(f"{kind}\0{name}".encode())[:12] for name, row in first.items()}
-    return replace(window, grouping=Grouping(lead, evidence, crowded), group_names=names, members=members)
+    return replace(window, grouping=grouping, group_names=names, members=members)
 
 
 def member_stats(window: Window, request: DedupeRequest) -> Mapping[str, object]:

@@ -172,6 +172,7 @@ class WindowReader:
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
+        membership = self._page_request.request.membership
         overlaps = yield from self.neighbours.overlaps(hits)
         group = partial(
             Window.group,
@@ -180,9 +181,10 @@ class WindowReader:
             overrides,
             long_signatures=self._longs,
             overlaps=overlaps,
+            alone=bool(membership),
         )
         self.window = yield from group_window(self._source, self._longs, group)
-        if membership := self._page_request.request.membership:
+        if membership:
             yield from self._read_memberships()
             self.window = group_members(self.window, membership, self._memberships, overrides)
 

@@ -68,6 +68,7 @@ class Window:
         long_signatures: LongSignatureCache | None = None,
         candidates: Iterable[Pair] = (),
         overlaps: Overlaps = NO_OVERLAPS,
+        alone: bool = False,
     ) -> "Window":
         """Group hits.
 
@@ -79,6 +80,7 @@ class Window:
             long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
             candidates: Pairs of rows that a look-up brought together.
             overlaps: Pairs of rows that overlap in their document; they join unless a manual decision parts them.
+            alone: Whether each hit is a group of its own for now: what is stored of the hits groups them.
         """
         columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
@@ -91,7 +93,7 @@ class Window:
         )
         looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
         constraints = add_overlaps(applied_overrides.constraints, overlaps)
-        grouping = group(columns, policy, constraints, matcher, looked_up)
+        grouping = Grouping.alone(len(hits)) if alone else group(columns, policy, constraints, matcher, looked_up)
         ranked = len(hits) if ranked < 0 else ranked
         return cls(hits, ranked, policy, columns, applied_overrides, grouping, matcher, overlaps=overlaps)
 
