@@ -203,7 +203,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
 
     @override
     def memberships(self) -> ClusterMemberships:
-        return ClusterMemberships(self._cluster, self.index, self._layout_now())
+        return ClusterMemberships(self.groups())
 
     def _layout_now(self) -> Layout:
         """Read the layout again where an alias may have another index since."""

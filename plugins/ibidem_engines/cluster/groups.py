@@ -68,8 +68,8 @@ class ClusterGroups(StoredGroups):
 
     def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:
         self.index = index
-        self._cluster = cluster
-        self._layout = layout
+        self.cluster = cluster
+        self.layout = layout
         self._parts = shards(layout)
         self._identities: Mapping[str, str] | None = None
         self._settled = {part: SettledLeads(MAX_LEADS // max(1, len(self._parts))) for part in self._parts}
@@ -81,16 +81,16 @@ class ClusterGroups(StoredGroups):
     @override
     def uuids(self) -> Mapping[str, str]:
         if self._identities is None:
-            self._identities = identities(self._cluster, self._layout)
+            self._identities = identities(self.cluster, self.layout)
         return self._identities
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        return newest(self._cluster, self._parts, marks)
+        return newest(self.cluster, self._parts, marks)
 
     @override
     def deletions(self) -> int:
-        return deletions(self._cluster, self._parts)
+        return deletions(self.cluster, self._parts)
 
     @override
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
@@ -117,8 +117,8 @@ class ClusterGroups(StoredGroups):
             if number:
                 search = self._settled[part].search(key_marks, number, partial(self._packed, part, number))
                 conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
-                look_up = LeadLookUp(self._shard(part), self._layout, conditions)
-                hits += self._cluster.hold(look_up.carriers(search.keys, search.writes))
+                look_up = LeadLookUp(self._shard(part), self.layout, conditions)
+                hits += self.cluster.hold(look_up.carriers(search.keys, search.writes))
         return hits
 
     def _packed(self, part: ShardRef, end: int, start: int, size: int) -> list[tuple[int, bytes]]:
@@ -143,10 +143,10 @@ class ClusterGroups(StoredGroups):
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         slices = self._members(groups, excluded, lead=lead)
-        if len(self._layout.indices) == 1:
+        if len(self.layout.indices) == 1:
             yield from slices
             return
-        places = {index: place for place, index in enumerate(self._layout.indices)}  # no server sorts by these
+        places = {index: place for place, index in enumerate(self.layout.indices)}  # no server sorts by these
         members = [each for documents in slices for each in documents]
         members.sort(key=lambda each: (places.get(each.name.index, len(places)), each.name.order))
         for start in range(0, len(members), SLICE):
@@ -184,7 +184,7 @@ class ClusterGroups(StoredGroups):
 
     @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        if self._layout.is_set:
+        if self.layout.is_set:
             self._check_indices()
         if len(changes) <= WRITE or any(each.lead for each in changes):
             return self._assign(changes)
@@ -211,13 +211,13 @@ class ClusterGroups(StoredGroups):
             changes: Documents as they were read, and values by the names of fields below `ibidem`.
         """
         with_long = [_place(document) for document, _ in changes if _is_long(document.packed)]
-        long_signatures = self._cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
+        long_signatures = self.cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([document.packed for document, _ in changes])
         actions = [
             self._action(document, values, long_signatures.get(_place(document), b""), own_keys)
             for (document, values), own_keys in zip(changes, keys, strict=True)
         ]
-        return [not outcome.reason and outcome.status < 300 for outcome in run(self._cluster, actions)]
+        return [not outcome.reason and outcome.status < 300 for outcome in run(self.cluster, actions)]
 
     def _check_indices(self) -> None:
         """Refuse to write if an index was deleted: a partial update would create it again, empty.
@@ -225,10 +225,10 @@ class ClusterGroups(StoredGroups):
         Raises:
             NoIndex: One was deleted, or made anew.
         """
-        uuids = read(self._cluster, self.index).uuids
-        for index, uuid in self._layout.uuids.items():
+        uuids = read(self.cluster, self.index).uuids
+        for index, uuid in self.layout.uuids.items():
             if uuids.get(index) != uuid:
-                raise NoIndex(f"{self._cluster.label}: index {index!r} was deleted while groups were settled", REMEDY)
+                raise NoIndex(f"{self.cluster.label}: index {index!r} was deleted while groups were settled", REMEDY)
 
     @override
     def counts(self) -> GroupCounts:
@@ -257,7 +257,7 @@ class ClusterGroups(StoredGroups):
         keys: dict[LookupField, list[str]],
     ) -> Action:
         """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
-        kind = "full" if "full" in self._layout.kinds else "lean"
+        kind = "full" if "full" in self.layout.kinds else "lean"
         clues = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
         own_fields = {**signature_fields(document.name.id, document.packed, long_value, clues, kind), **values}
         body = orjson.dumps({"doc": {OURS: own_fields}})
@@ -268,7 +268,7 @@ class ClusterGroups(StoredGroups):
         return [_document(hit) for hit in self._search(target, body)["hits"]["hits"]]
 
     def _search(self, target: Target, body: Clause) -> Any:
-        return self._cluster.hold(answer_to(target.search(body)))
+        return self.cluster.hold(answer_to(target.search(body)))
 
 
 def _numbers(seq_range: SeqNoRange) -> Clause:

@@ -8,10 +8,9 @@ from typing_extensions import override
 from ibidem_core.address import OURS
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.groups import WRITE, ClusterGroups
-from ibidem_engines.cluster.index import Layout, template
+from ibidem_engines.cluster.index import template
 from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
 from ibidem_engines.stored_memberships import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
 
@@ -24,23 +23,19 @@ class ClusterMemberships(MembershipStore):
     """The memberships of an index, or of the indexes behind an alias; see `MembershipStore`.
 
     Args:
-        cluster: The cluster.
-        index: The name.
-        layout: Layout of the index.
+        groups: The groups of the same documents, whose updates write other fields, too.
     """
 
-    def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:
-        self._cluster = cluster
-        self._index = index
-        self._layout = layout
-        self._groups = ClusterGroups(cluster, index, layout)
+    def __init__(self, groups: ClusterGroups) -> None:
+        self._groups = groups
+        self._cluster, self._index = groups.cluster, groups.index
 
     @override
     def prepare(self) -> None:
         answer = self._cluster.ask("GET", f"/{quote_index(self._index)}/_mapping", filter_path=_TYPE)
         own_types = template("full")["mappings"]["properties"][OURS]["properties"]
         fields = {"properties": {OURS: {"properties": {name: own_types[name] for name in FIELDS}}}}
-        for index in self._layout.indices:
+        for index in self._groups.layout.indices:
             if index not in answer:
                 self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
 
