@@ -209,12 +209,12 @@ def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selectio
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
     """Count the matches, and read the first positions with their ranks, including ties of the last one."""
-    (total,) = file.run(selection.count, selection.values).fetchone()
     top: RankedPlaces = file.run(
         f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
     ).fetchall()
     if len(top) < size + MARGIN:
-        return total, top
+        return len(top), top
+    (total,) = file.run(selection.count, selection.values).fetchone()
     last = top[size - 1][1]
     if top[-1][1] > last:
         return total, [(place, rank) for place, rank in top if rank <= last]

@@ -14,6 +14,7 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.tables import lookup_values
 from ibidem_ingest.errors import UsageError
 
@@ -41,6 +42,17 @@ def test_a_closed_engine_opens_again(engine: Engine, record: Make) -> None:
     engine.write([record("a")])
     engine.close()
     assert engine.info().documents == 1
+
+
+def test_matches_that_are_all_read_are_not_looked_for_a_second_time_to_count_them(
+    engine: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.write([record(name) for name in "abc"])
+    statements: list[str] = []
+    run = SqliteFile.run
+    monkeypatch.setattr(SqliteFile, "run", lambda *given: (statements.append(given[1]), run(*given))[1])
+    assert engine.search(parse_query("grain"), 10).total == 3
+    assert sum(" match ?" in each for each in statements) == 1
 
 
 def test_an_index_that_is_next_to_others_is_apart(engine: Engine, address: str, record: Make) -> None:
@@ -82,6 +94,7 @@ from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
+from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.tables import lookup_values
 
 engine = open_engine(sys.argv[1], "news")
