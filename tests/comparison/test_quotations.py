@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.comparison.quotations import LONGEST_COMPARED, BodySection, body_sections
+from ibidem.comparison.quotations import MAX_COMPARED, BodySection, body_sections
 from support.mail_thread import FAITHFUL, RENT, WROTE, quote
 
 ALTERED = f"Look.\n\n{WROTE}{quote(RENT.replace('thirty', 'twenty'))}"
@@ -49,5 +49,5 @@ def test_an_author_is_the_sender_of_a_copied_head_or_the_line_above(heading: str
 
 
 def test_a_body_of_megabytes_is_not_compared() -> None:
-    body = ALTERED + "> more\n" * (LONGEST_COMPARED // 7 + 1)
+    body = ALTERED + "> more\n" * (MAX_COMPARED // 7 + 1)
     assert not body_sections(body, [RENT])[1].changes

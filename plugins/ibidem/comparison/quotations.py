@@ -13,10 +13,10 @@ from ibidem_ingest.mail.parts import Part, part
 from ibidem_ingest.mail.phrases import COLONS, LABEL
 from ibidem_ingest.text.word_hash import wh1
 
-LONGEST_COMPARED = 500_000
+MAX_COMPARED = 500_000
 """Characters of a body up to which its quotations are compared with what they quote."""
 
-LONGEST_AUTHOR = 120
+MAX_AUTHOR = 120
 
 QUOTATION: tuple[Kind, ...] = ("quoted", "heading")
 
@@ -90,7 +90,7 @@ def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> 
     """
     found: list[Change] = []
     for depth, original in enumerate(originals, 1):
-        if max(len(body), len(original)) > LONGEST_COMPARED:
+        if max(len(body), len(original)) > MAX_COMPARED:
             continue
         own, quoted = _words(original, part(original), 0), _words(body, parts, depth)
         for change in altered_words(_hashes(own), _hashes(quoted)):
@@ -132,5 +132,5 @@ def _author(body: str, parts: Sequence[Part]) -> str:
     lines = [line.strip(" >*") for line in body[parts[0].start : parts[0].end].splitlines()]
     for line in lines:
         if (match := LABEL.match(line)) and match.lastgroup == "from":
-            return line[match.end() :].strip()[:LONGEST_AUTHOR]
-    return " ".join(" ".join(lines).split()).rstrip(f"{COLONS} ")[:LONGEST_AUTHOR]
+            return line[match.end() :].strip()[:MAX_AUTHOR]
+    return " ".join(" ".join(lines).split()).rstrip(f"{COLONS} ")[:MAX_AUTHOR]
