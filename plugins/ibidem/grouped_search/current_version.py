@@ -44,9 +44,19 @@ def version_places(
     if request.keep.by != "current" or not several:
         return NO_PLACES
     read = yield from _read(source, window, [row for rows in several for row in rows])
+    return place_versions(read, several)
+
+
+def place_versions(documents: Mapping[int, VersionedDocument], groups: Iterable[Sequence[int]]) -> dict[int, int]:
+    """Return the position of each row among the versions of its group.
+
+    Args:
+        documents: By row; a row without one gets no position.
+        groups: Rows of each group.
+    """
     places: dict[int, int] = {}
-    for rows in several:
-        marks = {read[row]: row for row in sorted(rows, reverse=True) if row in read}
+    for rows in groups:
+        marks = {documents[row]: row for row in sorted(rows, reverse=True) if row in documents}
         places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
     return places
 

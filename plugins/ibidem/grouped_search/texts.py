@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ibidem.grouped_search.current_version import place_versions
 from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
@@ -17,7 +18,6 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_sig
 from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import read
-from ibidem_dedupe.versions.version_order import sort_versions
 from ibidem_dedupe.versions.versioned_document import read_marks
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
@@ -106,23 +106,22 @@ def group_texts(
     """
     choice = read("dedupe_keep", keep)
     passages = [Passage.of(text, place) for place, text in enumerate(texts)]
-    policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
-    names = [("", str(place)) for place in range(len(passages))]
-    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
-    overlap = overlaps(passages)
-    grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
-    members = grouping.members(grouping.leads.tolist()).values()
-    places = version_places(passages, members) if choice.by == "current" else NO_PLACES
-    leads = [lead_of(columns, rows, overlap, choice, places) for rows in members]
-    if policy.level != "partial":
-        pairs = [(row, lead) for rows, lead in zip(members, leads, strict=True) for row in rows if row != lead]
-        matcher.decide(columns, pairs)
-    explain = Explanations(matcher, overlap)
-    return [explain.group(rows, lead) for rows, lead in zip(members, leads, strict=True)]
+    matcher, overlap = match_texts(columns, policy or Policy()), overlaps(passages)
+    grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
+    groups = [*grouping.members(grouping.leads.tolist()).values()]
+    places = version_places(passages, groups) if choice.by == "current" else NO_PLACES
+    leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
+    return Explanations(matcher, overlap).explain(columns, groups, leads)
 
 
-def version_places(passages: Sequence[Passage], groups: Iterable[Sequence[int]]) -> dict[int, int]:
+def match_texts(columns: PackedColumns, policy: Policy) -> LongTextMatcher:
+    """Return what decides on pairs of texts, which have no long signatures."""
+    names = [("", str(row)) for row in range(len(columns))]
+    return LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
+
+
+def version_places(passages: Sequence[Passage], groups: Sequence[Sequence[int]]) -> dict[int, int]:
     """Return the place of each row among the versions of its group; of equal ones the first in the list comes last.
 
     Args:
@@ -133,11 +132,8 @@ def version_places(passages: Sequence[Passage], groups: Iterable[Sequence[int]])
     >>> version_places(cut, [[0, 1, 2]])
     {0: 0, 2: 1, 1: 2}
     """
-    places: dict[int, int] = {}
-    for rows in groups:
-        marks = {read_marks(as_version(passages[row])): row for row in sorted(rows, reverse=True)}
-        places |= {marks[each]: place for place, each in enumerate(sort_versions(list(marks)))}
-    return places
+    documents = {row: read_marks(as_version(passages[row])) for rows in groups for row in rows}
+    return place_versions(documents, groups)
 
 
 def as_version(passage: Passage) -> Document:
@@ -206,7 +202,7 @@ def lead_of(
     rows: Sequence[int],
     overlap: Overlaps,
     keep: Keep,
-    places: Mapping[int, int] = NO_PLACES,
+    places: Mapping[int, int],
 ) -> int:
     """Return the row that is shown of a group; never a neighbour, since the best passage of a document was found.
 
@@ -232,6 +228,19 @@ class Explanations:
 
     matcher: LongTextMatcher
     overlap: Overlaps
+
+    def explain(self, columns: PackedColumns, groups: Sequence[Sequence[int]], leads: Sequence[int]) -> list[TextGroup]:
+        """Return the groups with their reasons.
+
+        Args:
+            columns: The packed values.
+            groups: Rows of each group.
+            leads: The row of each group that is shown.
+        """
+        led = [*zip(groups, leads, strict=True)]
+        if self.matcher.policy.level != "partial":  # which needs more than columns
+            self.matcher.decide(columns, [(row, lead) for rows, lead in led for row in rows if row != lead])
+        return [self.group(rows, lead) for rows, lead in led]
 
     def group(self, rows: Sequence[int], lead: int) -> TextGroup:
         """Return a group of rows, led by the first."""
