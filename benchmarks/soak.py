@@ -8,8 +8,9 @@ broker; `ibidem serve` answers S searches a second with `dedupe=indent`. Each is
 machine's processors with the servers and this benchmark.
 
 A search's time runs from the moment when it was due to the end of its answer, so that one that had to wait for others
-counts its waiting. Memory is what the kernel calls resident, each ten seconds. In the end the account of the run is
-compared with the documents sent, and every text of the index with the newest one sent under its id.
+includes that wait. Memory is the resident memory that the kernel reports, read every ten seconds. At the end, the
+summary of the run is compared with the documents sent, and every text of the index with the newest one sent under its
+id.
 """
 
 import argparse
