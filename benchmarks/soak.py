@@ -237,7 +237,7 @@ def forks(pid: int) -> list[int]:
 
 
 def wait_for_workers(url: str, index: str, pid: int, count: int) -> None:
-    """Wait until all workers were started, and the index that one of them has made can be searched."""
+    """Wait until all workers have started and the index that one of them creates can be searched."""
     while len(forks(pid)) < count or index not in ask(url, "GET", f"/{index}?ignore_unavailable=true"):
         time.sleep(0.2)
     ask(url, "GET", f"/_cluster/health/{index}?wait_for_active_shards=1&timeout=30s")
