@@ -30,9 +30,9 @@ BROKEN = HEADINGS.index("laws broken") + 1
 """Column of a row that is split at its bars."""
 
 PLAN = (
-    "Each trouble comes in the middle of an ingest through RabbitMQ by two workers, with deletions, decisions and "
-    f"searches, and lasts {AWAY_S:.0f} s or more, longer than every timeout. A law is broken where the index, the "
-    "account of the run or an answer differs from the history of what was acknowledged."
+    "Each trouble is caused in the middle of an ingest through RabbitMQ by two workers, during deletions, manual "
+    f"decisions and searches, and lasts at least {AWAY_S:.0f} s, longer than every timeout. A law counts as broken if "
+    "the index, the summary of the run or a search response contradicts what was acknowledged."
 )
 
 NAMES = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}

@@ -8,8 +8,9 @@ broker; `ibidem serve` answers S searches a second with `dedupe=indent`. Each is
 machine's processors with the servers and this benchmark.
 
 A search's time runs from the moment when it was due to the end of its answer, so that one that had to wait for others
-counts its waiting. Memory is what the kernel calls resident, each ten seconds. In the end the account of the run is
-compared with the documents sent, and every text of the index with the newest one sent under its id.
+includes that wait. Memory is the resident memory that the kernel reports, read every ten seconds. At the end, the
+summary of the run is compared with the documents sent, and every text of the index with the newest one sent under its
+id.
 """
 
 import argparse
@@ -236,7 +237,7 @@ def forks(pid: int) -> list[int]:
 
 
 def wait_for_workers(url: str, index: str, pid: int, count: int) -> None:
-    """Wait until all workers were started, and the index that one of them has made can be searched."""
+    """Wait until all workers have started and the index that one of them creates can be searched."""
     while len(forks(pid)) < count or index not in ask(url, "GET", f"/{index}?ignore_unavailable=true"):
         time.sleep(0.2)
     ask(url, "GET", f"/_cluster/health/{index}?wait_for_active_shards=1&timeout=30s")

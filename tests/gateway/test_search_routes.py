@@ -47,6 +47,62 @@ def test_answers_to_several_searches_are_cut_down_together(leases: Leases, gatew
     assert len(response["hits"]["hits"]) == 1
 
 
+def nest(levels: int) -> dict[str, Any]:
+    """Return a retriever inside so many others."""
+    retriever: dict[str, Any] = {"standard": {"query": {"match": {"text": "rent"}}}}
+    for _ in range(levels):
+        retriever = {"rrf": {"retrievers": [retriever, {"standard": {}}]}}
+    return retriever
+
+
+PLACE = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"knn": PLACE | {"k": 1_000_000}}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
+        (
+            {"retriever": nest(10)},
+            "retrievers are nested more than 10 deep; put them side by side in one rrf or linear",
+        ),
+        ({"retriever": nest(100)}, "the body is nested more than 100 deep; put conditions side by side"),
+        ({"retriever": {"diversify": {}}}, "the retriever 'diversify' cannot be combined with dedupe: ibidem cannot"),
+        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; write two or more by"),
+    ],
+)
+def test_a_search_that_cannot_be_grouped_is_refused_with_a_remedy(
+    leases: Leases, gateway: str, body: dict[str, Any], message: str
+) -> None:
+    path, sent = f"/{leases.index}/_search", json.dumps(body).encode()
+    status, _, answer = ask(gateway, "POST", f"{path}?dedupe=indent", sent, content_type=JSON)
+    assert (status, message in json.loads(answer)["error"]["reason"]) == (400, True), answer
+
+
+@pytest.fixture
+def unsigned(leases: Leases) -> Iterator[str]:
+    """Two texts in an index that ibidem has never seen."""
+    name = f"{leases.index}-unsigned"
+    for at in range(2):
+        document = json.dumps({"text": "The rent is due."})
+        ask_engine(leases.settings.engine, "PUT", f"/{name}/_doc/{at}?refresh=true", document)
+    yield name
+    remove_indices(leases.settings.engine, name)
+
+
+def test_what_was_never_signed_is_found_and_the_answer_says_how_to_sign_it(leases: Leases, unsigned: str) -> None:
+    with run_gateway(leases.settings.changed(gateway_indexes=(unsigned,))) as gateway:
+        answer = found(gateway, f"/{unsigned}/_search?q=text:rent&dedupe=indent")
+        bodies = [{"knn": PLACE}, {"retriever": {"knn": PLACE}}] if leases.kind == "elasticsearch" else []
+        near = [
+            found(gateway, f"/{unsigned}/_search?dedupe=indent", json.dumps(body).encode())["dedupe"] for body in bodies
+        ]
+    assert [hit["_dedupe"]["indent"] for hit in answer["hits"]["hits"]] == [0, 0]
+    assert answer["dedupe"]["unsigned"] == 2
+    assert answer["dedupe"]["remedy"] == "sign them with: ibidem backfill"
+    assert all(each["remedy"].startswith("check whether documents have vectors in place") for each in near)
+
+
 @pytest.fixture
 def today(leases: Leases, tables: Tables) -> Iterator[str]:
     """The leases in an index that is named by today's date, as a path names it."""

@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable, Iterator
 
-from ibidem.grouped_search.dsl.depth import Depth, ranked_hits
+from ibidem.grouped_search.dsl.depth import HOLDERS, NESTED, Depth, ranked_hits
 from ibidem.grouped_search.response import Json
 from ibidem_ingest.errors import UsageError
 
@@ -22,6 +22,7 @@ def depths() -> list[Json]:
     parts = [
         *({"retriever": fused(rng, 3)} for _ in range(TREES)),
         *({"query": query(rng, 3)} for _ in range(QUERIES)),
+        *({"query": hold(kind, {"knn": KNN | {"k": 1}})} for kind in HOLDERS),
         *({"retriever": each} for each in refused()),
     ]
     return [answer(each, rng.choice([5, 40, 300])) for each in parts]
@@ -55,7 +56,7 @@ def leaf(rng: random.Random) -> Json:
 
 def fused(rng: random.Random, levels: int) -> Json:
     """A retriever that ranks what others find."""
-    kind = rng.choice(["rrf", "linear", "rescorer", "text_similarity_reranker"])
+    kind = rng.choice([*NESTED])
     inner = [fused(rng, levels - 1) if levels > 1 and rng.random() < 0.4 else leaf(rng) for _ in range(3)]
     size = {"rank_window_size": rng.choice([1, 10, 100, 400])} if rng.random() < 0.7 else {}
     if kind in FUSED:
@@ -63,7 +64,7 @@ def fused(rng: random.Random, levels: int) -> Json:
         return {kind: {"retrievers": weighted, "filter": [MATCH]} | size}
     if kind == "rescorer":
         return {kind: {"retriever": inner[0], "rescore": rescore(rng)}}
-    return {kind: {"retriever": inner[0], "field": "text", "inference_text": "said"} | size}
+    return {kind: {"retriever": inner[0]} | size}
 
 
 def rescore(rng: random.Random) -> list[Json]:
@@ -76,7 +77,7 @@ def rescore(rng: random.Random) -> list[Json]:
 def query(rng: random.Random, levels: int) -> Json:
     """A query that may hold queries for neighbours, also as conditions."""
     makers: list[Callable[[], Json]] = [lambda: MATCH, lambda: {"knn": knn(rng)}, lambda: {"knn": {"place": knn(rng)}}]
-    makers += [lambda: {"knn": {"place": {"vector": [1.0], "min_score": 0.5}}}]
+    makers += [lambda: {"knn": {"place": {"vector": [1.0], "min_score": 0.5}}}, lambda: {"neural": {"place": {"k": 7}}}]
     if levels:
         inner = query(rng, levels - 1)
         makers += [
@@ -86,6 +87,11 @@ def query(rng: random.Random, levels: int) -> Json:
             lambda: {"hybrid": {"queries": [MATCH, inner]}},
         ]
     return rng.choice(makers)()
+
+
+def hold(kind: str, inner: Json) -> Json:
+    """A query that holds another in each of its members."""
+    return {kind: dict.fromkeys(HOLDERS[kind], inner) | {"boost": 2}}
 
 
 def refused() -> Iterator[Json]:

@@ -56,9 +56,19 @@ def test_a_scroll_is_refused(cluster: str) -> None:
         ({"dedupe": "indent", "by": "stored"}, "by=stored is not supported by the plugin: stored groups are"),
         (
             {"dedupe": "indent", "document": "file"},
-            "document=file is not supported by the plugin: it does not read texts, which tell which passages overlap",
+            (
+                "document=file is not supported by the plugin: it does not read texts, which tell which passages "
+                "overlap; ibidem.wrap and the gateway do"
+            ),
         ),
-        ({"dedupe": "indent", "level": "thread"}, "level=thread is not supported by the plugin"),
+        (
+            {"dedupe": "indent", "level": "thread"},
+            "level=thread is not supported by the plugin: it does not read",
+        ),
+        (
+            {"dedupe": "indent", "level": "version"},
+            "level=version is not supported by the plugin: it does not read",
+        ),
         ({"dedupe": "indent", "level": "same"}, "allowed: identical, near, partial"),
         ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),

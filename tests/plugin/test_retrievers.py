@@ -143,6 +143,25 @@ def test_the_wrapped_client_lets_the_plugin_group_a_retriever(
     assert answer["hits"]["hits"] == alone["hits"]["hits"]
 
 
+@pytest.mark.parametrize("plugin", ["off", "auto"])
+def test_a_fusion_in_its_earlier_form_has_the_answer_of_the_retriever(
+    plain_client: Any, monkeypatch: pytest.MonkeyPatch, plugin: str
+) -> None:
+    monkeypatch.setenv("IBIDEM_PLUGIN", plugin)
+    client = ibidem.wrap(plain_client)
+    former = {"query": SAID, "knn": NEAREST["knn"], "rank": {"rrf": {"window_size": 40}}}
+    expected = through_layer(client, "spaced", {"retriever": RRF}, {"dedupe": "indent"})
+    assert list(differences(expected, through_layer(client, "spaced", former, {"dedupe": "indent"}))) == []
+    assert expected["account"]["groups"]["on_page"] == 10
+
+
+def test_what_was_never_signed_is_ranked_by_a_retriever_and_the_answer_says_how_to_sign(plain_client: Any) -> None:
+    body = {"retriever": {"rescorer": {"rescore": AGAIN, "retriever": {"standard": {"query": SAID}}}}}
+    answer = through_plugin(plain_client, "foreign", body, {"dedupe": "indent"})
+    assert answer["account"]["unsigned"] == answer["account"]["documents"]["in_window"] > 10
+    assert answer["account"]["remedy"] == "sign them with: ibidem backfill"
+
+
 def nest(levels: int) -> Json:
     """Return a retriever inside so many others."""
     retriever: Json = {"standard": {"query": SAID}}

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
-from ibidem.grouped_search.response import NO_PLACES, choose_lead
+from ibidem.grouped_search.response import choose_lead
 from ibidem.grouped_search.window import add_overlaps
 from ibidem_core.settings import load
 from ibidem_dedupe.leader_clustering import group
@@ -106,21 +106,20 @@ def group_texts(
     """
     choice = read("dedupe_keep", keep)
     passages = [Passage.of(text, place) for place, text in enumerate(texts)]
-    policy = policy or Policy()
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
-    names = [("", str(place)) for place in range(len(passages))]
-    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
-    overlap = overlaps(passages)
-    grouping = group(columns, policy, add_overlaps(PairConstraints(), overlap), matcher)
-    members = grouping.members(grouping.leads.tolist()).values()
+    matcher, overlap = match_texts(columns, policy or Policy()), overlaps(passages)
+    grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
+    groups = [*grouping.members(grouping.leads.tolist()).values()]
     marks = {row: read_marks(as_version(each)) for row, each in enumerate(passages)} if choice.by == "current" else {}
-    places = version_places(members, marks)
-    leads = [lead_of(columns, rows, overlap, choice, places) for rows in members]
-    if policy.level != "partial":
-        pairs = [(row, lead) for rows, lead in zip(members, leads, strict=True) for row in rows if row != lead]
-        matcher.decide(columns, pairs)
-    explain = Explanations(matcher, overlap)
-    return [explain.group(rows, lead) for rows, lead in zip(members, leads, strict=True)]
+    places = version_places(groups, marks)
+    leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
+    return Explanations(matcher, overlap).explain(columns, groups, leads)
+
+
+def match_texts(columns: PackedColumns, policy: Policy) -> LongTextMatcher:
+    """Return what decides on pairs of texts, which have no long signatures."""
+    names = [("", str(row)) for row in range(len(columns))]
+    return LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
 
 
 def as_version(passage: Passage) -> Document:
@@ -189,7 +188,7 @@ def lead_of(
     rows: Sequence[int],
     overlap: Overlaps,
     keep: Keep,
-    places: Mapping[int, int] = NO_PLACES,
+    places: Mapping[int, int],
 ) -> int:
     """Return the row that is shown of a group; never a neighbour, since the best passage of a document was found.
 
@@ -215,6 +214,19 @@ class Explanations:
 
     matcher: LongTextMatcher
     overlap: Overlaps
+
+    def explain(self, columns: PackedColumns, groups: Sequence[Sequence[int]], leads: Sequence[int]) -> list[TextGroup]:
+        """Return the groups with their reasons.
+
+        Args:
+            columns: The packed values.
+            groups: Rows of each group.
+            leads: The row of each group that is shown.
+        """
+        led = [*zip(groups, leads, strict=True)]
+        if self.matcher.policy.level != "partial":  # which needs more than columns
+            self.matcher.decide(columns, [(row, lead) for rows, lead in led for row in rows if row != lead])
+        return [self.group(rows, lead) for rows, lead in led]
 
     def group(self, rows: Sequence[int], lead: int) -> TextGroup:
         """Return a group of rows, led by the first."""

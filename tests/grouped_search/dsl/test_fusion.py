@@ -44,7 +44,12 @@ def test_a_fusion_is_read_as_the_retriever_of_its_searches(former: dict[str, Any
         ({"query": MATCH, "rank": {"learned": {}}}, "rank cannot be combined with dedupe: only rank: {rrf: "),
         ({"query": MATCH, "rank": "rrf"}, "rank cannot be combined with dedupe"),
         ({"query": MATCH, "rank": {"rrf": {"k": 1}}}, "rank.rrf.k is not known; allowed: rank_constant, rank_window"),
-        ({"query": MATCH, "rank": {"rrf": {}}}, "rank.rrf has one search to fuse; write two or more of query, sub_"),
+        ({"query": MATCH, "rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; write two or"),
+        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; write two or more by query or sub"),
+        (
+            {"query": MATCH, "sub_searches": [{"query": SAID}], "rank": {"rrf": {}}},
+            "query next to sub_searches is not valid; write it as one of sub_searches",
+        ),
         (
             {"sub_searches": ["x", {"query": MATCH}], "rank": {"rrf": {}}},
             "sub_searches='x' is not a search; write a JSON",

@@ -238,18 +238,8 @@ class DslBackend(SearchBackend):
     @override
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         fields = named_fields()
-        found: dict[DocumentRef, Document] = {}
-        for start in range(0, len(hits), AT_ONCE):
-            batch = hits[start : start + AT_ONCE]
-            answer = yield self.search.target.search(without_texts([document_ref(hit) for hit in batch], fields.text))
-            check_complete(answer)
-            read = by_name(answer["hits"]["hits"])
-            found |= {
-                name: as_document(hit.id, read[name].get("_source", {}), fields)
-                for hit in batch
-                if (name := document_ref(hit)) in read and self._holds(read[name], hit)
-            }
-        return found
+        read = yield from self._read(hits, {"_source": {"excludes": [fields.text, OURS]}})
+        return {name: as_document(name[1], raw.get("_source", {}), fields) for name, raw in read.items()}
 
     @override
     def fetch(
@@ -349,14 +339,3 @@ def named_fields() -> Fields:
     """Return what an index calls the fields of a document, as the settings say; ours where they name no cluster."""
     address = load().address
     return Fields() if address.startswith("sqlite:") else parse_address(address).fields
-
-
-def without_texts(names: Sequence[DocumentRef], text_field: str) -> Json:
-    """Ask for documents by index and id without their texts, with what a hit of a window is known by.
-
-    >>> without_texts([("news", "a")], "body")["_source"]
-    {'excludes': ['body', 'ibidem']}
-    """
-    clause = {"bool": {"should": documents(names), "minimum_should_match": 1}}
-    body = with_state({"_source": {"excludes": [text_field, OURS]}})
-    return body | {"query": {"bool": {"filter": [clause]}}, "size": len(names), "track_total_hits": False}

@@ -42,8 +42,11 @@ def read_fusion(body: Mapping[str, Any]) -> Json:
     if unknown := sorted(map(str, rank["rrf"].keys() - NAMES.keys())):
         raise UsageError(f"rank.rrf.{unknown[0]} is not known", f"allowed: {', '.join(sorted(NAMES))}")
     retrievers = [*_queries(body), *_neighbours(body)]
-    if len(retrievers) == 1:
-        raise UsageError("rank.rrf has one search to fuse", "write two or more of query, sub_searches and knn")
+    if len(retrievers) < 2:
+        raise UsageError(
+            "rank.rrf has fewer than two searches to fuse",
+            "write two or more by query or sub_searches, and knn",
+        )
     options = {NAMES[name]: value for name, value in rank["rrf"].items()}
     rest = {name: part for name, part in body.items() if name not in FUSED}
     return rest | {"retriever": {"rrf": {"retrievers": retrievers} | options}}
@@ -51,6 +54,8 @@ def read_fusion(body: Mapping[str, Any]) -> Json:
 
 def _queries(body: Mapping[str, Any]) -> Sequence[Json]:
     """Return a retriever for each query."""
+    if "query" in body and "sub_searches" in body:
+        raise UsageError("query next to sub_searches is not valid", "write it as one of sub_searches")
     searches = [{"query": body["query"]}] if "query" in body else _several(body.get("sub_searches"), "sub_searches")
     for each in searches:
         if [*each] != ["query"]:

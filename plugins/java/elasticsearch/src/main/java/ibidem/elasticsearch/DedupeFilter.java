@@ -1,7 +1,6 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.Ledgers;
-import ibidem.core.Refusal;
 import ibidem.core.Request;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -59,10 +58,6 @@ final class DedupeFilter implements ActionFilter {
             return;
         }
         DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(search, dedupe.window());
-        Refusal refusal = Refusals.of(deep.request());
-        if (refusal != null) {
-            throw refusal.exception();
-        }
         Searches searches = new Searches(nodes.get(), ledgers, deep, dedupe, task);
         ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
         ActionListener<SearchResponse> window =

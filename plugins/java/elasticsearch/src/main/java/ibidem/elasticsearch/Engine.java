@@ -1,6 +1,8 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
+import ibidem.core.Request;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -91,6 +93,22 @@ final class Engine {
     /** Begins a request with the fields that the search defines. */
     static SearchSourceBuilder begin(SearchSourceBuilder search) {
         return new SearchSourceBuilder().runtimeMappings(search.runtimeMappings());
+    }
+
+    static SearchSourceBuilder copy(SearchSourceBuilder search) {
+        return search.shallowCopy();
+    }
+
+    /** Puts the retriever of a search into its copy, deep enough, and returns the most hits that it ranks. */
+    static int deepenRetriever(SearchSourceBuilder search, SearchSourceBuilder copy, RankingDepth depth, Json json) {
+        return isRetrieved(search)
+                ? new NearestDepth(depth, json).deepenRetriever(search.retriever(), copy)
+                : Request.DEEPEST;
+    }
+
+    /** Makes the searches for nearest neighbours deep enough. */
+    static void deepenNearest(SearchSourceBuilder source, RankingDepth depth, Json json) {
+        new NearestDepth(depth, json).deepenNearest(source);
     }
 
     /** Adds what ranks beside the query: searches for nearest neighbours, and a retriever. */

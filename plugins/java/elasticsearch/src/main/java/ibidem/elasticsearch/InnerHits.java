@@ -3,7 +3,6 @@ package ibidem.elasticsearch;
 import ibidem.core.InnerHitParts;
 import java.util.HashMap;
 import java.util.Map;
-import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.InnerHitContextBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.search.retriever.RetrieverBuilder;
@@ -30,7 +29,7 @@ record InnerHits(NamedXContentRegistry parsers) {
         if (!areIn(query)) {
             return query;
         }
-        return json().read(InnerHitParts.drop(json().map(query)), AbstractQueryBuilder::parseTopLevelQuery);
+        return json().query(InnerHitParts.drop(json().map(query)));
     }
 
     /** Returns a copy of a retriever, which the search that it goes into may change. */

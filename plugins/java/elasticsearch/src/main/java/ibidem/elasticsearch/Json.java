@@ -6,6 +6,8 @@ import java.util.Map;
 import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.xcontent.LoggingDeprecationHandler;
 import org.elasticsearch.common.xcontent.XContentHelper;
+import org.elasticsearch.index.query.AbstractQueryBuilder;
+import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.search.retriever.RetrieverBuilder;
 import org.elasticsearch.search.retriever.RetrieverParserContext;
 import org.elasticsearch.usage.SearchUsage;
@@ -27,8 +29,12 @@ record Json(NamedXContentRegistry parsers) {
         T parse(XContentParser parser) throws IOException;
     }
 
+    String text(ToXContent part) {
+        return Strings.toString(part);
+    }
+
     Map<String, Object> map(ToXContent part) {
-        return map(Strings.toString(part));
+        return map(text(part));
     }
 
     Map<String, Object> map(String part) {
@@ -46,6 +52,10 @@ record Json(NamedXContentRegistry parsers) {
         } catch (IOException unread) {
             throw new UncheckedIOException(unread);
         }
+    }
+
+    QueryBuilder query(Object part) {
+        return read(part, AbstractQueryBuilder::parseTopLevelQuery);
     }
 
     /** Reads a retriever of a kind that the nodes have read before. */

@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.core.Refusal;
 import ibidem.core.Request;
 import java.util.List;
 import java.util.Map;
@@ -70,10 +69,6 @@ final class DedupeFilter implements ActionFilter {
         if (dedupe == null) {
             chain.proceed(task, action, (Q) search, listener);
             return;
-        }
-        Refusal refusal = Refusals.of(search);
-        if (refusal != null) {
-            throw refusal.exception();
         }
         DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(search, dedupe.window());
         Searches searches = new Searches(nodes.get(), ledgers, deep, dedupe, task);

@@ -1,6 +1,8 @@
 package ibidem.opensearch;
 
+import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
+import ibidem.core.Request;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -80,6 +82,18 @@ final class Engine {
     static SearchSourceBuilder begin(SearchSourceBuilder search) {
         return new SearchSourceBuilder();
     }
+
+    static SearchSourceBuilder copy(SearchSourceBuilder search) {
+        return search.shallowCopy().searchPipelineSource(search.searchPipelineSource()); // which its own copy lacks
+    }
+
+    /** Returns the most hits that a search ranks, where no retriever says how many. */
+    static int deepenRetriever(SearchSourceBuilder search, SearchSourceBuilder copy, RankingDepth depth, Json json) {
+        return Request.DEEPEST;
+    }
+
+    /** Does nothing: a search for nearest neighbours is a query here. */
+    static void deepenNearest(SearchSourceBuilder source, RankingDepth depth, Json json) {}
 
     /** Adds nothing: a search for nearest neighbours is a query here. */
     static void addRanking(

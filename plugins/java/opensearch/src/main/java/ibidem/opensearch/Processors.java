@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.core.Refusal;
 import ibidem.core.Request;
 import ibidem.core.UsageException;
 import java.util.HashMap;
@@ -75,10 +74,6 @@ final class Processors {
 
         private SearchRequest window(
                 SearchRequest request, Request dedupe, boolean asksItself, PipelineProcessingContext context) {
-            Refusal refusal = Refusals.of(request);
-            if (refusal != null) {
-                throw refusal.exception();
-            }
             Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
             DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(request, dedupe.window());
             Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, dedupe, task, asksItself);
