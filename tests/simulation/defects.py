@@ -145,7 +145,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(Follower, "_follow_changes", _reads_decisions_again),
         "lead groups of their own, and are duplicates",
         "DECISIONS",
-        390,
+        5955,
     ),
     "followers of a lead are forgotten": Defect(
         lambda: patch.object(settle.Settler, "_successions", lambda *_: []), "a group has no lead"
