@@ -35,7 +35,12 @@ def stopped(by: KeyboardInterrupt) -> IbidemError:
         (Permanent("the disk is full", "make room"), 1, "the disk is full; make room"),
         (Unavailable("it does not answer"), 1, "it does not answer"),
         (Refused(Refusal("a.jsonl:3", "x", "date", "'soon' is none")), 3, "a.jsonl:3: document 'x', field 'date'"),
-        (FileNotFoundError(2, "No such file or directory", "gone.csv"), 1, "gone.csv: No such file or directory"),
+        (
+            FileNotFoundError(2, "No such file or directory", "gone.csv"),
+            1,
+            "gone.csv: No such file or directory; correct the name, or create the folder",
+        ),
+        (OSError(5, "Input/output error", "disk.csv"), 1, "disk.csv: Input/output error\n"),
         (KeyboardInterrupt(), 130, "interrupted"),
         (stopped(KeyboardInterrupt()), 130, "run 7 was stopped"),
         (Sigterm(), 143, "interrupted"),

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.comparison.compare import compare
-from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.explanations import reason, remarks
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from support.books import page
@@ -96,3 +96,11 @@ def test_two_that_are_named_are_in_one_sentence() -> None:
     why = {"signature": "pages", "relation": "part_of", **PLACES}
     assert reason(why, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
     assert reason({**why, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"
+
+
+def test_the_remedy_stands_beside_the_hits_without_signatures_whatever_else_is_counted() -> None:
+    account = {"unsigned": 2, "unsettled": 1, "documents": {"in_window": 2}}
+    assert list(remarks(account)) == [
+        "2 without signatures (ibidem backfill signs what an index holds)",
+        "1 not grouped yet",
+    ]

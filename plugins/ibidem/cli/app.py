@@ -14,6 +14,7 @@ An error is one message on standard error and an exit code:
 | 141 | the reader of the output went away (a closed pipe) |
 """
 
+import errno
 import gc
 import os
 import signal
@@ -88,10 +89,22 @@ def say(message: str) -> None:
     sys.stderr.write(f"ibidem: {name_options(message)}\n")
 
 
+FILE_REMEDIES = {
+    errno.ENOENT: "correct the name, or create the folder",
+    errno.ENOTDIR: "correct the name: a part of it is a file, not a folder",
+    errno.EISDIR: "give the name of a file, not of a folder",
+    errno.EACCES: "change its permissions, or give another name",
+    errno.EROFS: "give a name on a disk that can be written",
+    errno.ENOSPC: "free space on the disk",
+}
+"""By the number of a system error."""
+
+
 def file_error(error: OSError) -> str:
-    """Return a message that names the file and the error."""
+    """Return a message that names the file, the error and, where there is one, the remedy."""
     name = f"{error.filename}: " if error.filename else ""
-    return f"{name}{error.strerror or error}"
+    remedy = f"; {FILE_REMEDIES[error.errno]}" if error.errno in FILE_REMEDIES else ""
+    return f"{name}{error.strerror or error}{remedy}"
 
 
 def silence_output() -> None:

@@ -263,9 +263,7 @@ def account_line(response: Response, first: int) -> str:
         parts = [f"{format_count(match_count, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
     if account["mode"] == "off":
         parts = [format_count(match_count, "result") if match_count else "no results"]
-    parts += [f"{account[name]:,} {words}" for name, words in REMARKS.items() if account.get(name)]
-    if account.get("unsigned") and account["unsigned"] == documents["in_window"]:
-        parts[-1] += " (ibidem backfill signs what an index holds)"
+    parts += remarks(account)
     if account.get("capped"):
         parts.append(f"look-up limited for {format_count(len(account['capped']), 'lead')}")
     if account.get("limited"):
@@ -320,6 +318,19 @@ REMARKS = {
     "mixed_tables": "signed with another idf table",
     "unsettled": "not grouped yet",
     "without_document": "without a document or a text",
-    "families": "families of mails and attachments",
 }
 """Counts of the account that are named when they are not zero."""
+
+
+def remarks(account: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the counts of an account that are named when they are not zero.
+
+    >>> list(remarks({"unsigned": 1, "unsettled": 2, "families": 1, "documents": {"in_window": 2}}))
+    ['1 without signatures', '2 not grouped yet', '1 family of mails and attachments']
+    """
+    for name, words in REMARKS.items():
+        if count := account.get(name):
+            is_all = name == "unsigned" and count == account["documents"]["in_window"]
+            yield f"{count:,} {words}{' (ibidem backfill signs what an index holds)' if is_all else ''}"
+    if families := account.get("families"):
+        yield f"{format_count(families, 'family', 'families')} of mails and attachments"

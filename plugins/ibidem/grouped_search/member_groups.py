@@ -63,6 +63,6 @@ def member_stats(window: Window, request: DedupeRequest) -> Mapping[str, object]
     rows = range(window.ranked)
     placed = sum(bool(members.set_name(row)) for row in rows)
     stats: dict[str, object] = {"placed": placed}
-    if request.membership == "thread":
+    if request.membership == "thread" and placed:
         stats["families"] = members.families(rows)
     return stats if placed or not window.ranked else stats | {"remedy": COMMANDS[request.membership]}
