@@ -135,14 +135,14 @@ class MemoryTarget(WriteTarget):
     __slots__ = ()
 
     @override
-    def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
+    def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         link: Link = self.cluster  # type: ignore[assignment]
         if not ids:
             return {}
         found = link.call(lambda: [(id_, link.cluster.resolve(self.index).get(id_)) for id_ in ids], "standing")
-        return {id_: self._standing(each) for id_, each in found if each is not None}
+        return {id_: self._stored_version(each) for id_, each in found if each is not None}
 
-    def _standing(self, each: Stored) -> StoredVersion:
+    def _stored_version(self, each: Stored) -> StoredVersion:
         document = each.record.document
         group = each.group if each.lead else ""
         return StoredVersion(each.version, each.record.digest, each.state, document.origin, self.index, group)

@@ -14,11 +14,11 @@ from ibidem_engines.stored_memberships import ThreadMember
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 
-MOST = 200
+MAX_DOCUMENTS = 200
 """Documents of a thread that are read."""
 
 UNDATED = 1 << 31
-MOST_ANCESTORS = 20
+MAX_ANCESTORS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ class StoredThread:
         by_id = {each.document.id: each for each in self.entries}
         found: list[Document] = []
         at = by_id.get(id_)
-        while at is not None and not at.is_attached and len(found) < MOST_ANCESTORS:
+        while at is not None and not at.is_attached and len(found) < MAX_ANCESTORS:
             at = by_id.get(at.member.parent)
             found += [at.document] if at else []
         return found
@@ -96,7 +96,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     own = next((each.thread for each in stored.values() if each.thread), None)
     if own is None:
         return None
-    ranking = engine.search(Query(filters=(Filter("thread", own.thread),)), MOST)
+    ranking = engine.search(Query(filters=(Filter("thread", own.thread),)), MAX_DOCUMENTS)
     found = [(hit.index, hit.id) for hit in ranking.hits]
     documents = {(each.index, each.document.id): each.document for each in engine.fetch(found)}
     stored = engine.run(engine.searching().memberships(list(documents)))

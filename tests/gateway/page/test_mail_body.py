@@ -1,6 +1,6 @@
 """The text of a mail as the page shows it."""
 
-from ibidem.gateway.page.mail_body import MOST_SECTIONS, shown_sections
+from ibidem.gateway.page.mail_body import MAX_SECTIONS, shown_sections
 from ibidem_engines.query import Phrase
 from ibidem_ingest.document import Document
 from support.mail_thread import MAILS, RENT, WROTE, quote
@@ -38,7 +38,7 @@ def test_a_quotation_with_a_match_is_open_and_matches_are_counted_through_the_te
 def test_what_is_no_mail_or_has_too_many_sections_is_shown_whole() -> None:
     letter = Document("a", f"Dear Sir,\n{quote(RENT)}")
     assert [text(each) for each in shown_sections(letter, (), ())] == [letter.text.rstrip("\n")]
-    many = Document("b", "> yes\nno\n" * MOST_SECTIONS, meta={"type": "mail"})
+    many = Document("b", "> yes\nno\n" * MAX_SECTIONS, meta={"type": "mail"})
     assert len(shown_sections(many, (), ())) == 1
 
 

@@ -11,7 +11,7 @@ from ibidem_engines.query import Phrase
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 
-MOST_SECTIONS = 1_000
+MAX_SECTIONS = 1_000
 """Sections of a body up to which its quotations are folded."""
 
 OPEN_LINES = 4
@@ -66,7 +66,7 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
     sections = [whole]
     if is_mail(document.meta):
         found = body_sections(document.text, [each.text for each in ancestors])
-        sections = found if 0 < len(found) <= MOST_SECTIONS else sections
+        sections = found if 0 < len(found) <= MAX_SECTIONS else sections
     matches, shown = 0, []
     for at, section in enumerate(sections):
         fragments = list(_fragments(document.text, section, phrases, matches))
