@@ -6,7 +6,7 @@ Each fault of `tests/nodes/trials.py` begins in the middle of an ingest through 
 every timeout has passed. Then the index is compared with a history of what was acknowledged in the meantime: documents,
 deletions (whose documents are submitted once more and must not come back), decisions, stored groups (their laws, and
 one plain pass) and counts. Searches by the plugin run at each node: every answer must be whole, or an error, and each
-node answers again once all is well. A page keeps the last trial of each trouble, with the commit at which it was.
+node answers again once all is well. A page shows the last trial of each trouble, with its commit.
 """
 
 import re
@@ -30,9 +30,9 @@ BROKEN = HEADINGS.index("laws broken") + 1
 """Column of a row that is split at its bars."""
 
 PLAN = (
-    "Each trouble is caused in the middle of an ingest through RabbitMQ by two workers, during deletions, manual "
-    f"decisions and searches, and lasts at least {AWAY_S:.0f} s, longer than every timeout. A law counts as broken if "
-    "the index, the summary of the run or a search response contradicts what was acknowledged."
+    "Each trouble starts while two workers ingest documents through RabbitMQ and others delete, decide and search. It "
+    f"lasts at least {AWAY_S:.0f} s, which is longer than every timeout. A law is broken if the index, the result of "
+    "the run or an answer contradicts what was acknowledged."
 )
 
 NAMES = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}

@@ -4,10 +4,10 @@
 
 A cluster of two nodes with the plugin is upgraded node by node, and documents are ingested, deleted, decided on,
 settled and searched at each stage. `ibidem backfill --into` is killed at each of its requests that change something,
-once before and once after the engine has carried it out; others write and delete; the same command is run again, and
-every document is compared. A kill whose change does not happen again is reported as missed.
-An earlier release, built from the history of the project, leaves an index and messages in the queue; this version takes
-them. The page keeps the last result of each part.
+once before and once after the engine has carried it out. Then others write and delete, the same command is given again,
+and every document is compared. A kill is reported as missed if its change did not come. An earlier release, built from
+the history of the project, leaves an index and messages in the queue, and this version processes them. A page shows
+the last run of each part.
 """
 
 import re
@@ -40,7 +40,7 @@ ENGINES: tuple[EngineName, ...] = ("opensearch", "elasticsearch")
 
 def rolling(engine: EngineName, old: str, new: str) -> Iterator[str]:
     """Upgrade a cluster node by node."""
-    yield "Two nodes with the plugin; in each stage documents are ingested, deleted, decided on, settled and searched."
+    yield "Two nodes run the plugin. At each stage documents are ingested, deleted, decided on, settled and searched."
     yield ""
     yield "| versions side by side | laws broken |"
     yield "|---|---|"
@@ -65,10 +65,10 @@ def swap(engine: EngineName) -> Iterator[str]:
             except (AssertionError, RuntimeError) as error:
                 broken.append(f"- {kill}: {str(error)[:300]}")
                 print(broken[-1], flush=True)
-    yield "Before the command is run again, others write three documents and delete two. Every document is compared."
+    yield "Before the command is given again, others write three documents and delete two. Every document is compared."
     killed = 2 * len(steps) - len(missed)
     yield f"Killed {killed} times, before and after each of {len(steps)} changes: {len(broken)} laws broken."
-    yield f"{len(missed)} kills missed their change, so they tested nothing."
+    yield f"{len(missed)} kills missed their change and tested nothing."
     yield ""
     yield "Changes: " + ", ".join(f"{times} of `{step}`" for step, times in Counter(steps).items()) + "."
     yield from ("", *broken, *missed)

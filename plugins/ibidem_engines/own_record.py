@@ -41,4 +41,7 @@ class OwnRecord:
                 self._state = state
                 return
             _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request was carried out since
-        raise Unavailable(f"record {self.key!r} is written by others all the time", "look for another process")
+        raise Unavailable(
+            f"the record {self.key!r} of the ledger {self.ledger!r} is written by others all the time",
+            "try again once the other process has ended",
+        )

@@ -41,13 +41,19 @@ def test_a_process_that_lived_long_is_started_again_at_once() -> None:
 def test_a_process_that_is_slow_to_end_does_not_outlive_a_killed_supervisor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "SECONDS_TO_END", 0.1)
 
+    ignored_reading, ignored_writing = os.pipe()
+
     def ignore() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        os.write(ignored_writing, b"1")
         while True:
             time.sleep(60)
 
     reading, writing = os.pipe()
     process = processes.fork(ignore, reading, writing)
+    os.close(ignored_writing)
+    assert os.read(ignored_reading, 1)
+    os.close(ignored_reading)
     os.close(writing)  # as the system does for a supervisor that is killed
     os.close(reading)
-    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) in {1, -signal.SIGTERM}
+    assert os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]) == 1

@@ -111,9 +111,7 @@ def wrong_groups(engine: Engine) -> Iterator[str]:
     except (AssertionError, KeyError) as error:  # a group without a lead has none to be looked up
         (*_, place) = extract_tb(error.__traceback__)
         yield f"groups break their laws: {place.line} {str(error)[:300]}"
-    expected = plain(
-        engine
-    )  # before all are settled again: in a cluster each document whose group changes is written anew
+    expected = plain(engine)  # before all are settled again, which writes each document whose group changes anew
     regroup(engine, everything=True)
     settled = groups(engine)
     yield from (

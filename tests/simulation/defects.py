@@ -105,7 +105,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(FileQueue, "get", _acknowledges_first), "are accounted for"
     ),
     "a tombstone is not read": Defect(
-        lambda: patch.object(MemoryTarget, "graves", lambda *_: {}), "is back", "DELETION"
+        lambda: patch.object(MemoryTarget, "tombstones", lambda *_: {}), "is back", "DELETION"
     ),
     "a tombstone is not looked for once more": Defect(
         lambda: patch.object(writing, "_check_tombstones", _nothing), "is back", "DELETION"
@@ -145,7 +145,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(Follower, "_follow_changes", _reads_decisions_again),
         "lead groups of their own, and are duplicates",
         "DECISIONS",
-        390,
+        5955,
     ),
     "followers of a lead are forgotten": Defect(
         lambda: patch.object(settle.Settler, "_successions", lambda *_: []), "a group has no lead"

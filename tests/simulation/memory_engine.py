@@ -13,6 +13,7 @@ from ibidem_core.address import Fields
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.bulk import Action, ActionOutcome
+from ibidem_engines.cluster.state_store import CHANGEABLE, put_in_place
 from ibidem_engines.cluster.stored_version import StoredVersion
 from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
@@ -29,7 +30,6 @@ from ibidem_engines.engine import (
     SignatureLookup,
     StoredDocument,
 )
-from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_engines.requests import RequestFlow, answered
@@ -59,6 +59,9 @@ class MemoryLedgers:
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep records."""
+        if ledger in CHANGEABLE and entries:
+            put_in_place(self, self._link.label, ledger, entries)
+            return
         bodies = {key: orjson.dumps(entry) for key, entry in entries.items()}
         if bodies:
             self._link.call(lambda: self._of(ledger).update(bodies), f"put {ledger} {', '.join(bodies)}")
@@ -132,22 +135,17 @@ class MemoryTarget(WriteTarget):
     __slots__ = ()
 
     @override
-    def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
+    def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         link: Link = self.cluster  # type: ignore[assignment]
         if not ids:
             return {}
         found = link.call(lambda: [(id_, link.cluster.resolve(self.index).get(id_)) for id_ in ids], "standing")
-        return {id_: self._standing(each) for id_, each in found if each is not None}
+        return {id_: self._stored_version(each) for id_, each in found if each is not None}
 
-    def _standing(self, each: Stored) -> StoredVersion:
+    def _stored_version(self, each: Stored) -> StoredVersion:
         document = each.record.document
         group = each.group if each.lead else ""
         return StoredVersion(each.version, each.record.digest, each.state, document.origin, self.index, group)
-
-    @override
-    def graves(self, ids: Sequence[str]) -> dict[str, int]:
-        stones = read_entries(self.ledgers.get_keys("tombstones", list(ids)).items(), Tombstone.from_record)
-        return {id_: stone.version for id_, stone in stones}
 
     @override
     def source(self, record: Record, values: object = None, stored_version: StoredVersion | None = None) -> bytes:

@@ -7,7 +7,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -30,7 +30,7 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
 """Type of an error when no server named one."""
 
 BROKEN_SHARD = "refresh_failed_engine_exception"
-"""In the failures of a refresh: the shard cannot write, as without the library of its compression."""
+"""Type of the reason of a failed refresh: the shard cannot write, as without the library of its compression."""
 
 
 class Failure(Exception):
@@ -206,7 +206,18 @@ def _shards_kind(answer: object) -> str:
     shards = answer.get("_shards") if isinstance(answer, Mapping) else None
     if not isinstance(shards, Mapping):
         return ""
-    return "" if BROKEN_SHARD in str(shards.get("failures")) else SHARDS
+    failures = shards.get("failures")
+    reasons = (
+        [each.get("reason") for each in failures if isinstance(each, Mapping)] if isinstance(failures, list) else ()
+    )
+    return "" if any(BROKEN_SHARD in _types(each) for each in reasons) else SHARDS
+
+
+def _types(cause: object) -> Iterator[object]:
+    """Yield the type of a cause, and of what caused it."""
+    while isinstance(cause, Mapping):
+        yield cause.get("type")
+        cause = cause.get("caused_by")
 
 
 def _reason(text: object, secret_values: Collection[str]) -> str:

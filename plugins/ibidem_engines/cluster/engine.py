@@ -16,7 +16,7 @@ from ibidem_engines.cluster import ledger_search as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.groups import ClusterGroups
-from ibidem_engines.cluster.health import PASSED_OVER, check_cluster, field_issue
+from ibidem_engines.cluster.health import OK_STATUSES, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cluster.memberships import ClusterMemberships
@@ -181,7 +181,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
     @override
     def health_issues(self) -> list[HealthIssue]:
         issue = self.run(field_issue(self.index, self.fields))
-        found = self.run(layout.read_layout(self.index, passed_over=PASSED_OVER))
+        found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
         names = found.names(self.index)
         issues = [*check_cluster(self._cluster, names.sources), *ledger_index.issues(self._cluster, names.sources)]
         if names.indices and not any(each.stops for each in issues):

@@ -9,7 +9,7 @@ from ibidem_engines.disk import disk_issue, is_full
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 
-PASSED_OVER = (403, 404, 400)
+OK_STATUSES = (403, 404, 400)
 """Statuses of those who may not look, and of servers that do not know what is asked."""
 
 MAX_SOURCES = 25
@@ -60,7 +60,7 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
 def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     """Ask the server why the first shard of an index is unassigned."""
     body = {"index": index, "shard": 0, "primary": True}
-    request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=PASSED_OVER)
+    request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=OK_STATUSES)
     answer = cluster.hold(answer_to(request))
     info = answer.get("unassigned_info", {})
     reasons = [
@@ -98,7 +98,7 @@ def _has_disk_threshold(cluster: ClusterClient) -> bool:
 
 
 def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
-    return cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=PASSED_OVER)))
+    return cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=OK_STATUSES)))
 
 
 FORBIDDEN_OR_MISSING = (403, 404)

@@ -103,19 +103,19 @@ def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
 
 
 def read_layout(
-    index: str, params: Mapping[str, str] | None = None, passed_over: tuple[int, ...] = (MISSING,), *, text: str = ""
+    index: str, params: Mapping[str, str] | None = None, ok_statuses: tuple[int, ...] = (MISSING,), *, text: str = ""
 ) -> RequestFlow[Layout]:
     """Read the layout of the indexes of one or several names.
 
     Args:
         index: Names, parted by commas; empty for all.
         params: Which of the names may be missing, as a search says it.
-        passed_over: Statuses that mean that nothing is there, or nothing that may be looked at.
+        ok_statuses: Statuses that mean that nothing is there, or nothing that may be looked at.
         text: As in `read`.
     """
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
-    answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=passed_over)
+    answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=ok_statuses)
     metadata = {name: _own_meta(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())

@@ -22,7 +22,7 @@ SLICE = 1_000
 FORBIDDEN = 403
 MAYBE = {"ignore_unavailable": "true"}
 THERE = {**WHOLE, **MAYBE}
-PASSED_OVER = frozenset(("index_not_found_exception", "security_exception"))
+ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
 """Types of errors of a ledger that is not there, or may not be read."""
 
 UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
@@ -172,11 +172,9 @@ def _search_error(answer: Mapping[str, Any]) -> Exception:
     return failure
 
 
-def read_keys(
-    sources: Sequence[str], ledger: Ledger, keys: Sequence[str], *, only_keys: bool = False
-) -> RequestFlow[list[StoredRecord]]:
+def read_keys(sources: Sequence[str], ledger: Ledger, keys: Sequence[str]) -> RequestFlow[list[StoredRecord]]:
     """Read the current records of some keys under each name, if they exist and are readable."""
-    docs = yield from get_docs(sources, ledger, keys, "key" if only_keys else "")
+    docs = yield from get_docs(sources, ledger, keys, "")
     return [stored_record(each, ledger) for each in docs if each.get("found")]
 
 
@@ -189,7 +187,7 @@ def get_docs(
     answer = (yield ApiRequest("POST", "/_mget", params, {"docs": docs}))["docs"]
     for each in answer:
         failure = build_failure(503, each) if "error" in each else None
-        if failure is not None and failure.kind not in PASSED_OVER:
+        if failure is not None and failure.kind not in ABSENT_KINDS:
             raise failure
     found: list[Mapping[str, Any]] = answer
     return found

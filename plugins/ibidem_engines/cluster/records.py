@@ -1,13 +1,13 @@
 """Records next to the index, one small index for each ledger."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, product
 from typing import Any
 
 import orjson
 
-from ibidem_core.errors import Permanent, Unavailable
+from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import is_failure, refresh_index
@@ -26,6 +26,7 @@ from ibidem_engines.cluster.ledger_search import (
     search_ledger,
     stored_record,
 )
+from ibidem_engines.cluster.state_store import CHANGEABLE, contention_error, put_in_place
 from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import HealthIssue, Ledger, RecordState
 from ibidem_engines.index_names import IndexNames, StoredRecord
@@ -37,6 +38,9 @@ NAMES_AT_ONCE = 25
 
 READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets", "tags"))
 """Ledgers that searches read and people write: made visible as they are written, the others as they are read."""
+
+Place = tuple[str, str]
+"""The name next to which a record is stored, and its key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,40 +76,25 @@ class LedgerStore:
 
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
-            Unavailable: A decision is written by others all the time.
+            Unavailable: One of them is written by others all the time.
         """
-        replaced = self._replaced(ledger, entries)
         name = ledger_index(self.names.home, ledger)
-        if ledger == "overrides":
-            self._put_decisions(entries)
-            run(self.cluster, replaced)
+        replaced = self._replaced(ledger, entries)
+        if ledger in CHANGEABLE:
+            put_in_place(self, self.cluster.label, ledger, entries)
         else:
             actions = [Action("index", name, record_id(key), _as_body(key, entry)) for key, entry in entries.items()]
             self._write(ledger, actions)
+        self._delete(ledger, replaced)
         if ledger in READ_OFTEN:
-            for each in {name, *(action.index for action in replaced)}:
+            for each in {name, *(ledger_index(source, ledger) for source, _ in replaced)}:
                 refresh_index(self.cluster, each, **MAYBE)
-
-    def _put_decisions(self, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Store decisions in place of those that are there: a request that is carried out late undoes no later one."""
-        keys = list(entries)
-        for _ in range(ATTEMPTS):
-            _, states = self.read_states("overrides", keys)
-            keys = self.put_onto("overrides", {key: entries[key] for key in keys}, states)
-            if not keys:
-                return
-        raise Unavailable(
-            f"{self.cluster.label}: the decision {keys[0]} is written by others all the time",
-            "look for another process",
-        )
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
         """Read current records by key, and sequence number and primary term of those that a write replaces."""
-        sources = self.names.sources
-        docs = self.cluster.hold(get_docs(sources, ledger, keys, "")) if keys else []
-        found = [stored_record(each, ledger) for each in docs if each.get("found")]
-        at_home = docs[sources.index(self.names.home) :: len(sources)]
-        states = {key: _state(each) for key, each in zip(keys, at_home, strict=True) if each.get("found")}
+        docs = self._find(ledger, keys)
+        found = [stored_record(each, ledger) for each in docs.values()]
+        states = {key: _state(each) for (source, key), each in docs.items() if source == self.names.home}
         return self.names.own_records(ledger, found), states
 
     def put_onto(
@@ -160,17 +149,20 @@ class LedgerStore:
             repair(self.cluster, [self.names.home])
         return outcomes
 
-    def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> list[Action]:
-        """Remove decisions on the same pairs that are stored under other names of the index."""
+    def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
+        """Find decisions on the same pairs that are stored under other names of the index."""
         if ledger != "overrides":
-            return []
+            return set()
+        return self._places(ledger, keys) - set(product([self.names.home], keys))
+
+    def _places(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
+        """Find where records of some keys are: those of decisions name indexes, which may have several names."""
+        if ledger != "overrides":
+            return set(product(self.names.sources, keys))
         wanted = set(keys)
-        home = self.names.home
-        return [
-            self._deletion(ledger, each)
-            for each in self._stored(ledger, "")
-            if self.names.raw_keys(ledger, wanted, [each]) and not (each.source == home and each.key in wanted)
-        ]
+        return {
+            (each.source, each.key) for each in self._stored(ledger, "") if self.names.raw_keys(ledger, wanted, [each])
+        }
 
     def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:
         """Read records in slices; a foreign index without ledgers has none."""
@@ -217,7 +209,7 @@ class LedgerStore:
 
     def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
         """Remove records next to the names under which they are stored; missing ones are skipped."""
-        run(self.cluster, [self._deletion(ledger, each) for each in records])
+        self._delete(ledger, {(each.source, each.key) for each in records})
 
     def issues(self) -> Iterator[HealthIssue]:
         """Yield the problems of the names in records."""
@@ -251,18 +243,29 @@ class LedgerStore:
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records under every name of the index; returns how many existed."""
-        wanted = list(dict.fromkeys(keys))
-        if ledger == "overrides":
-            stored = [each for each in self._stored(ledger, "") if self.names.raw_keys(ledger, wanted, [each])]
-        else:
-            parts = [wanted[start : start + SLICE] for start in range(0, len(wanted), SLICE)]
-            flows = (read_keys(self.names.sources, ledger, part, only_keys=True) for part in parts)
-            stored = [each for flow in flows for each in self.cluster.hold(flow)]
-        outcomes = run(self.cluster, [self._deletion(ledger, each) for each in stored])
+        deleted = self._delete(ledger, self._places(ledger, list(keys)))
         if ledger in READ_OFTEN:
-            for source in {each.source for each in stored}:
+            for source in {source for source, _ in deleted}:
                 refresh_index(self.cluster, ledger_index(source, ledger), **MAYBE)
-        return len({each.key for each, outcome in zip(stored, outcomes, strict=True) if outcome.status != MISSING})
+        return len({key for _, key in deleted})
+
+    def _delete(self, ledger: Ledger, places: Collection[Place]) -> set[Place]:
+        """Remove records, as they are: a request that is carried out late removes no later one.
+
+        Returns:
+            Where there were any.
+
+        Raises:
+            Unavailable: Others write one of them all the time.
+        """
+        remaining, deleted = set(places), set[Place]()
+        for _ in range(ATTEMPTS):
+            docs = self._find_at(ledger, remaining)
+            deleted |= self._delete_as_read(ledger, docs)
+            remaining = docs.keys() - deleted
+            if not remaining:
+                return deleted
+        raise contention_error(self.cluster.label, ledger, min(remaining)[1])
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         """Remove records that have not changed since they were read, under every index name; returns how many."""
@@ -273,15 +276,29 @@ class LedgerStore:
         )
 
     def _delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        docs = self.cluster.hold(get_docs(self.names.sources, ledger, list(entries), ""))
-        found = [(stored_record(each, ledger), _state(each)) for each in docs if each.get("found")]
-        same = [(each, state) for each, state in found if each.key in entries and each.entry == entries[each.key]]
-        outcomes = run(self.cluster, [replace(self._deletion(ledger, each), state=state) for each, state in same])
-        kept = (CONFLICT, MISSING)
-        return len({each.key for (each, _), result in zip(same, outcomes, strict=True) if result.status not in kept})
+        docs = self._find(ledger, list(entries))
+        same = {place: each for place, each in docs.items() if stored_record(each, ledger).entry == entries[place[1]]}
+        return len({key for _, key in self._delete_as_read(ledger, same)})
 
-    def _deletion(self, ledger: Ledger, record: StoredRecord) -> Action:
-        return Action("delete", ledger_index(record.source, ledger), record_id(record.key))
+    def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Mapping[str, Any]]:
+        """Read the documents of some keys, or one of their fields, by their places; missing ones are omitted."""
+        docs = self.cluster.hold(get_docs(self.names.sources, ledger, keys, field_name)) if keys else []
+        places = ((source, key) for key in keys for source in self.names.sources)
+        return {place: each for place, each in zip(places, docs, strict=True) if each.get("found")}
+
+    def _find_at(self, ledger: Ledger, places: Collection[Place]) -> dict[Place, Mapping[str, Any]]:
+        keys = sorted({key for _, key in places})
+        parts = (self._find(ledger, keys[start : start + SLICE], "key") for start in range(0, len(keys), SLICE))
+        return {place: each for part in parts for place, each in part.items() if place in places}
+
+    def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Mapping[str, Any]]) -> set[Place]:
+        """Remove records that are still as they were read; returns where they were."""
+        actions = [
+            Action("delete", ledger_index(source, ledger), record_id(key), state=_state(each))
+            for (source, key), each in docs.items()
+        ]
+        outcomes = run(self.cluster, actions)
+        return {place for place, each in zip(docs, outcomes, strict=True) if each.status not in (CONFLICT, MISSING)}
 
     def _refresh(self, ledger: Ledger) -> None:
         """Make all records visible, including readable ones under other names of the index."""

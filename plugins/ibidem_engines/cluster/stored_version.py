@@ -43,7 +43,7 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
     stored_versions: dict[str, StoredVersion] = {}
     parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
     for each in get_many(cluster, indices, ids, parts):
-        known = stored_versions.setdefault(each["_id"], _standing(each))
+        known = stored_versions.setdefault(each["_id"], _stored_version(each))
         if known.index != each["_index"]:
             stored_versions[each["_id"]] = replace(known, others=(*known.others, each["_index"]))
     return stored_versions
@@ -71,7 +71,7 @@ def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
             raise to_engine_error(build_failure(503, each), place)
 
 
-def _standing(document: Mapping[str, Any]) -> StoredVersion:
+def _stored_version(document: Mapping[str, Any]) -> StoredVersion:
     own_fields = document.get("_source", {}).get("ibidem", {})
     state = document["_seq_no"], document["_primary_term"]
     return StoredVersion(

@@ -65,14 +65,14 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, beats: bool
     remaining = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
-        stored_versions = target.standing(remaining)
+        stored_versions = target.stored_versions(remaining)
         versions = {id_: _version_of_deletion(stored_versions.get(id_), version, beats=beats) for id_ in remaining}
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
         _bury(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
-        conflicts |= target.standing([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
+        conflicts |= target.stored_versions([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
         for id_ in remaining:
             if id_ not in conflicts:
                 outcomes[id_] = _outcome_of_deletion(id_, fates[id_], stored_versions.get(id_), version)
@@ -93,9 +93,9 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
     sent_again, first_round = target.cluster.resend_count, 1 if target.reads_first else 0
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
-        tombstones = target.graves(ids)
+        tombstones = target.tombstones(ids)
         # A document that was deleted may be there all the same: written by an earlier try whose answer was lost.
-        stored_versions = target.standing(ids if turn else list(tombstones))
+        stored_versions = target.stored_versions(ids if turn else list(tombstones))
         retry = turn > 1 or target.cluster.resend_count > sent_again
         decisions = {
             position: _decide(each.record, stored_versions.get(each.id), tombstones.get(each.id), retry=retry)
@@ -221,7 +221,7 @@ def _check_tombstones(
     indexed_positions = {
         outcomes[position].id: position for position in positions if outcomes[position].status is WriteStatus.INDEXED
     }
-    buried = target.graves(list(indexed_positions))
+    buried = target.tombstones(list(indexed_positions))
     stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
     _delete_own_writes(target, {id_: ready[indexed_positions[id_]].record for id_ in stale})
     for id_, version in stale.items():
@@ -240,7 +240,7 @@ def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> No
     """
     remaining = list(records)
     for turn in range(ROUNDS if remaining else 0):
-        stored_versions = target.standing(remaining)
+        stored_versions = target.stored_versions(remaining)
         own_writes = [id_ for id_ in remaining if id_ in stored_versions and _is_of(stored_versions[id_], records[id_])]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
         remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]

@@ -74,7 +74,7 @@ class WriteTarget:
         """Serialize a record as JSON."""
         return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, stored_version))
 
-    def standing(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
+    def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         """Read the stored versions of some ids."""
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
@@ -83,7 +83,7 @@ class WriteTarget:
         """Whether a write must read first: with several indexes only that shows where a document is."""
         return len(self.indices) > 1 or not self.mode.expects_new
 
-    def graves(self, ids: Sequence[str]) -> dict[str, int]:
+    def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
         """Read the tombstone versions of some ids."""
         return tombstone_versions(self.ledgers.get_keys("tombstones", ids))
 

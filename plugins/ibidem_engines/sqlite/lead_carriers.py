@@ -78,7 +78,7 @@ class LeadCarriers:
         self._cache: OrderedDict[str, _Carriers] = OrderedDict()
         self._size = 0
 
-    def upto(self, place: int) -> "LeadCarriers":
+    def until(self, place: int) -> "LeadCarriers":
         """Set the last position to look up to, inside an open transaction."""
         if place < self.last:
             self._cache.clear()
@@ -87,7 +87,7 @@ class LeadCarriers:
         return self
 
     def find_shared(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
-        """Return the positions that have at least `count` of some values; None if there are too many.
+        """Return the positions that have at least `min_shared` of some values; None if there are too many.
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
         too many.

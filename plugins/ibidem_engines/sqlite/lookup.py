@@ -89,7 +89,7 @@ class Finder:
             questions = self._worth_asking(searches, last_lead)
             own_places = self._own_places({searches[each.position].own_id for each in questions})
             allowed_places = None if query is None else matching_places(self._file, query)
-            carriers = None if last_lead is None else self._carriers.upto(last_lead)
+            carriers = None if last_lead is None else self._carriers.until(last_lead)
             if last_lead is not None:
                 questions = self._among_postings(answers, questions, searches, last_lead)
             look_up = _LookUp(self._file, allowed_places, carriers)

@@ -145,11 +145,11 @@ class _StoredState:
 
     Args:
         documents: The documents.
-        graves: The versions of tombstones.
+        tombstones: The versions of tombstones.
     """
 
     documents: Mapping[str, _StoredVersion]
-    graves: Mapping[str, int]
+    tombstones: Mapping[str, int]
 
     @classmethod
     def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_StoredState":
@@ -163,8 +163,8 @@ class _StoredState:
         """Return why a version is too old to be written; empty if it is not."""
         if name in self.documents and self.documents[name].version > version:
             return f"version {version} is older than the one in the index, {self.documents[name].version}"
-        if name in self.graves and self.graves[name] >= version:
-            return f"version {version} was deleted with version {self.graves[name]}"
+        if name in self.tombstones and self.tombstones[name] >= version:
+            return f"version {version} was deleted with version {self.tombstones[name]}"
         return ""
 
     def outcome(self, record: Record) -> Outcome:
@@ -235,7 +235,7 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
             [standing.documents[name].place for name, each in outcomes.items() if each.status is WriteStatus.DELETED],
         )
         written_names = [name for name, each in outcomes.items() if each.status is not WriteStatus.STALE]
-        newer = [name for name in written_names if standing.graves.get(name, versions[name]) <= versions[name]]
+        newer = [name for name in written_names if standing.tombstones.get(name, versions[name]) <= versions[name]]
         tables.put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
     return [outcomes[name] for name in ids]
 
@@ -258,7 +258,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
         outcomes[each.position] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.position].previous_version)
     unchanged = [each.record for each in ready if outcomes[each.position].status is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
-    if standing.graves:
+    if standing.tombstones:
         tables.remove(file, "tombstones", [each.id for each in inserts])
     return outcomes
 

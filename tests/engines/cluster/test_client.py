@@ -113,11 +113,32 @@ def test_a_refresh_in_which_a_copy_took_no_part_may_be_tried_again() -> None:
     assert "operation primary term [1] is too old" in str(error)
 
 
-def test_a_refresh_that_failed_in_its_shard_is_not_tried_again() -> None:
+@pytest.mark.parametrize(
+    "reason",
+    [
+        {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"},
+        {"type": "exception", "caused_by": {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"}},
+    ],
+)
+def test_a_refresh_that_failed_in_its_shard_is_not_tried_again(reason: object) -> None:
     """Its shard is given up by then, and a second refresh waits for it in vain."""
-    reason = {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"}
     shards = {"total": 1, "successful": 0, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
     assert isinstance(to_engine_error(build_failure(500, {"_shards": shards}), "here"), Permanent)
+
+
+@pytest.mark.parametrize(
+    "failures",
+    [
+        [{"shard": 0, "reason": {"type": "illegal_state_exception", "reason": "no refresh_failed_engine_exception"}}],
+        [{"shard": 0, "index": "refresh_failed_engine_exception", "reason": {"type": "illegal_state_exception"}}],
+        [{"shard": 0, "reason": "refresh_failed_engine_exception"}, "refresh_failed_engine_exception"],
+        "refresh_failed_engine_exception",
+        None,
+    ],
+)
+def test_only_the_type_of_a_failure_says_that_a_shard_is_broken(failures: object) -> None:
+    failure = build_failure(500, {"_shards": {"total": 1, "successful": 0, "failed": 1, "failures": failures}})
+    assert isinstance(to_engine_error(failure, "here"), Unavailable)
 
 
 class Script:

@@ -1,9 +1,11 @@
-"""A manual decision is as it was said last, whatever a node carries out late."""
+"""What people decide or save is as it was said last, whatever a node carries out late."""
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from unittest.mock import patch
 
+import orjson
 import pytest
 
 from ibidem_core.errors import Unavailable
@@ -13,6 +15,7 @@ from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Ledger
 from ibidem_engines.own_record import ATTEMPTS
 from ibidem_engines.stored_overrides import load_overrides
 from servers.indices import remove_indices
@@ -41,24 +44,67 @@ def decided(engine: ClusterEngine) -> list[Verdict]:
     return [word.verdict for word in load_overrides(engine)]
 
 
-@pytest.mark.parametrize("before", [(), ("not",), ("not", "same")])
-def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
-    engine: ClusterEngine, before: Sequence[Verdict]
-) -> None:
+@contextmanager
+def unheard() -> Iterator[list[tuple[ClusterClient, Sequence[Action]]]]:
+    """Hold back what is sent, as a node does that nobody hears; nothing answers."""
     late: list[tuple[ClusterClient, Sequence[Action]]] = []
 
     def lost(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
         late.append((cluster, actions))
         raise Unavailable("it did not answer in time", "")
 
+    with patch.object(records, "run", lost), pytest.raises(Unavailable):
+        yield late
+
+
+@pytest.mark.parametrize("before", [(), ("not",), ("not", "same")])
+def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
+    engine: ClusterEngine, before: Sequence[Verdict]
+) -> None:
     for each in before:
         decide(engine, each)
-    with patch.object(records, "run", lost), pytest.raises(Unavailable):
+    with unheard() as late:
         decide(engine, "not")
     decide(engine, "not")
     decide(engine, "same")
     assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
     assert decided(engine) == ["same"]
+
+
+@pytest.mark.parametrize("ledger", ["presets", "alerts"])
+def test_a_preset_or_alert_that_is_saved_late_undoes_no_later_one(engine: ClusterEngine, ledger: Ledger) -> None:
+    engine.put_records(ledger, {"mine": {"at": 1}})
+    with unheard() as late:
+        engine.put_records(ledger, {"mine": {"at": 2}})
+    engine.put_records(ledger, {"mine": {"at": 3}})
+    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
+    assert engine.get_record(ledger, "mine") == {"at": 3}
+
+
+@pytest.mark.parametrize("ledger", ["overrides", "presets", "tags", "alerts", "dead"])
+def test_a_removal_that_is_carried_out_late_removes_no_later_record(engine: ClusterEngine, ledger: Ledger) -> None:
+    engine.put_records(ledger, {"mine": {"at": 1}})
+    with unheard() as late:
+        engine.delete_records(ledger, ["mine"])
+    assert engine.delete_records(ledger, ["mine", "never"]) == 1
+    engine.put_records(ledger, {"mine": {"at": 2}})
+    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
+    assert engine.get_record(ledger, "mine") == {"at": 2}
+
+
+def test_a_record_that_others_write_while_it_is_removed_is_removed_all_the_same(engine: ClusterEngine) -> None:
+    writes = [{"at": 2}, {"at": 3}]
+
+    def meanwhile(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
+        if writes:
+            run(cluster, [Action("index", actions[0].index, actions[0].id, orjson.dumps({"entry": writes.pop()}))])
+        return run(cluster, actions)
+
+    engine.put_records("dead", {"mine": {"at": 1}, "other": {"at": 1}})
+    with patch.object(records, "run", meanwhile):
+        assert engine.delete_records("dead", ["mine", "other"]) == 2
+    assert not writes
+    assert list(engine.get_records("dead")) == []
 
 
 def test_a_decision_that_was_carried_out_though_it_was_not_answered_is_in_the_way_of_none(
@@ -83,4 +129,9 @@ def test_a_decision_that_others_write_all_the_time_is_given_up(engine: ClusterEn
 
     with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="written by others all the time"):
         decide(engine, "not")
+    assert len(tries) == ATTEMPTS
+    tries.clear()
+    decide(engine, "not")
+    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="written by others all the time"):
+        engine.delete_records("overrides", [key for key, _ in engine.get_records("overrides")])
     assert len(tries) == ATTEMPTS

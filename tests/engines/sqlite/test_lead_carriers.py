@@ -50,7 +50,7 @@ def test_every_lead_that_carries_enough_values_is_found_whatever_was_looked_up_b
     """A value with too many carriers gives no result without other values."""
     carriers = LeadCarriers(_Carried(documents))  # type: ignore[arg-type]
     for values, least, last in lookups:
-        places = carriers.upto(last).find_shared(values, least)
+        places = carriers.until(last).find_shared(values, least)
         shared = {
             place: len(set(carrier_values) & set(values))
             for place, (carrier_values, _) in enumerate(documents[:last], 1)
@@ -64,7 +64,7 @@ def test_nothing_is_found_that_carries_fewer_values_where_all_carriers_are_read(
     documents: list[tuple[list[str], bool]], values: list[str], least: int
 ) -> None:
     documents = documents[: lead_carriers.MAX_LEADS - 1]
-    places = LeadCarriers(_Carried(documents)).upto(99).find_shared(values, least)  # type: ignore[arg-type]
+    places = LeadCarriers(_Carried(documents)).until(99).find_shared(values, least)  # type: ignore[arg-type]
     assert places is not None
     assert all(len(set(documents[place - 1][0]) & set(values)) >= least for place in places.tolist())
 
@@ -73,13 +73,13 @@ def test_what_was_read_of_a_value_is_not_read_again_for_later_places() -> None:
     file = _Carried([(["a"], True)] * 3)
     carriers = LeadCarriers(file)  # type: ignore[arg-type]
     for last in (1, 2, 3, 3):
-        assert carriers.upto(last).find_shared(["a"], 1).tolist() == list(range(1, last + 1))  # type: ignore[union-attr]
+        assert carriers.until(last).find_shared(["a"], 1).tolist() == list(range(1, last + 1))  # type: ignore[union-attr]
     assert file.rows == 3
 
 
 def test_an_index_that_begins_again_is_read_again() -> None:
     file = _Carried([(["a"], True), (["a"], True)])
     carriers = LeadCarriers(file)  # type: ignore[arg-type]
-    carriers.upto(2).find_shared(["a"], 1)
+    carriers.until(2).find_shared(["a"], 1)
     file.documents = [(1, (["b"], True))]
-    assert carriers.upto(1).find_shared(["a"], 1).tolist() == []  # type: ignore[union-attr]
+    assert carriers.until(1).find_shared(["a"], 1).tolist() == []  # type: ignore[union-attr]

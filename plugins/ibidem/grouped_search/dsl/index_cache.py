@@ -67,7 +67,7 @@ class IndexMetadataCache:
         key = repr((index, sorted(selection.items()), pipeline))
         if (cached := self.layouts.get(key)) is not None:
             return cached
-        layout = yield from read_layout(index, selection, passed_over=(403, 404))
+        layout = yield from read_layout(index, selection, ok_statuses=(403, 404))
         pipelines = [pipeline] if pipeline else layout.pipelines
         fault = schema_fault(layout) or (yield from pipeline_fault([name for name in pipelines if name != "_none"]))
         if fault:
