@@ -30,7 +30,7 @@ MODULES: Mapping[str, Sequence[str]] = {
         "adversary/test_hot_keys.py",
     ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
-    "ibidem_engines/group_checkpoint.py": ("workers/groups/test_service*.py",),
+    "ibidem_engines/group_checkpoint.py": ("engines/test_group_checkpoint.py",),
     "ibidem_workers/groups/settle.py": ("workers/groups",),
     "ibidem_workers/groups/lookup_match.py": ("workers/groups",),
     "ibidem_workers/groups/columns_match.py": ("workers/groups",),
@@ -42,7 +42,7 @@ MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_workers/groups/everything.py": ("workers/groups",),
     "ibidem_workers/groups/lead_keys.py": ("workers/groups",),
     "ibidem_workers/groups/heirs.py": ("workers/groups",),
-    "ibidem_workers/backfill/checkpoint.py": ("workers/backfill",),
+    "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
 """Each module, with the tests that are asked about it: files and folders of `tests`."""
 
