@@ -222,7 +222,7 @@ def split_group(
 
 
 def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> list[Assignment]:
-    """Assign each document to a separate group, under an unused name.
+    """Assign each document to a separate group, under an unused name that is not its present one.
 
     Its own name comes first: where it is written again, that is how its followers are found.
     """
@@ -235,7 +235,7 @@ def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> l
         for each in leads
         if own_names[each.group] != ref(each)
     }
-    names = [fresh_name(each) if own_name(each) in taken else own_name(each) for each in documents]
+    names = [fresh_name(each) if own_name(each) in {*taken, each.group} else own_name(each) for each in documents]
     return [Assignment(each, name, lead=True) for each, name in zip(documents, names, strict=True)]
 
 
