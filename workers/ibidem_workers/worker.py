@@ -238,7 +238,7 @@ def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
 
 def _set_aside(delivery: Delivery) -> str:
     _log.error("batch %s is set aside after %d tries", delivery.key, delivery.tries)
-    return "it crashed its workers even when it was to be recorded"
+    return "it crashed its workers even while the failure was recorded"
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:

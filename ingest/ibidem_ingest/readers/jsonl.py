@@ -84,7 +84,7 @@ def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
 # Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
 BYTES_A_CHARACTER = 6
 BYTES_ASIDE = 1 << 16
-EMPTY = "it is empty; leave it out, or give one JSON object a line"
+EMPTY = "it is empty; leave it out, or give one JSON object per line"
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
@@ -191,7 +191,7 @@ def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecod
         except (ValueError, RecursionError):
             pass
     excerpt = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
-    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
+    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object per line"
     return Refusal(location, _leading_id(line), "", reason)
 
 

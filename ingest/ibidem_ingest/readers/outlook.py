@@ -111,7 +111,7 @@ class Storage:
             Unreadable: Its body is there in a form that is not read, or messages are nested too deeply.
         """
         if self.depth > MAX_DEPTH:
-            raise Unreadable(f"it has mails in mails more than {MAX_DEPTH} deep; leave it out", "text")
+            raise Unreadable(f"its mails are nested more than {MAX_DEPTH} deep; leave it out", "text")
         mail = EmailMessage()
         for name, value in self._headers().items():
             with suppress(ValueError, IndexError, TypeError):  # as Python's parser of addresses fails over some
@@ -119,7 +119,7 @@ class Storage:
         text, html = self.text(BODY), self._html()
         if text.strip() or not html.strip():
             if not text.strip() and self.stream(RTF, BINARY):
-                raise Unreadable(f"its text is there as RTF alone; {CONVERT}", "text")
+                raise Unreadable(f"it has its text only as RTF; {CONVERT}", "text")
             mail.set_content(text)
         else:
             mail.set_content(html, subtype="html")

@@ -151,7 +151,7 @@ COMMANDS = {
     "search": "Show search results with their duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
-    "alerts": "Save searches that report only documents that duplicate none reported before.",
+    "alerts": "Save searches that report only documents that are not duplicates of reported ones.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
     "mcp": "Let an assistant search, by the Model Context Protocol on standard input and output.",

@@ -265,7 +265,7 @@ class SqliteFile:
 
     def _foreign_schema(self) -> Permanent:
         return Permanent(
-            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem has not made",
+            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem did not create",
             "stop using it unless you know who added them; ingest into another file",
         )
 
