@@ -50,7 +50,7 @@ def render(**changes: object) -> str:
         "1 named pipe in folders skipped",
         "not in the encoding: caf.txt (2 bytes);",
         "1 id came again in this run (twice)",
-        "went into meta: court",
+        "stored in meta: court",
         "skipped: 3 .docx, 1 no suffix",
         "2 links in folders skipped",
     ],
