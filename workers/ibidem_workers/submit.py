@@ -117,7 +117,7 @@ class Submission:
                 self._send(batch)
         except BaseException:
             self._patience = 0.0
-            with suppress(EngineError):  # the error that broke it off is the one to report
+            with suppress(EngineError):  # the error that stopped the run is the one to report
                 self._note_refusals()
                 self._note("interrupted")
             self._log_event("run interrupted")

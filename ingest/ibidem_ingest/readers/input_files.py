@@ -131,7 +131,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
-    # Behind `:2,` are the flags of a mail in a Maildir, which change when it is read.
+    # After `:2,` are the flags of a mail in a Maildir, which change when it is read.
     return InputFile(
         path, choice.name(path, root).partition(":2,")[0], format_, choice.origin(path).partition(":2,")[0]
     )

@@ -65,7 +65,7 @@ def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> I
             number += _skip_blank(stream, time_limit)
         else:
             yield Line(number, content, is_whole=True)
-    stream.peek(1)  # raises the fault behind which the last lines were handed out
+    stream.peek(1)  # raises the fault that ended the file, after its last lines
 
 
 def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
@@ -121,7 +121,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     try:
         with translate_errors(), open_utf8(path, encoding) as stream:
             for last in lines(stream, _limit(max_text), time_limit):
-                if not last.is_open:  # else a fault of the file may come behind it
+                if not last.is_open:  # otherwise a fault of the file may follow
                     yield (read := outcome(last))
                     if isinstance(read, Document):
                         time_limit.restart()

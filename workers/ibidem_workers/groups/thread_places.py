@@ -95,11 +95,11 @@ class ThreadPlaces:
     def place(self) -> None:
         """Place the recorded mails and attachments that have no place yet."""
         if self._waiting:
-            self.engine.refresh()  # some have joined a group since, and are written onto the state that is read
+            self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
         while batch := self._waiting[:AT_ONCE]:
             stored = self.engine.run(membership_store(self.engine).read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
-            del self._waiting[:AT_ONCE]  # not before: where an index of several was deleted, the next step goes on
+            del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
 
     def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
         """Place documents together, or in halves if they affect too many others."""
@@ -123,7 +123,7 @@ class ThreadPlaces:
             store.prepare()
             self._is_prepared = True
         written = store.write(changes)
-        self.engine.refresh()  # the next mails look up what was written for these
+        self.engine.refresh()  # the look-ups for the next mails need these writes
         return written == len(changes)
 
     def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
