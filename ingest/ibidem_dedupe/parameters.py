@@ -113,7 +113,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class PassageFields:
-    """The fields of a passage by which overlapping ones are found, with dots.
+    """The fields of a passage that identify overlapping passages; dots lead into objects.
 
     Args:
         document: Names the document from which a passage was cut.
@@ -199,7 +199,7 @@ def days(value: str) -> int | None:
 
 
 def parse_preset(value: str) -> str:
-    """Parse the name of a preset; `none` is no preset."""
+    """Parse the name of a preset; `none` means no preset."""
     return "" if value.lower() == "none" else value
 
 

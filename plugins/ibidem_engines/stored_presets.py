@@ -43,7 +43,7 @@ def check_name(name: str) -> None:
 
 
 def save_preset(engine: Engine, name: str, preset: Preset) -> None:
-    """Store a preset with an index, replacing one of the same name.
+    """Store a preset with an index, replacing a preset of the same name.
 
     Raises:
         UsageError: A name that is not allowed.
@@ -77,7 +77,7 @@ def read_preset(record: Mapping[str, object]) -> Preset:
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
-    """Return the presets for a name: those of the index are read only if it is not built in.
+    """Return the presets for a name; those of the index are read only if the name is not built in.
 
     Raises:
         DamagedRecord: The index has a preset of this name that cannot be used, such as one learned on other figures.

@@ -112,7 +112,7 @@ def main(parent: str = "") -> int:
 
 
 def load_modules() -> None:
-    """Import the modules that a worker imports late, before workers are forked."""
+    """Import the modules that a worker imports lazily, before workers are forked."""
     for name in LATE:
         import_module(name)
     gc.collect()
@@ -168,7 +168,7 @@ def _prepare_process(number: int) -> None:
 
 
 def _make_worker(app: Celery, settings: Settings) -> Any:
-    """Create Celery's worker of one process, without communication with other workers."""
+    """Create Celery's worker of a single process, without communication with other workers."""
     return app.Worker(
         pool="solo",
         concurrency=1,
@@ -183,7 +183,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
-    """Register the tasks; returns a list to which the error that ends the worker is appended."""
+    """Register the tasks; returns a list that receives the error that ends the worker."""
     errors: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
@@ -218,7 +218,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
 
 
 def register_match(app: Celery, engine: Engine) -> None:
-    """Register the match task; its message is acknowledged early, since the requester can do without an answer."""
+    """Register the match task; its message is acknowledged early, since the requester does not need an answer."""
     match_worker = MatchWorker(engine)
 
     def match(request: Mapping[str, object]) -> None:
@@ -230,7 +230,7 @@ def register_match(app: Celery, engine: Engine) -> None:
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
-    """Return the number of tries of a batch's message: the queue's count, and the header of a resent batch."""
+    """Return the number of tries of a batch: the queue's count, and the header of a resent batch."""
     earlier_tries = task.request.get(TRIES_BEFORE)
     tries = int(task.request.get(TRIES) or 0) + int(earlier_tries or 0)
     return Delivery(run, batch, tries, again=earlier_tries is not None)
@@ -242,7 +242,7 @@ def _set_aside(delivery: Delivery) -> str:
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
-    """Publish the batch again and acknowledge this message, since a broker counts each requeue as a try.
+    """Publish the batch again and acknowledge this message, since brokers count each requeue as a try.
 
     Raises:
         Reject: The broker does not take it; then the message itself goes back.
@@ -258,11 +258,11 @@ def _asked_to_end() -> bool:
 
 
 def _leave_logging(**_: object) -> None:
-    """Prevent Celery from configuring logging: a connected signal is enough."""
+    """Prevent Celery from configuring logging, by connecting a signal."""
 
 
 def _watch_parent(parent: str) -> None:
-    """Exit after the current batch when the parent process has exited."""
+    """Exit after the current batch if the parent process has exited."""
 
     def watch() -> None:
         """Exit this process when its parent has exited."""

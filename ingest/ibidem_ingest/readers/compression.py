@@ -91,7 +91,7 @@ class PiecesStream(io.RawIOBase):
         return content
 
     def _fetch(self, size: int) -> bytes:
-        """Return compressed bytes: the rest of the last piece, else the next ones of the file."""
+        """Return compressed bytes: the unused rest of the last piece, else the next bytes of the file."""
         data, self._ahead = self._ahead, b""
         if not data:
             data = self._raw.read(size)

@@ -1,4 +1,4 @@
-"""Files to read: those named by paths, and those below a folder, each with its format."""
+"""Files to read: those given as paths, and those in folders, each with its format."""
 
 import os
 from collections import Counter
@@ -39,7 +39,7 @@ class InputFile:
 
     @property
     def where(self) -> str:
-        """Its name in messages."""
+        """Name of the file in messages."""
         name = "standard input" if self.path is None else printable(self.path)
         return f"{name}:{self.number}" if self.number else name
 
@@ -109,7 +109,7 @@ def named_pipes(paths: Sequence[str | Path]) -> list[str]:
 
 
 def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[str]) -> Iterator[InputFile | Refusal]:
-    """Yield the files of paths: those below folders by name, each folder once.
+    """Yield the files of paths; files in folders are sorted by name, and each folder is read once.
 
     Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
     refusal, and the rest below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
@@ -140,7 +140,7 @@ def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> I
 def _walk(
     folder: Path, root: Path, choice: Choice, skipped_files: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
-    """Scan a folder; `known_folders` holds device and number of its parents, to detect loops of links."""
+    """Scan a folder; `known_folders` holds device and inode of its parents, to detect loops of links."""
     try:
         with translate_errors():
             stat = folder.stat()
@@ -183,10 +183,10 @@ MAILDIR = ("cur", "new")
 
 
 def _is_maildir(path: Path) -> bool:
-    """Return whether a folder is a Maildir; a nested one has a name with a leading dot."""
+    """Return whether a folder is a Maildir, or a folder in a Maildir, whose name has a leading dot."""
     return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
 
 
 def _is_maildir_folder(folder: Path) -> bool:
-    """Return whether each file of a folder is a mail: their names have no suffix."""
+    """Return whether a folder holds mails of a Maildir, which have no suffix."""
     return folder.name in MAILDIR and _is_maildir(folder.parent)

@@ -37,12 +37,12 @@ class Line(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no line break, so that it is the last readable line."""
+        """Whether the line has no line break, so that it is the last readable line."""
         return self.is_whole and not self.content.endswith(b"\n")
 
 
 def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> Iterator[Line]:
-    """Split a stream into lines, without blank ones; a line over the limit is skipped after its beginning.
+    """Split a stream into lines, without blank ones; of a line over the limit, only the beginning is read.
 
     Args:
         stream: The bytes.
@@ -137,7 +137,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 def _cut(
     last: Line | None, outcome: Callable[[Line], Document | Refusal], location: str, fault: Unreadable
 ) -> Iterator[Document | Refusal]:
-    """Report the line from which a file cannot be read; a complete last line before the cut is kept.
+    """Report the line at which a file becomes unreadable; a complete last line is kept.
 
     Args:
         last: The last line that was read; None where there was none.
@@ -204,7 +204,7 @@ def _length_refusal(head: bytes, location: str, max_text: int) -> Refusal:
 
 
 def _leading_id(line: bytes) -> str:
-    """Return the leading id of a line that is not JSON; empty if there is none."""
+    """Return the id at the beginning of a line that is not JSON; empty if there is none."""
     match = _ID_FIRST.match(line)
     if match is None:
         return ""

@@ -138,7 +138,7 @@ def chunk_starts(hashes: Hashes) -> Places:
 
 
 def local_minima(hashes: Hashes) -> Places:
-    """Return the positions, from the 200th on, whose hash is below the 200 before and not above the 200 after.
+    """Return the positions, from the 200th on, whose hash is below the 200 before it and not above the 200 after it.
 
     Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).
     """

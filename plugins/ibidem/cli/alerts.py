@@ -1,4 +1,4 @@
-"""`ibidem alerts`: saved searches that report only documents which duplicate nothing reported before."""
+"""`ibidem alerts`: saved searches that report only documents that are not duplicates of reported ones."""
 
 from typing import Annotated
 
@@ -83,7 +83,7 @@ def run_(
 
 @app.command("remove")
 def remove_(name: Name, as_json: Json = False) -> None:
-    """Remove a saved search and what it remembers."""
+    """Remove a saved search and the list of its reported documents."""
     with engine_context() as engine:
         alert = find_alert(engine, name)
         remove(engine, name)

@@ -108,7 +108,7 @@ def run(
 
 
 def refuse_figures(parameters: Mapping[str, object]) -> None:
-    """Refuse the parameters of a decision, which only a dry run makes."""
+    """Refuse parameters of the pair decision, which only a dry run uses."""
     options = ("--level", "--similarity", "--preset", "--window-days")
     for option, value in zip(options, parameters.values(), strict=True):
         if value is not None:

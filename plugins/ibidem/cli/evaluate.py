@@ -119,7 +119,7 @@ def run(
 
 
 def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
-    """Measure, with a bar."""
+    """Evaluate with a progress bar."""
     settings = load()
     documents = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:
@@ -135,7 +135,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
 
 
 def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
-    """Write the page of the worst errors to a file; without a file name, open it in the browser."""
+    """Write the page of the worst errors to a file; without a file name, open the page in the browser."""
     settings = load()
     items = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))

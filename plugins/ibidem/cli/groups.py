@@ -90,7 +90,7 @@ def run(
 
 
 def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: bool) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that cannot be combined."""
     if threads and versions:
         raise UsageError("--threads cannot be combined with --versions", "ask for one of them")
     if (threads or versions) and (stored or has_figures):

@@ -30,7 +30,7 @@ Shares = Mapping[int, float]
 
 
 def bars(shares: Shares) -> Iterator[str]:
-    """Return a line with a bar for some lengths.
+    """Return a line with a bar for some of the lengths.
 
     >>> next(bars({6: 0.5, 7: 0.7, 20: 1.0}))
     ' 6   50.0 %  ████████████████████'
@@ -216,12 +216,12 @@ def to_json(shares: Mapping[int, float]) -> dict[str, float]:
 
 
 def line(table: Table) -> str:
-    """Describe a table in a line."""
+    """Describe a table on one line."""
     return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
 
 
 def show_table(table: Table, *, as_json: bool) -> None:
-    """Show one table with the rarest terms that count."""
+    """Show one idf table with the rarest terms that count."""
     first = min(table.first_allowed, table.size)
     rarest = [table.term(rank) for rank in range(first, min(first + RAREST, table.size))]
     if as_json:
@@ -235,7 +235,7 @@ def show_table(table: Table, *, as_json: bool) -> None:
 
 
 def tables_table(facts: list[dict[str, object]]) -> Shown:
-    """Return tables as a table, the current one of each language marked."""
+    """Format idf tables as a table, with the current one of each language marked."""
     table = Shown(box=None, pad_edge=False, padding=(0, 2))
     for column in ("name", "language", "terms", "documents", "origin", ""):
         table.add_column(column, overflow="fold")

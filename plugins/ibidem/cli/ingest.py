@@ -107,7 +107,7 @@ def run(
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show the summary of a run, with documents whose files are gone if these were looked for."""
+    """Show the summary of a run, and documents whose files are gone if `--sync` looked for them."""
     if as_json:
         print_json(result)
         return
@@ -135,7 +135,7 @@ def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) 
 
 
 def gone_files(result: Mapping[str, Any]) -> Text:
-    """Return which documents' files are gone, and how to delete the documents."""
+    """Describe the documents whose files are gone, and how to delete these documents."""
     if not result["gone"]:
         return Text("\nThe files of all documents still exist.")
     count, names = format_count(len(result["gone"]), "document"), name_few(result["gone"])

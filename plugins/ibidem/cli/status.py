@@ -32,7 +32,7 @@ def show_summary(summary: Summary, console: Console) -> None:
 
 
 def fates(summary: Summary) -> Iterator[Indented]:
-    """Yield the outcomes of the documents read, one line each."""
+    """Yield the outcomes of the documents that were read, one line each."""
     lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
     width = max(len(number) for number, _ in lines)
     for number, meaning in lines:
@@ -111,7 +111,7 @@ def refusal(entry: Mapping[str, str]) -> Text:
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the remarks of a summary: repeated ids, unmapped fields, a run under way."""
+    """Yield the remarks of a summary: repeated ids, unmapped fields, an unfinished run."""
     clashes = {entry["id"] for entry in summary["refusals"] if entry["field"] == "id"}
     repeated_ids = summary["repeated_ids"] if summary.get("repeated") else ()
     if ids := [each for each in repeated_ids if each not in clashes]:
@@ -157,7 +157,7 @@ STATES = {"waiting": "not done", "reading": "being read"}
 
 
 def name_few(names: Sequence[str]) -> str:
-    """Return a few of many names.
+    """Return the first few of many names.
 
     >>> name_few([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'

@@ -114,7 +114,7 @@ def change(
     about: tuple[str, str],
     as_json: bool,
 ) -> None:
-    """Add entries on documents, or on the group or thread of each, and print them."""
+    """Add entries for documents, or for the group or thread of each, and print them."""
     author, reason = about[0] or getpass.getuser(), about[1]
     with engine_context() as engine:
         targets = list(find_targets(engine, ids, parameters, in_group=in_group, in_thread=in_thread))
@@ -129,7 +129,7 @@ def change(
 def find_targets(
     engine: Engine, ids: Sequence[str], parameters: Mapping[str, str | None], *, in_group: bool, in_thread: bool
 ) -> Iterator[TagTarget]:
-    """Yield what is tagged, each in one step; all is found before anything is tagged.
+    """Yield the documents to tag in each step; all documents are found before any is tagged.
 
     Raises:
         UsageError: Options that do not go together.
@@ -148,7 +148,7 @@ def find_targets(
 
 
 def describe(entry: TagEntry) -> str:
-    """Say what an entry did."""
+    """Describe what an entry changed."""
     done = "tagged" if entry.action == "add" else "no longer tagged"
     where = f", the {entry.kind} of {sanitize(entry.lead[1])}" if entry.lead is not None else ""
     return f"{format_count(len(entry.documents), 'document')} {done} {sanitize(entry.tag)}{where}"
@@ -253,7 +253,7 @@ def lines(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def document_line(document: Mapping[str, Any]) -> str:
-    """Describe a document of a group: its id, tags, and who said so."""
+    """Describe a document of a group: its id, its tags, and who set them."""
     said = ", ".join(document["tags"]) or {"changed": "its text has changed since", "untagged": "not yet tagged"}.get(
         document["state"], ""
     )
@@ -262,7 +262,7 @@ def document_line(document: Mapping[str, Any]) -> str:
 
 
 def check_export(path: Path | None) -> None:
-    """Refuse the name of a file that does not say the format, before anything is read.
+    """Refuse a file name without a known suffix, before anything is read.
 
     Raises:
         UsageError: It does not.
@@ -273,6 +273,6 @@ def check_export(path: Path | None) -> None:
 
 
 def write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
-    """Write rows to a file in the format of its name."""
+    """Write rows to a file, in the format of its suffix."""
     path.write_bytes(FORMATS[path.suffix[1:]][1](rows, columns))
     messages().print(Text(f"Written to {path}."))

@@ -1,4 +1,4 @@
-"""`ibidem tune`: choose the figures of the decision on labelled documents."""
+"""`ibidem tune`: choose the thresholds of the decision from labelled documents."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Wrapped client: accepts `dedupe` in searches, and delegates everything else to the client it holds."""
+"""Wrapped client: accepts `dedupe` in searches, and delegates everything else to the original client."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -79,7 +79,7 @@ class WrappedClient:
         return grouped_search(search, self._metadata_for(adapter))
 
     def _msearch_call(self, arguments: Mapping[str, Any]) -> tuple[GroupedCall | None, Mapping[str, Any]]:
-        """Return the call of several searches if one is grouped, else None, and the arguments to pass on."""
+        """Return the call for several searches if one of them is grouped, else None, and the arguments to pass on."""
         options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
         plain = without_dedupe(arguments)
         for name in SEARCHES:
@@ -194,7 +194,7 @@ def mentions_dedupe(body: Any) -> bool:
 
 
 def read_mentioned(body: Any) -> Mapping[str, Any]:
-    """Return a body that may contain dedupe parameters; else an empty one."""
+    """Return a body that may contain dedupe parameters; empty if it cannot."""
     if not mentions_dedupe(body) or isinstance(body, list | tuple):
         return {}
     try:
@@ -205,7 +205,7 @@ def read_mentioned(body: Any) -> Mapping[str, Any]:
 
 
 def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
-    """Return heads and bodies of several searches as plain JSON.
+    """Return headers and bodies of several searches as parsed JSON.
 
     Raises:
         UsageError: A line is not JSON.
@@ -217,7 +217,7 @@ def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
 
 
 def read_line(number: int, line: bytes) -> Any:
-    """Return one line as plain JSON; an empty line is an empty object."""
+    """Return one line as parsed JSON; an empty line is an empty object."""
     try:
         return orjson.loads(line or b"{}")
     except orjson.JSONDecodeError as error:

@@ -256,7 +256,7 @@ def read_request(
 
 
 def read_source(parameters: Mapping[str, str]) -> Values:
-    """Read the body in the query string.
+    """Read the body from the query string parameter `source`.
 
     Raises:
         HttpError: It is not a JSON object, or in another form.

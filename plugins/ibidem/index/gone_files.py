@@ -1,4 +1,4 @@
-"""Documents whose files are gone: the folder contained them at ingest, but no longer does."""
+"""Documents whose files are gone: they existed at ingest, but no longer do."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ class GoneFile(NamedTuple):
 
 
 def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFile]:
-    """Find documents read from files below folders that no longer exist.
+    """Find documents whose files, in some folders, no longer exist.
 
     Reads every document of the index once.
 
@@ -61,7 +61,7 @@ def check_folders(folders: Sequence[str | Path]) -> None:
 
 
 def _files(origin: str) -> Iterator[str]:
-    """Yield the files that an origin may name: rows, mails and attachments have their number after the file name.
+    """Yield the files that an origin may name: rows, mails and attachments have a number after the file name.
 
     >>> list(_files("/mail/in.mbox:7/2"))
     ['/mail/in.mbox:7/2', '/mail/in.mbox:7', '/mail/in.mbox']

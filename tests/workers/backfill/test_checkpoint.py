@@ -104,7 +104,7 @@ class SevenDocuments:
         return cast("ReindexSource", self)
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
-        assert seq_range.part == PART
+        assert (seq_range.part, size) == (PART, module.PAGE)
         orders = range(seq_range.after + 1, min(seq_range.end, 7) + 1)
         return [Name("news", f"d{order}", order) for order in orders[:size]]
 

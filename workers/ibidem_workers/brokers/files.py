@@ -33,7 +33,7 @@ NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, err
 
 
 class SpoolDirectory:
-    """Folder of one queue; `given-up` in it holds messages that no worker can carry out.
+    """Folder of one queue; its subfolder `given-up` holds messages that no worker can process.
 
     A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` precedes it.
 
@@ -102,7 +102,7 @@ class SpoolDirectory:
         return len(_names(self._ready, _NAME))
 
     def count_taken(self) -> int:
-        """Count the messages that are taken and not acknowledged."""
+        """Count the messages that are taken but not acknowledged."""
         return len(_names(self._taken_folder, _TAKEN_NAME))
 
     def workers(self) -> int:
@@ -121,7 +121,7 @@ class SpoolDirectory:
 
 
 def read_whole(path: Path, limit: int) -> bytes | None:
-    """Read a message; None if it is not a regular file up to a maximum size; links are not followed.
+    """Read a message; None if it is not a regular file, or too large; links are not followed.
 
     Raises:
         FileNotFoundError: It is gone.
@@ -143,7 +143,7 @@ def read_whole(path: Path, limit: int) -> bytes | None:
 
 
 def tries(name: str) -> int:
-    """Return how often a message was taken before and not finished, from its name.
+    """Return from a message's name how often it was taken without being finished.
 
     >>> tries("00000001763676000000-5f0c.2")
     2

@@ -53,7 +53,7 @@ class Stream:
         self._client.xadd(self._name, _fields(message, 0))
 
     def get(self, *, wait: bool = False) -> QueuedMessage | None:
-        """Take a message; those with an expired lease come first."""
+        """Take a message; messages with an expired lease come first."""
         self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
             entry = self._get(wait=wait)
@@ -119,7 +119,7 @@ class Stream:
             transaction.execute()
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Publish the message again, and remove the delivered one, in one step."""
+        """Publish the message again and remove the delivered one, in one step."""
         self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as transaction:
             transaction.xadd(self._name, _fields(entry.message, entry.tries))
@@ -164,7 +164,7 @@ def connect(url: str) -> Redis:
 
 
 def count_given_up(url: str, queue: str) -> tuple[str, int]:
-    """Return the name of the stream of rejected messages, and count them.
+    """Return the name of the stream of rejected messages, and their number.
 
     Raises:
         Unavailable: The server does not answer.
@@ -227,7 +227,7 @@ def _fields(message: bytes, tries: int) -> dict[str, Any]:
 
 
 def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> QueuedMessage:
-    """Parse an entry; one of another program without our fields is an empty message."""
+    """Parse an entry; an entry without our fields becomes an empty message."""
     name, fields = entry
     tries = fields.get(b"tries", b"0")
     return QueuedMessage(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)
@@ -252,7 +252,7 @@ class Channel(transport.Channel):
         return Stream(self._client, key, seconds)
 
     def close(self) -> None:
-        """Close the connections too."""
+        """Close the channel and its connections."""
         super().close()
         self._client.close()
 

@@ -1,4 +1,4 @@
-"""Lease on the settling of an index: one process at a time settles.
+"""Lease on settling an index, held by one process at a time.
 
 Two that settle at the same time do no harm: one of them finds that the other has written the checkpoint, and its work
 was in vain. So two may take the lease in the same moment: the last one holds it, and the other one stops when it renews
@@ -23,7 +23,7 @@ SECONDS = 30.0
 
 @dataclass(slots=True)
 class SettlingLease:
-    """Lease on the settling of an index, for one process.
+    """Lease on settling an index, for one process.
 
     Args:
         engine: The index.
@@ -47,7 +47,7 @@ class SettlingLease:
         return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(process)
 
     def take(self) -> bool:
-        """Take the lease, unless another process holds it, or takes it concurrently."""
+        """Take the lease, unless another process holds it or takes it at the same time."""
         if self.is_taken():
             return False
         self._note(time.time() + SECONDS)
@@ -56,14 +56,14 @@ class SettlingLease:
         return not self.is_lost
 
     def renew(self) -> bool:
-        """Renew the lease, unless another process has taken it; returns whether none has."""
+        """Renew the lease, unless another process has taken it; returns whether it was renewed."""
         self.is_lost = self.is_lost or self.is_taken()
         if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
             self._note(time.time() + SECONDS)
         return not self.is_lost
 
     def give_back(self) -> None:
-        """Release the lease, unless another process has it."""
+        """Release the lease, unless another process holds it."""
         if not self.is_taken():
             self._note(0.0)
 

@@ -1,4 +1,4 @@
-"""Display of a hit: the fields that the layer reads of a document in addition, and removes from the answer."""
+"""Display of a hit: the fields that the layer additionally requests, and removes from the response."""
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -27,7 +27,7 @@ def with_state(display: Mapping[str, Any]) -> Json:
 
 
 def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
-    """Remove the layer's own fields from a hit.
+    """Return a hit without the layer's own fields.
 
     Args:
         hit: As the server gave it.

@@ -62,7 +62,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
-    """Request aggregations once the groups in their buckets are known; no request if they are."""
+    """Request aggregations after the groups in their buckets are known; no request if already done."""
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations

@@ -1,4 +1,4 @@
-"""Stored groups in the query DSL: the server collapses, counts and aggregates all that matches.
+"""Stored groups in the query DSL: the server collapses, counts and aggregates all matches.
 
 Groups in the buckets of a `terms` aggregation are estimated by the server (HyperLogLog++): a hundred are counted, some
 thousands are off by one or two. A search in the query DSL is grouped this way or by its window, as it asks.
@@ -89,7 +89,7 @@ def write_counts(answer: Any) -> Any:
 
 
 def _count_groups(bucket: Mapping[str, Any]) -> Json:
-    """Count the groups of one bucket; each document without one counts as a group."""
+    """Count the groups of one bucket; each document without a group counts as one."""
     groups = int(aggregation_part(bucket, GROUPS)["value"])
     ungrouped = int(aggregation_part(bucket, UNGROUPED)["doc_count"])
     group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
