@@ -30,19 +30,52 @@ MODULES: Mapping[str, Sequence[str]] = {
         "adversary/test_hot_keys.py",
     ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
-    "ibidem_engines/group_checkpoint.py": ("workers/groups/test_service*.py",),
-    "ibidem_workers/groups/settle.py": ("workers/groups",),
-    "ibidem_workers/groups/lookup_match.py": ("workers/groups",),
-    "ibidem_workers/groups/columns_match.py": ("workers/groups",),
-    "ibidem_workers/groups/match_task.py": ("workers/groups",),
-    "ibidem_workers/groups/shared_match.py": ("workers/groups",),
-    "ibidem_workers/groups/lease.py": ("workers/groups",),
-    "ibidem_workers/groups/block.py": ("workers/groups",),
-    "ibidem_workers/groups/follower.py": ("workers/groups",),
-    "ibidem_workers/groups/everything.py": ("workers/groups",),
-    "ibidem_workers/groups/lead_keys.py": ("workers/groups",),
-    "ibidem_workers/groups/heirs.py": ("workers/groups",),
-    "ibidem_workers/backfill/checkpoint.py": ("workers/backfill",),
+    "ibidem_engines/group_checkpoint.py": ("engines/test_group_checkpoint.py",),
+    "ibidem_engines/cluster/state_store.py": ("engines/cluster/test_state_store.py",),
+    "ibidem_workers/groups/settle.py": (
+        "workers/groups/test_settle.py",
+        "workers/groups/test_service.py",
+        "workers/groups/test_follower.py",
+        "workers/groups/test_bad_input.py",
+    ),
+    "ibidem_workers/groups/lookup_match.py": (
+        "workers/groups/test_lookup_match.py",
+        "workers/groups/test_settle.py",
+        "workers/groups/test_service.py",
+        "workers/groups/test_follower.py",
+        "workers/groups/test_shared_match.py",
+    ),
+    "ibidem_workers/groups/columns_match.py": (
+        "workers/groups/test_columns_match.py",
+        "workers/groups/test_bad_input.py",
+    ),
+    "ibidem_workers/groups/stored_columns.py": (
+        "workers/groups/test_stored_columns.py",
+        "workers/groups/test_columns_match.py",
+        "workers/groups/test_everything.py",
+    ),
+    "ibidem_workers/groups/match_task.py": ("workers/groups/test_shared_match.py", "workers/groups/test_bad_input.py"),
+    "ibidem_workers/groups/shared_match.py": (
+        "workers/groups/test_shared_match.py",
+        "workers/groups/test_bad_input.py",
+    ),
+    "ibidem_workers/groups/lease.py": ("workers/groups/test_lease.py",),
+    "ibidem_workers/groups/block.py": ("workers/groups/test_block.py",),
+    "ibidem_workers/groups/follower.py": (
+        "workers/groups/test_follower*.py",
+        "workers/groups/test_service.py",
+        "workers/groups/test_bad_input.py",
+    ),
+    "ibidem_workers/groups/service.py": ("workers/groups/test_follower.py", "workers/groups/test_service_progress.py"),
+    "ibidem_workers/groups/everything.py": (
+        "workers/groups/test_everything.py",
+        "workers/groups/test_follower.py",
+        "workers/groups/test_service.py",
+    ),
+    "ibidem_workers/groups/thread_places.py": ("workers/groups/test_thread_places.py",),
+    "ibidem_workers/groups/lead_keys.py": ("workers/groups/test_lead_keys.py",),
+    "ibidem_workers/groups/heirs.py": ("workers/groups/test_heirs.py",),
+    "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
 """Each module, with the tests that are asked about it: files and folders of `tests`."""
 
@@ -53,6 +86,8 @@ SELECTION = (
     "--hypothesis-seed=0",
     "-p",
     "no:cacheprovider",
+    "-p",
+    "no:randomly",
 )
 """Those of `make quick`; the seed makes a second run judge alike."""
 

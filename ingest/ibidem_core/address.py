@@ -49,7 +49,7 @@ class Fields:
 
     @property
     def are_cut_as_ours(self) -> bool:
-        """Whether words can be tokenized without the server: the analyzer is ours, and not a stemming one."""
+        """Whether words can be tokenized without the server: the index uses our analyzer, not a stemming one."""
         return self.are_own and not self.stemmed
 
 

@@ -101,17 +101,17 @@ def profile_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[K
 
 
 def min_hash_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share a band of the min-hash."""
+    """Return the rows that share a band of the min-hash sketch."""
     yield from band_index(columns.slots, words & (columns.slot_count > 0), policy.band_rows)
 
 
 def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Return pairs of rows that share several single slots of the min-hash."""
+    """Return pairs of rows that share several single slots of the min-hash sketch."""
     yield from slot_index(columns.slots, words & (columns.slot_count > 0))
 
 
 def related_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
-    """Return the long texts that share a single slot of the min-hash."""
+    """Return the long texts that share a single slot of the min-hash sketch."""
     yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
 
@@ -153,7 +153,7 @@ def run_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIn
 
 
 def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> Hashes:
-    """Return the band keys of the character runs: three slots and the number of the first.
+    """Return the band keys of the character runs: three slots, and the number of the first slot.
 
     Args:
         blocks: (n, 76) noise blocks.

@@ -1,4 +1,4 @@
-"""Validating reader of records: those damaged by another program are skipped, counted and reported."""
+"""Validating reader of records: damaged records are skipped, counted and reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

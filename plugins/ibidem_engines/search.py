@@ -1,4 +1,4 @@
-"""Protocol of a search: everything an engine reads for one query, as request flows.
+"""Protocol of a search: everything that an engine reads for one query, as request flows.
 
 Whoever waits runs a flow by `Engine.run`, at the outermost edge; SQLite sends no requests, and has its answers at once.
 """
@@ -53,7 +53,7 @@ class EngineSearch(Protocol):
     def collapse(
         self, place: Place, size: int, *, settled: "Marks", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
-        """Rank the matches, with only the best document of each stored group.
+        """Rank the matches, keeping only the best document of each stored group.
 
         Args:
             place: Start of the page.

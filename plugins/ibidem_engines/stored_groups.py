@@ -1,4 +1,4 @@
-"""Stored groups: the near-duplicate group of each document, read and written by the workers that settle them.
+"""Stored groups: the near-duplicate group of each document, read and written by the workers that settle groups.
 
 A document is written as the lead of a group of its own. Whoever groups goes through the writes in their order, finds
 the leads that a document duplicates, and lets it join the first of them. Joining is a partial write that is done only
@@ -40,7 +40,7 @@ class GroupedDocument:
 
 
 def own_group(index: str, id_: str) -> str:
-    """Return the name of a document's own group, distinct from that of the same id in other indexes.
+    """Return the group name that a document leads; it differs from that of the same id in other indexes.
 
     >>> own_group("news-1", "a") != own_group("news-2", "a")
     True
@@ -50,7 +50,7 @@ def own_group(index: str, id_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A lookup for documents that have at least a minimum number of the given values.
+    """A look-up of documents that have at least a minimum number of some values.
 
     Args:
         values: The values.
@@ -112,7 +112,7 @@ class GroupCounts:
 
 
 class StoredGroups(Protocol):
-    """The groups of a group set; errors are those of `Engine`."""
+    """The groups of a group set; it raises the errors of `Engine`."""
 
     index: str
 
@@ -142,7 +142,7 @@ class StoredGroups(Protocol):
         """Count the leads written in a range of sequence numbers."""
 
     def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
-        """Read the leads that have one of the values, up to some sequence numbers.
+        """Read the leads that have any of the values, up to some sequence numbers.
 
         Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine
         lists carry one document's values, those written first are read.
@@ -168,13 +168,13 @@ class StoredGroups(Protocol):
         """
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Write groups; False for a document that changed since it was read, which is not written."""
+        """Write groups; returns False for a document that changed since it was read and was not written."""
 
     def counts(self) -> GroupCounts:
         """Count documents and groups."""
 
     def sizes(self, size: int = 1_000) -> Iterator[Mapping[str, int]]:
-        """Yield the groups of two or more in slices: the number of documents that follow each lead.
+        """Yield the groups of two or more in slices: each lead, and the number of other documents.
 
         A group whose lead is gone is among them, whatever it has left.
         """
@@ -193,7 +193,7 @@ class WithGroups(Engine, Protocol):
         """Return the groups of the index."""
 
     def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
-        """Return the engine of all indexes whose groups are settled with those of this one, ignoring filters.
+        """Return the engine of all indexes settled together with this one, ignoring filters.
 
         Its ledgers keep the progress of settling. An index alone is its own set.
 
@@ -208,7 +208,7 @@ class WithGroups(Engine, Protocol):
 
 
 def group_set(engine: Engine, *, cached: bool = False, takes_over: bool = False) -> Engine:
-    """Return the engine of all indexes whose groups are settled together; see `WithGroups.group_set`."""
+    """Return the engine of all indexes settled together; see `WithGroups.group_set`."""
     return cast("WithGroups", engine).group_set(cached=cached, takes_over=takes_over)
 
 
@@ -243,13 +243,13 @@ class GroupHit:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Index and id."""
+        """Index and id of the hit."""
         return self.hit.index, self.hit.id
 
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """Counts of all matches.
+    """Counts of all matching documents and groups.
 
     Args:
         documents: Documents.
@@ -328,7 +328,7 @@ class FacetCount:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Counts of all matches, by some fields.
+    """Counts of all matches by some fields.
 
     Args:
         sources: By source, the most frequent first.
@@ -356,10 +356,10 @@ class Place:
 
 
 class CollapseEngine(WithGroups, Protocol):
-    """An engine that can count by stored groups."""
+    """An engine that can count matches by stored groups."""
 
     def facets(self, query: Query, limit: int) -> Facets:
-        """Count all matches by source, language and year, as far as the fields exist.
+        """Count all matches by source, language and year, if these fields exist.
 
         Args:
             query: For what.

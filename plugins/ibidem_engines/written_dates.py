@@ -46,7 +46,7 @@ def iso_range(date_text: str) -> str:
 
 
 def iso_date(date_text: str) -> str:
-    """Convert a date to ISO 8601 with its own precision; other text is returned unchanged.
+    """Convert a date to ISO 8601, keeping its precision; other text is returned unchanged.
 
     Raises:
         UsageError: A day and a month that may be meant either way.
@@ -83,7 +83,7 @@ def month_number(name: str) -> int:
 
 
 def month_and_day(date_text: str, first: int, second: int, mark: str) -> tuple[int, int]:
-    """Return month and day: with points and hyphens the day comes first, with slashes by country.
+    """Return month and day: with points and hyphens the day comes first, with slashes it depends on the country.
 
     Raises:
         UsageError: Either may be the month.

@@ -12,11 +12,11 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.word_hash import wh1
+from support.general_tables import general_tables
 from support.windows import counts
 
 PAIRS = pairs_of_words(120)
@@ -33,7 +33,7 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Engine:
     folder = tmp_path_factory.mktemp("index")
     engine = open_engine(f"sqlite:///{folder}/index.sqlite", "news")
     engine.create()
-    engine.write(list(records([VICTIM, FORGED, *OTHERS], Tables(folder / "tables"))))
+    engine.write(list(records([VICTIM, FORGED, *OTHERS], general_tables())))
     engine.refresh()
     return engine
 

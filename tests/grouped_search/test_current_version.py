@@ -15,8 +15,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.follower import Follower
+from support.general_tables import general_tables
 
 TEXT = (
     "The tenant pays the rent of the house at the harbour on the first of May, and the landlord keeps the roof, the "
@@ -36,7 +36,7 @@ def index(folder: Path, documents: Sequence[Document]) -> Engine:
     """Index documents, with their groups."""
     engine = open_engine(f"sqlite:///{folder}/index.sqlite", "leases")
     engine.create()
-    engine.write(list(records(documents, Tables(folder / "tables"))))
+    engine.write(list(records(documents, general_tables())))
     engine.refresh()
     Follower(engine).catch_up()
     return engine

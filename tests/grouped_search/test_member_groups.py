@@ -15,7 +15,7 @@ from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.idf.store import Tables
+from support.general_tables import general_tables
 
 QUESTION = "Is the roof of the barn tight, or does the rain come in where the slates were taken off in spring?"
 ANSWER = f"The roof is tight since the slaters came on Monday.\n\nAnn wrote:\n> {QUESTION}\n"
@@ -49,7 +49,7 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 def index(folder: Path, *, stored: bool = True) -> Engine:
     engine = open_engine(f"sqlite:///{folder}/index.sqlite", "mail")
     engine.create()
-    engine.write(list(records(DOCUMENTS, Tables(folder / "tables"))))
+    engine.write(list(records(DOCUMENTS, general_tables())))
     if stored:
         write_threads(engine)
         write_works(engine)

@@ -9,8 +9,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
+from support.general_tables import general_tables
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def news(engine: Engine, tmp_path: Path, folder: Path) -> None:
     """The index holds the documents of the files, and one of none."""
     files = read([folder, tmp_path / "newsroom.txt"], "text")
     documents = [*(each for each in files if isinstance(each, Document)), Document("by hand", "no file")]
-    engine.write(list(records(documents, Tables(tmp_path / "tables"))))
+    engine.write(list(records(documents, general_tables())))
     engine.refresh()
 
 

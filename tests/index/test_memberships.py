@@ -16,7 +16,7 @@ from ibidem_engines.records import records
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.stored_memberships import Memberships, ThreadMember, WorkMember
 from ibidem_ingest.document import MAX_TEXT, Document
-from ibidem_ingest.idf.store import Tables
+from support.general_tables import general_tables
 
 QUESTION = "Is the roof of the barn tight, or does the rain come in where the slates were taken off in spring?"
 ANSWER = f"It is tight since the slaters came on Monday.\n\nAnn wrote:\n> {QUESTION}\n"
@@ -35,12 +35,12 @@ LEASES = (Document("draft", LEASE.format(30), "Lease v1"), Document("final", LEA
 def engine(tmp_path: Path) -> Engine:
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "mail")
     engine.create()
-    write(engine, tmp_path, *MAILS, *LEASES)
+    write(engine, *MAILS, *LEASES)
     return engine
 
 
-def write(engine: Engine, folder: Path, *documents: Document) -> None:
-    engine.write(list(records(documents, Tables(folder / "tables"))))
+def write(engine: Engine, *documents: Document) -> None:
+    engine.write(list(records(documents, general_tables())))
     engine.refresh()
 
 
@@ -77,10 +77,10 @@ def test_versions_are_of_a_work(engine: Engine) -> None:
     assert found["1"] == Memberships()
 
 
-def test_only_what_has_changed_is_written_again(engine: Engine, tmp_path: Path) -> None:
+def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
     write_threads(engine)
     assert write_threads(engine).written == 0
-    write(engine, tmp_path, Document("2", QUESTION[::-1], meta={"type": "mail"}))
+    write(engine, Document("2", QUESTION[::-1], meta={"type": "mail"}))
     assert stored(engine)["2"] == Memberships()
     assert write_threads(engine).as_json("threads") == {
         "documents": 3,
@@ -108,35 +108,35 @@ class TestHardMailboxes:
         engine.create()
         return engine
 
-    def fill(self, engine: Engine, mails: Sequence[Document], folder: Path) -> None:
+    def fill(self, engine: Engine, mails: Sequence[Document]) -> None:
         """Write mails with the signatures of one, since threads read none."""
-        (signed,) = records([MAILS[0]], Tables(folder / "tables"))
+        (signed,) = records([MAILS[0]], general_tables())
         for start in range(0, len(mails), 1_000):
             engine.write([replace(signed, document=each, digest=each.id) for each in mails[start : start + 1_000]])
 
-    def test_a_circle_of_references_is_a_thread_with_one_root(self, mailbox: Engine, tmp_path: Path) -> None:
+    def test_a_circle_of_references_is_a_thread_with_one_root(self, mailbox: Engine) -> None:
         circle = [mail(f"{at}", RENT, hour=at, number=f"{at}", parent=f"{(at + 1) % 9}") for at in range(9)]
-        self.fill(mailbox, circle, tmp_path)
+        self.fill(mailbox, circle)
         assert write_threads(mailbox).as_json("threads")["threads"] == 1
         places = [each.thread for each in stored(mailbox).values() if each.thread]
         assert [place.thread for place in places] == ["0"] * 9
         assert [place.parent for place in places].count("") == 1
         assert write_threads(mailbox).written == 0
 
-    def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(
-        self, mailbox: Engine, tmp_path: Path
-    ) -> None:
+    @pytest.mark.slow
+    def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(self, mailbox: Engine) -> None:
         texts = [RENT]
         for at in range(1, 201):
             texts.append(answer(f"answer number {at} about the house and rent {at}", texts[-1]))
-        self.fill(mailbox, [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)], tmp_path)
+        self.fill(mailbox, [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)])
         written = write_threads(mailbox)
         assert (written.documents, written.sets, written.written) == (201, 1, 201)
         places = {name: each.thread for name, each in stored(mailbox).items() if each.thread}
         assert [name for name, place in places.items() if place.inclusive] == ["200"]
         assert {place.by for place in places.values()} == {"", "quotation"}
 
-    def test_a_mail_as_long_as_a_text_may_be_is_held_by_its_answer(self, mailbox: Engine, tmp_path: Path) -> None:
+    @pytest.mark.slow
+    def test_a_mail_as_long_as_a_text_may_be_is_held_by_its_answer(self, mailbox: Engine) -> None:
         """Nearly twenty megabytes in UTF-8, of words in Cyrillic."""
         words = ["".join(chr(0x430 + int(digit, 16)) for digit in 3 * f"{number:03x}") for number in range(2_000)]
         lines = [" ".join(words[(at * 7 + each * each) % 2_000] for each in range(30)) for at in range(34_000)]
@@ -145,12 +145,13 @@ class TestHardMailboxes:
         assert len(text.encode()) > 18_500_000
         assert len(quoted) <= MAX_TEXT
         mails = [mail("1", text, number="1"), mail("2", quoted, number="2", parent="1")]
-        self.fill(mailbox, mails, tmp_path)
+        self.fill(mailbox, mails)
         assert write_threads(mailbox).documents == 2
         assert [each.thread.inclusive for each in stored(mailbox).values() if each.thread] == [False, True]
 
+    @pytest.mark.slow
     def test_ten_times_the_mails_of_one_subject_take_ten_times_the_steps(
-        self, mailbox: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, mailbox: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         statements, comparisons = [], []
         run, holds = SqliteFile.run, forest.holds
@@ -159,7 +160,7 @@ class TestHardMailboxes:
         steps = []
         for upto in (1_000, 10_000):
             mails = [mail(f"{at}", f"note {at}", hour=at % 600, subject="Re: lease") for at in range(upto)]
-            self.fill(mailbox, mails, tmp_path)
+            self.fill(mailbox, mails)
             statements.clear()
             comparisons.clear()
             written = write_threads(mailbox)

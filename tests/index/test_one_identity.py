@@ -6,8 +6,6 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from os import getpid
-from pathlib import Path
-from tempfile import mkdtemp
 
 import pytest
 
@@ -30,17 +28,16 @@ from ibidem_engines.stored_presets import save_preset, stored_presets
 from ibidem_engines.stored_tags import load_tags
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, remove_indices
+from support.general_tables import general_tables
 from support.wrapped_clients import CLIENTS
 
 SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
 KINDS = ["sqlite", *SERVERS]
 TEXT = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"
 NUMBERS = count(1)
-TABLES = Path(mkdtemp(prefix="ibidem-tables-"))  # as good as empty: backfill puts the packaged tables there
 
 
 class Place:
@@ -62,7 +59,7 @@ class Place:
 
 def signed(id_: str, version: int = 1) -> Record:
     """A document with the signatures that a backfill gives it."""
-    (record,) = records([Document(id_, TEXT, version=version)], Tables(TABLES))
+    (record,) = records([Document(id_, TEXT, version=version)], general_tables())
     return record
 
 
@@ -160,7 +157,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     change_tag(before, find_duplicates(before, "c"), "relevant")
     delete(before, ["c"], 7)
     new = f"{place.first[:-1]}2"
-    settings = Settings(engine=place.address, index=place.alias, tables=TABLES)
+    settings = Settings(engine=place.address, index=place.alias, tables=general_tables().folder)
     replace_index(Replacement(new), settings)
     for name in {new, place.alias} if place.is_server else {new}:
         engine = place.by(name)

@@ -11,7 +11,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
+from support.general_tables import general_tables
 from support.mail_thread import MAILS, RENT
 
 BILL = Document(
@@ -23,7 +23,7 @@ BILL = Document(
 def engine(tmp_path: Path) -> Engine:
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "mail")
     engine.create()
-    engine.write(list(records([*MAILS, BILL, Document("letter", RENT)], Tables(tmp_path / "tables"))))
+    engine.write(list(records([*MAILS, BILL, Document("letter", RENT)], general_tables())))
     engine.refresh()
     return engine
 

@@ -6,7 +6,7 @@ from ibidem.index.threads import index_threads
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
+from support.general_tables import general_tables
 
 QUESTION = "Is the roof of the barn tight, or does the rain come in where the slates were taken off in spring?"
 ANSWER = f"It is tight since the slaters came on Monday.\n\nAnn wrote:\n> {QUESTION}\n"
@@ -20,7 +20,7 @@ def test_each_mail_counts_once_and_other_documents_do_not(tmp_path: Path) -> Non
         Document(str(at), text, meta=meta)
         for at, (text, meta) in enumerate(zip((QUESTION, ANSWER), heads, strict=True))
     ]
-    engine.write(list(records([*mails, Document("note", QUESTION)], Tables(tmp_path / "tables"))))
+    engine.write(list(records([*mails, Document("note", QUESTION)], general_tables())))
     engine.refresh()
     seen: list[int] = []
     report = index_threads(engine, seen.append).as_json()

@@ -11,7 +11,7 @@ from ibidem.index.versions import differences, index_versions
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
+from support.general_tables import general_tables
 
 TEXT = "The rent of {} marks for the house at the harbour is due on the first of May, and the roof is the landlord's."
 
@@ -21,7 +21,7 @@ def test_each_document_counts_once_and_what_changed_is_told(tmp_path: Path) -> N
     engine.create()
     leases = [Document(f"l{at}", TEXT.format(30 * at), title=f"Lease v{at}") for at in (1, 2, 3)]
     note = Document("note", "Another text altogether, about ships.", title="Note")
-    engine.write(list(records([*leases, note], Tables(tmp_path / "tables"))))
+    engine.write(list(records([*leases, note], general_tables())))
     engine.refresh()
     seen: list[int] = []
     found = index_versions(engine, seen.append)
@@ -41,7 +41,7 @@ def test_few_texts_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
     engine.create()
     leases = [Document(f"l{at:02}", TEXT.format(30 * at), title=f"Lease v{at}") for at in range(1, 51)]
-    engine.write(list(records(leases, Tables(tmp_path / "tables"))))
+    engine.write(list(records(leases, general_tables())))
     engine.refresh()
     sizes: list[int] = []
     fetch = type(engine).fetch
@@ -62,7 +62,7 @@ def test_an_id_that_two_indexes_hold_has_no_difference(tmp_path: Path, monkeypat
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
     engine.create()
     leases = [Document(f"l{at}", TEXT.format(30 * at), title=f"Lease v{at}") for at in (1, 2, 3)]
-    engine.write(list(records(leases, Tables(tmp_path / "tables"))))
+    engine.write(list(records(leases, general_tables())))
     engine.refresh()
     found = index_versions(engine)
     fetch = type(engine).fetch

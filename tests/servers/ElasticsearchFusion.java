@@ -4,6 +4,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.search.ScoreDoc;
+import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
 import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.plugins.SearchPlugin;
@@ -94,8 +95,18 @@ public class ElasticsearchFusion extends Plugin implements SearchPlugin {
             parser.declareObjectArray(ConstructingObjectParser.constructorArg(), Part::parse, new ParseField("retrievers"));
             parser.declareInt(ConstructingObjectParser.optionalConstructorArg(), RANK_WINDOW_SIZE_FIELD);
             parser.declareInt(ConstructingObjectParser.optionalConstructorArg(), new ParseField("rank_constant"));
-            declareBaseParserFields(parser);
+            declareCommonFields(parser);
             return parser;
+        }
+
+        /** As the engine's own method does, whose arguments differ between versions. */
+        private static void declareCommonFields(ConstructingObjectParser<Fusion, RetrieverParserContext> parser) {
+            parser.declareObjectArray(
+                (fusion, filters) -> fusion.preFilterQueryBuilders = new ArrayList<>(filters),
+                (json, context) -> AbstractQueryBuilder.parseTopLevelQuery(json, context::trackQueryUsage),
+                PRE_FILTER_FIELD);
+            parser.declareString((fusion, text) -> fusion.retrieverName = text, NAME_FIELD);
+            parser.declareFloat((fusion, score) -> fusion.minScore = score, MIN_SCORE_FIELD);
         }
 
         private static int number(Object value, int otherwise) {

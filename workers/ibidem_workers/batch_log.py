@@ -1,4 +1,4 @@
-"""Log lines of a batch: its totals, its refusals, the time of each stage."""
+"""Log lines of a batch: its totals, its refusals, and the time of each stage."""
 
 import logging
 

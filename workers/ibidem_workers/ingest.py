@@ -1,4 +1,4 @@
-"""Run of an ingest, from the command line or a program: documents go through the queue into the index.
+"""Run of an ingest, from the command line or a program: sends documents through the queue into the index.
 
 With the file queue, local workers are started, supervised and stopped; otherwise other workers take the documents.
 """
@@ -34,7 +34,7 @@ from ibidem_workers.submit import IngestRequest, Source, Submission
 
 
 def check_tables(engine: Engine, tables: Tables) -> None:
-    """Refuse to add documents to an index that was signed with another table of the same language.
+    """Refuse to add documents to an index signed with another table of the same language.
 
     A table that this folder does not hold cannot be judged; `ibidem doctor` names it.
 
@@ -69,7 +69,7 @@ GroupReport = Callable[[int], None]
 
 
 class Interruption(EngineError):
-    """A run was interrupted; nothing that was sent is lost."""
+    """A run was interrupted; everything sent so far is kept."""
 
 
 def ingest(
@@ -135,7 +135,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
 
 
 def _prepare(engine: Engine, settings: Settings) -> None:
-    """Create the index if missing; refuse one that cannot be written to, and an unavailable broker."""
+    """Create the index if missing; refuse an index that cannot be written, or an unavailable broker."""
     engine.create()
     _check_shards(engine)
     check_tables(engine, Tables(settings.tables))
@@ -143,7 +143,7 @@ def _prepare(engine: Engine, settings: Settings) -> None:
 
 
 def _check_shards(engine: Engine) -> None:
-    """Refuse an index with missing shards at once, instead of waiting for the timeout.
+    """Refuse an index with missing shards immediately, instead of waiting for the timeout.
 
     Raises:
         Unavailable: A shard of the index is on no node.
@@ -154,7 +154,7 @@ def _check_shards(engine: Engine) -> None:
 
 
 def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: Report = lambda _: None) -> str:
-    """Ingest the documents of dead letters again, as a new run; the letters are removed once they are in the queue.
+    """Ingest the documents of dead letters again, as a new run; the letters are removed once they are queued.
 
     Args:
         ids: Which documents; empty: all.
@@ -180,7 +180,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
 
 
 class _LocalRun(ExitStack):
-    """Run that is waited for; with the file queue, by its own workers, which end with the block.
+    """A run that this process waits for; with the file queue, it starts its own workers.
 
     Args:
         engine: Where the run is noted.
@@ -201,7 +201,7 @@ class _LocalRun(ExitStack):
 
     @override
     def __enter__(self) -> Self:
-        """Start the workers of a large run: they load while the engine creates the index."""
+        """Start the workers of a large run, which load while the engine creates the index."""
         super().__enter__()
         if not self._may_be_small and self._is_queue_empty():
             self._start_workers()
@@ -209,7 +209,7 @@ class _LocalRun(ExitStack):
 
     @override
     def __exit__(self, *details: Any) -> bool | None:  # noqa: PYI036 - as the base has them
-        """Stop the workers; Ctrl-C meanwhile stops the run as at any other time."""
+        """Stop the workers; Ctrl-C still stops the run."""
         try:
             return super().__exit__(*details)
         except KeyboardInterrupt as error:
@@ -222,7 +222,7 @@ class _LocalRun(ExitStack):
         )
 
     def _is_queue_empty(self) -> bool:
-        """Return whether the queue is empty: messages of an earlier run are not signed before all checks passed."""
+        """Return whether the queue is empty; messages of an earlier run are not signed before all checks."""
         folder = self._settings.queue_folder
         return (
             folder is not None
@@ -246,7 +246,7 @@ class _LocalRun(ExitStack):
         return run
 
     def _begin(self, source: Source) -> tuple[Source, bool]:
-        """Read the first documents; returns all documents, and whether they are few enough to sign in this process.
+        """Read the first documents; returns all documents, and whether they are few enough for this process.
 
         Workers are started while files are read where that takes a while.
         """
@@ -261,14 +261,14 @@ class _LocalRun(ExitStack):
         return head, True
 
     def _start_workers(self) -> None:
-        """Start workers if the queue is a folder, and none were started."""
+        """Start workers if the queue is a folder and none are running."""
         folder = self._settings.queue_folder
         if folder is not None and self._pool is None:
             self._folder = SpoolDirectory(folder / self._settings.queue, self._settings.lease)
             self._pool = self.enter_context(Pool(self._settings, quiet=True))
 
     def _pause_while_full(self) -> None:
-        """Pause while the queue is full, so that a large collection is not stored on the disk twice."""
+        """Pause while the queue is full, so that a large collection does not fill the disk twice."""
         if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor().pause):
             self._tend(self._monitor().look())
         while self._folder is not None and self._folder.count_waiting() >= self._settings.in_flight:
@@ -292,7 +292,7 @@ class _LocalRun(ExitStack):
 
 
 def _are_small_files(paths: Sequence[str | Path]) -> bool:
-    """Return whether paths name a few small files; a folder may be large, and a pipe may be slow."""
+    """Return whether paths are a few small files; a folder may be large, and a pipe may be slow."""
     files = [Path(path) for path in paths]
     if not 0 < len(files) <= MAX_DOCUMENTS or not all(map(Path.is_file, files)):
         return False
@@ -328,7 +328,7 @@ def submit(
 
 
 def _document(value: object) -> Document | Refusal:
-    """Refuse a value that is neither document nor refusal; fields are checked when a document is signed."""
+    """Refuse a value that is neither a document nor a refusal; fields are checked at signing."""
     if not isinstance(value, Document | Refusal):
         raise UsageError(f"{short_repr(value)} is not a document", "create one with Document(id, text) or read_record")
     return value

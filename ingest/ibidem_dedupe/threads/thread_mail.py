@@ -79,7 +79,7 @@ class ThreadMail:
 
     @property
     def own(self) -> Hashes:
-        """The words that its author wrote."""
+        """The words of the mail that its author wrote."""
         return self.words[0] if self.words else NO_WORDS
 
     def runs(self, depth: int) -> Hashes:
@@ -95,7 +95,7 @@ class ThreadMail:
 
     @property
     def reading_runs(self) -> Hashes:
-        """The distinct runs of all depths, of the whole body and of all that is quoted in it, sorted.
+        """Return the distinct runs of all depths, of the whole body and of all its quotations, sorted.
 
         A quotation whose marks are damaged changes its depth from one line to the next, and still reads on.
         """
@@ -105,7 +105,7 @@ class ThreadMail:
         return self._cache["reading"]
 
     def _readings(self) -> tuple[list[Hashes], list[Hashes]]:
-        """Return the words of the whole body, and of all that others wrote."""
+        """Return the words of the whole body, and the words of all its quotations."""
         return (
             [piece.words for piece in self.pieces],
             [piece.words for piece in self.pieces if piece.kind in ("quoted", "heading")],
@@ -187,7 +187,7 @@ def _mail(
 
 
 def _name(source: str) -> str:
-    """Return the name in a field such as `Ann Landlord <ann@example.org>`; empty for less than two words."""
+    """Return the name in a field such as `Ann Landlord <ann@example.org>`; empty for fewer than two words."""
     name = source.partition("<")[0].strip(" \"'").lower()
     return name if " " in name else ""
 

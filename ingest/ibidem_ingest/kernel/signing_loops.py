@@ -32,7 +32,7 @@ class SigningLoops(Library):
         return starts, ends
 
     def has_broken_words(self, buffer: bytes) -> bool:
-        """Return whether a hyphen before a blank may follow a small letter."""
+        """Return whether a buffer may contain a word that is hyphenated at a line end."""
         return self._call("ibidem_hyphen", buffer, len(buffer)) >= 0
 
     def word_hashes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:

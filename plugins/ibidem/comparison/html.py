@@ -36,7 +36,7 @@ class TextSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text: a passage that both have, or the text between two passages.
+    """A part of a text: a shared passage, or the text between two passages.
 
     Args:
         stretches: Its text.
@@ -50,7 +50,7 @@ class Part:
 
     @property
     def colour(self) -> int:
-        """Number of its highlight colour."""
+        """Number of the part's highlight colour."""
         return self.passage % COLOURS
 
 

@@ -1,4 +1,4 @@
-"""Quotations in the body of a mail: whose text each is, its lines, and the words that differ from the original."""
+"""Quotations in the body of a mail: the author and the lines of each, and the words that differ from the original."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ QUOTATION: tuple[Kind, ...] = ("quoted", "heading")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Words that a quotation has in place of others.
+    """Words of an original, and the words that a quotation has instead.
 
     Args:
         start: The first character of the words, in the body of the mail that quotes.
@@ -38,7 +38,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of a body: its author's text, a quotation with all that is quoted in it, or a signature.
+    """A section of a body: the author's text, a quotation with its own quotations, or a signature.
 
     Args:
         kind: `new`, `quoted` or `signature`.
@@ -81,7 +81,7 @@ def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]
 
 
 def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> Iterator[Change]:
-    """Yield the words that quotations have differently from their originals, in the order of the text.
+    """Yield the words that differ between quotations and their originals, in text order.
 
     Args:
         body: The body.
@@ -100,7 +100,7 @@ def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> 
 
 
 def _words(body: str, parts: Sequence[Part], depth: int) -> Words:
-    """Return the words of a depth, with their places in the body; depth 0 is what its author wrote."""
+    """Return the words of a depth, with their places in the body; depth 0 is the author's own text."""
     found = Words([], [], [])
     for each in parts:
         if each.depth == depth and each.kind in ("new", "quoted"):
@@ -116,7 +116,7 @@ def _hashes(words: Words) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
 
 
 def _text(body: str, words: Words, first: int, end: int) -> str:
-    """Return the text of words, with one space between lines."""
+    """Return the text of a range of words, with lines joined by one space."""
     return " ".join(body[words.starts[first] : words.ends[end - 1]].split()) if first < end else ""
 
 
@@ -126,7 +126,7 @@ def _lines(body: str, parts: Sequence[Part]) -> int:
 
 
 def _author(body: str, parts: Sequence[Part]) -> str:
-    """Return who wrote a quotation: the sender in a copied head, or the line of attribution."""
+    """Return the author of a quotation: the sender in a copied header, or the attribution line."""
     if parts[0].kind != "heading":
         return ""
     lines = [line.strip(" >*") for line in body[parts[0].start : parts[0].end].splitlines()]

@@ -46,7 +46,7 @@ class PairFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCount:
-    """The pairs that a kind of evidence joins and no stronger one does.
+    """The pairs that a kind of evidence joins, and no stronger kind.
 
     Args:
         found: Pairs.
@@ -87,7 +87,7 @@ class SetFigures:
 
     @classmethod
     def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
-        """Compare two partitions of the same documents, each given as the part number of each document."""
+        """Compare two partitions of the same documents, each as a list of set numbers."""
         true_sets, own_sets = sets(true), sets(sizes)
         return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
 

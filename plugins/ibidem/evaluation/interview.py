@@ -1,4 +1,4 @@
-"""An interview: pairs of documents that a person is asked to judge, on a terminal or a page."""
+"""An interview: a person judges pairs of documents, on a terminal or a page."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol

@@ -124,7 +124,7 @@ class DedupeProxy:
         return self._read(await self._request("POST", path, params, LINES, lines))
 
     async def _run(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
-        """Send every request of a flow, and time its stages.
+        """Send every request of a flow, and measure the time of its stages.
 
         Args:
             flow: Requests to be sent.

@@ -1,4 +1,4 @@
-"""Expansion of a compressed, streamed body: a few bytes must not become work for the engine that delays others."""
+"""Limit on the expansion of a compressed, streamed body, so that a small body cannot occupy the engine."""
 
 import asyncio
 import zlib
@@ -57,7 +57,7 @@ class Expansion:
             await asyncio.sleep(0)
 
     def _step(self, reader: "zlib._Decompress", part: bytes) -> bytes:
-        """Decompress some of a part, and return the rest of it."""
+        """Decompress the next piece of a part, and return the rest of the part."""
         try:
             self._unpacked += len(reader.decompress(part, AT_ONCE))
         except zlib.error as error:

@@ -121,7 +121,7 @@ def read_lines(
 
 
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    r"""Yield head and body of each search.
+    r"""Yield header and body of each search.
 
     Raises:
         HttpError: A head without a body, or a last line without an end.
@@ -147,7 +147,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     settings: Settings,
     default: Mapping[str, str],
 ) -> SearchLine:
-    """Read one of several searches; an invalid parameter or part fails this search only.
+    """Read one of several searches; an invalid parameter or part makes only this search fail.
 
     Args:
         indexes: Where its head names none.
@@ -210,7 +210,7 @@ AT_ONCE = 4
 
 
 async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: IndexMetadataCache) -> Json:
-    """Answer several searches in order, as `_msearch` does: one that fails does not affect the others.
+    """Answer several searches in order, as `_msearch` does; a failed search does not affect the others.
 
     Args:
         work: Where they are sent.
@@ -224,7 +224,7 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
 
 
 async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
-    """Send the searches without grouping together; the responses are filtered once all have arrived."""
+    """Send the searches without grouping in one request; the responses are filtered at the end."""
     contents = [line.content for line in lines.lines if line.passes]
     parameters = {name: value for name, value in lines.parameters.items() if name != FILTER_PATH}
     return await work.send_lines(lines.path, parameters, b"".join(contents)) if contents else {}

@@ -112,7 +112,7 @@ def as_object(content: bytes) -> Values:
     {'size': 1}
     """
     try:
-        orjson.loads(content)  # stricter: nothing but UTF-8, no halves of characters, no NaN, nothing behind the end
+        orjson.loads(content)  # stricter: only UTF-8, no lone surrogates, no NaN, no data after the end
         read = json.loads(content, object_pairs_hook=unique_members)
     except (ValueError, RecursionError) as error:
         raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
@@ -256,7 +256,7 @@ def read_request(
 
 
 def read_source(parameters: Mapping[str, str]) -> Values:
-    """Read the body in the query string.
+    """Read the body from the query string parameter `source`.
 
     Raises:
         HttpError: It is not a JSON object, or in another form.

@@ -1,4 +1,4 @@
-"""Groups of a window by stored thread or work; documents that are of none are grouped by their texts."""
+"""Groups of a window by stored thread or work; other documents are grouped by their texts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -51,7 +51,7 @@ def group_members(
 
 
 def member_stats(window: Window, request: DedupeRequest) -> Mapping[str, object]:
-    """Return what an account says of threads or works; nothing where these are not grouped.
+    """Return the account's counts of threads or works; empty if these are not grouped.
 
     Args:
         window: The grouped hits.

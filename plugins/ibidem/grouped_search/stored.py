@@ -39,10 +39,10 @@ class StoredBackend(Protocol):
     """The source of a collapsed ranking, its documents and their groups."""
 
     def settlement(self) -> GroupCheckpoint:
-        """Return how far groups are settled, and by which figures."""
+        """Return how far groups are settled, and under which policy."""
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        """Read a part of the ranking: only the best document of each group."""
+        """Read a part of the ranking, with only the best document of each group."""
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         """Read up to `limit` matching documents of each of some groups."""
@@ -54,7 +54,7 @@ class StoredBackend(Protocol):
         """Return the manual decisions; called after the ranking is read."""
 
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents as far as their versions need them; see `VersionSource`."""
+        """Return documents with the fields of their versions; see `VersionSource`."""
 
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Return the documents of hits as shown; those that no longer match are omitted."""
@@ -101,7 +101,7 @@ def is_as_stored(request: DedupeRequest, checkpoint: GroupCheckpoint) -> bool:
 
 
 def requested_policy(request: DedupeRequest, stored_policy: Policy) -> Policy:
-    """Return the requested policy; missing figures are those of the stored groups."""
+    """Return the requested policy; missing figures are taken from the stored groups."""
     figures = dict(request.figures)
     if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
         policy = request.policy
@@ -155,7 +155,7 @@ def may_have_more(group: str, page: Collapsed) -> bool:
 
 
 def most_members(page_request: PageRequest) -> int:
-    """Return how many documents of a group the page needs: those shown, or all if the lead is chosen among them."""
+    """Return how many documents of a group the page needs: the shown ones, or all if the lead is chosen among them."""
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MAX_MEMBERS
@@ -258,7 +258,7 @@ def build_window(
 def read_leads(
     source: StoredBackend, read: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
-    """Read the stored leads of groups with a shown document that is no duplicate of the shown lead.
+    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
 
     Returns:
         The page with these leads behind its documents, and their rows by the row of the first of their group.
@@ -328,11 +328,11 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
 
 
 def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
-    """Count the documents whose idf table is not current; without current names, the most frequent table is current."""
+    """Count the documents with an outdated idf table; without current names, the most frequent table is current."""
     current_names = set(current) or {max(tables, key=lambda name: tables[name], default="")}
     return sum(count for name, count in tables.items() if name not in current_names)
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:
-    """Return whether not all documents of a group were considered for its lead."""
+    """Return whether only some documents of a group were considered when choosing its lead."""
     return page_request.request.keep.by != "rank" and group.unread_count > 0

@@ -1,4 +1,4 @@
-"""Damaged records next to an index: which they are, and the error of each."""
+"""Damaged records next to an index, each with its error."""
 
 from collections.abc import Iterator
 from functools import partial

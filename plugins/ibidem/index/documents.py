@@ -1,4 +1,4 @@
-"""Documents of an index by id: read, deleted with tombstones, on request with all identical copies.
+"""Documents of an index: read by id, and deleted with tombstones, if requested with identical copies.
 
 Manual overrides of pairs of them are added, removed and read.
 """
@@ -131,7 +131,7 @@ def texts(engine: Engine, ids: Sequence[str]) -> dict[str, bytes]:
 
 
 def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
-    """Yield the ids of documents with an equal content hash; if the look-up was cut, the index is scanned."""
+    """Yield the ids of documents with an equal content hash; the index is scanned if a look-up was cut."""
     searches = [SignatureLookup({"content": [content_key(value)]}, own_id=value.id) for value in documents]
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
@@ -172,13 +172,13 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
 
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
-    """Remove the tombstones of deletions before a time; returns how many. One that is set again meanwhile stays."""
+    """Remove tombstones of deletions before a time, unless replaced meanwhile; returns how many."""
     entries = engine.get_records("tombstones")
     return engine.delete_unchanged("tombstones", {key: entry for key, entry in entries if _is_before(entry, cutoff)})
 
 
 def _is_before(entry: object, cutoff: datetime) -> bool:
-    """Return whether a tombstone was set before a time; what is no tombstone, or has no time, was not."""
+    """Return whether a tombstone was set before a time; False for damaged records."""
     return any(stone.time and stone.time < cutoff for _, stone in read_entries([("", entry)], Tombstone.from_record))
 
 
@@ -234,7 +234,7 @@ def remove_override(
 
 
 def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Override]:
-    """Return the overrides of existing documents that the engine's user may both read.
+    """Return the overrides whose documents both exist and are readable by the engine's user.
 
     Args:
         engine: The index, as someone may read it.
@@ -275,7 +275,7 @@ def read_verdict(typed: str) -> Verdict:
 
 
 def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], tuple[DocumentRef, str]]:
-    """Return index, id and content hash of two documents: by the hash a decision becomes stale when a text changes.
+    """Return index, id and content hash of two documents; a decision becomes stale when a hash changes.
 
     Raises:
         MissingDocument: One of them is not there, or carries no signatures.

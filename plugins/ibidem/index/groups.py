@@ -1,4 +1,4 @@
-"""Groups of a whole index, as `ibidem groups` counts them: computed now, or as stored.
+"""Groups of a whole index, as `ibidem groups` counts them: newly computed, or stored.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
 what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).
@@ -235,7 +235,7 @@ def read_slices(
 def sort_documents(
     names: Sequence[DocumentRef], parts: Sequence[PackedColumns]
 ) -> tuple[list[DocumentRef], PackedColumns]:
-    """Sort documents by the start of their date (those without one last), index and id.
+    """Sort documents by the start of their dates (documents without one last), index and id.
 
     Args:
         names: Index and id of each.

@@ -15,7 +15,7 @@ NAMED = 3
 
 
 def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
-    """Read the stored thread and work of a document, each empty where it has none.
+    """Read the stored thread and work of a document; each is empty if missing.
 
     Args:
         engine: The index.
@@ -46,7 +46,7 @@ def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
 
 
 def contained_in(engine: Engine, name: str) -> Sequence[str]:
-    """Return the ids of the mails that hold all of a mail, the nearest first; of an attachment, all of its mail."""
+    """Return the ids of the mails that contain all of a mail or attachment, the nearest first."""
     thread = read_thread(engine, name)
     entry = thread.entry(name) if thread else None
     if thread and entry and entry.member.is_attached:
@@ -60,7 +60,7 @@ def count(engine: Engine, field: str, name: str) -> int:
 
 
 def describe_membership(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Say in sentences of which thread and work a document is, and why.
+    """Describe in sentences the thread and work of a document, with the reasons.
 
     Args:
         found: As `read_membership` returns it.
@@ -82,7 +82,7 @@ def describe_membership(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
 
 
 def describe_holders(thread: Mapping[str, Any]) -> str:
-    """Say which mails hold all of a mail.
+    """Describe which mails contain all of a mail.
 
     >>> describe_holders({"inclusive": False, "contained_in": ["b", "c", "d", "e"]})
     'b, c, d and 1 more hold'
@@ -98,5 +98,5 @@ def describe_holders(thread: Mapping[str, Any]) -> str:
 
 
 def begin(called: str, found: Mapping[str, Any]) -> str:
-    """Name a thread or a work by its first document."""
+    """Describe a thread or a work by its first document."""
     return f"{called} of {format_count(found['documents'], 'document')} that begins with {found['name']}"

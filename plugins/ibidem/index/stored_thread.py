@@ -1,4 +1,4 @@
-"""The stored thread of a mail: its mails as a tree with what is attached to them, and which hold others."""
+"""The stored thread of a mail: its mails as a tree with attachments, and which mails contain others."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +42,7 @@ class ThreadEntry:
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """A thread, as far as it was read.
+    """The part of a thread that was read.
 
     Args:
         name: Id of its first mail.
@@ -58,15 +58,15 @@ class StoredThread:
 
     @property
     def inclusive(self) -> int:
-        """How many mails that were read are inclusive."""
+        """Number of the read mails that are inclusive."""
         return sum(each.member.inclusive and not each.member.is_attached for each in self.entries)
 
     def entry(self, id_: str) -> ThreadEntry | None:
-        """Return the entry of a document; None where it was not read."""
+        """Return the entry of a document; None if it was not read."""
         return next((each for each in self.entries if each.document.id == id_), None)
 
     def ancestors(self, id_: str) -> list[Document]:
-        """Return the mail that a mail answers, the one that this answers, and so on."""
+        """Return the mail that a mail answers, the mail that this one answers, and so on."""
         by_id = {each.document.id: each for each in self.entries}
         found: list[Document] = []
         at = by_id.get(id_)
@@ -112,7 +112,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
 
 
 def _grow(mails: Iterable[Document]) -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
-    """Return the mails that hold each mail of a thread, and those that alter what they quote."""
+    """Return for each mail of a thread the mails that contain it, and the mails that alter their quotations."""
     forest = Forest.grow(Parents.find(thread_mails(mails)))
     return {row.id: row.contained_in for row in forest.rows()}, frozenset(answer for _, answer, _ in forest.altered())
 

@@ -82,7 +82,7 @@ class Layout:
 
     @property
     def is_set(self) -> bool:
-        """Whether other indexes are, or will be, behind the same name."""
+        """Return whether other indexes are, or will be, behind the same name."""
         return len(self.indices) > 1 or bool(self.streams)
 
     @property
@@ -145,7 +145,7 @@ def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping
 
 
 def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """List the indexes behind each alias and data stream that the metadata of indexes names."""
+    """Return the indexes behind each alias and data stream in index metadata."""
     indices: dict[str, list[str]] = {}
     for index, each in sorted(metadata.items()):
         for name in (*each.get("aliases", {}), *([each["data_stream"]] if "data_stream" in each else ())):
@@ -287,7 +287,7 @@ def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
 
 
 def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the `_meta` of a mapping; empty for an index that only looks like ours."""
+    """Return the `_meta` of a mapping; empty for an index that was not created by ibidem."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
 
@@ -321,7 +321,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
     Raises:
         Unavailable: A part of an index is not there.
     """
-    for _ in range(2):  # once more when a shard came back between the two answers
+    for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:
             raise _refresh_error(cluster, indices, answer)

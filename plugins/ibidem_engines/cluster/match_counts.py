@@ -197,7 +197,7 @@ class MatchCounter:
         )
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
-        """Count the groups of several shards: those of leads, and groups whose lead does not match.
+        """Count the groups of several shards: groups with a matching lead, and groups without one.
 
         Args:
             documents: How many documents with a group match.
@@ -218,13 +218,13 @@ class MatchCounter:
         return leads + len(groups) - int(answer["aggregations"][OWN]["led"]["doc_count"])
 
     def _estimate(self) -> RequestFlow[int]:
-        """Let the server estimate the groups."""
+        """Request an estimate of the number of groups from the server."""
         body = self._body({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MAX_GROUPS}}})
         (answer,) = check_answers((yield self.target.searches([body]))["responses"])
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
     def _count_unsettled(self) -> RequestFlow[int]:
-        """Count the leads of unsettled writes, shard by shard, since each numbers its writes separately."""
+        """Count the leads of unsettled writes, shard by shard, since each shard numbers its writes separately."""
         lines: list[Mapping[str, Any]] = []
         for index, shards in self.layout.shard_counts.items():
             for shard in range(shards):
@@ -256,7 +256,7 @@ def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
 
 
 def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the responses of several searches; a failed one raises."""
+    """Return the responses of several searches; raise if one failed."""
     for answer in answers:
         if "error" in answer:
             raise build_failure(int(answer["status"]), answer)
@@ -273,7 +273,7 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 
 def _groups_aggregation(*, single: bool) -> Clause:
-    """Request all groups of two or more; with several shards, each also returns its groups of one."""
+    """Request all groups of two or more; with several shards, each shard also returns its single documents."""
     min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
     return {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
 

@@ -1,4 +1,4 @@
-"""Stored memberships in a cluster: fields of each document, written by partial updates onto the state that was read."""
+"""Stored memberships in a cluster: fields of each document, written by conditional partial updates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -77,7 +77,7 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
 
 
 def membership_options() -> Clause:
-    """Ask for nothing of a hit but its memberships."""
+    """Request only the memberships of a hit."""
     return {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
 
 

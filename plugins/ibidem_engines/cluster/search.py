@@ -205,7 +205,7 @@ class ClusterSearch(EngineSearch):
         return (names[start : start + size] for start in range(0, len(names), size))
 
     def _read(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        """Read documents as searches see them; in a foreign index also documents with custom routing.
+        """Read documents as searches see them; in a foreign index, documents with custom routing are included.
 
         An alias may have a filter, which only searches apply: through one, documents are searched for by id.
         """

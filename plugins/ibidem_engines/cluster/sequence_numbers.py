@@ -15,7 +15,7 @@ from ibidem_engines.requests import WHOLE, quote_index
 
 
 def write_order(place: int) -> int:
-    """Return a sequence number counted from one, since zero means that nothing was written."""
+    """Return a sequence number counted from one; zero means that nothing was written."""
     return place + 1
 
 
@@ -84,7 +84,7 @@ def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
 
 
 def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
-    """Return a number that changes with every deletion from these parts.
+    """Return a number that changes with every deletion in these parts.
 
     A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
     copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.

@@ -33,7 +33,7 @@ class StoredVersion:
 
 
 def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
-    """Read the current versions of some ids, visible to searches or not.
+    """Read the current versions of some ids, whether or not visible to searches.
 
     Args:
         cluster: The cluster.

@@ -1,4 +1,4 @@
-"""Conditional writes: create, or read the stored version, decide, write only over that version, retry on a conflict.
+"""Conditional writes: create or read the version, decide, write only over that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
 sequence number, and a write that finds another state than the one it was decided on is decided again.
@@ -94,7 +94,7 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         tombstones = target.tombstones(ids)
-        # A document that was deleted may be there all the same: written by an earlier try whose answer was lost.
+        # A deleted document may still exist: an earlier try may have written it, although its response was lost.
         stored_versions = target.stored_versions(ids if turn else list(tombstones))
         retry = turn > 1 or target.cluster.resend_count > sent_again
         decisions = {
@@ -252,7 +252,7 @@ def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> No
 
 
 def _is_of(entry: StoredVersion, record: Record) -> bool:
-    """Return whether a record was written: a later version with the same text outlives the deletion of an earlier."""
+    """Return whether a stored document is the write of a record, and not a later version with the same text."""
     return (entry.digest, entry.version) == (record.digest, record.version)
 
 
@@ -275,7 +275,7 @@ def _outcome_of_deletion(id_: str, status: WriteStatus, entry: StoredVersion | N
 
 
 def _several(entry: StoredVersion) -> str:
-    """Return the outcome of an id that several documents have."""
+    """Return the outcome for an id that several documents have."""
     indices = ", ".join((entry.index, *entry.others))
     return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
 
@@ -313,7 +313,7 @@ def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:
 
 
 def _give_way(target: WriteTarget, turn: int) -> None:
-    """Wait for a short, random time, so that several writers of one document get out of step."""
+    """Wait for a short, random time, so that several writers of one document do not collide again."""
     if turn > 0 and target.cluster.waits:
         target.cluster.wait(0)
 

@@ -173,7 +173,7 @@ class SqliteGroups(StoredGroups):
 
 
 def _search(keys: LeadKeys) -> SignatureLookup:
-    """Build the lookup of one document's values; the caller compares the lengths of the hits."""
+    """Build the look-up for one document; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
     return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MAX_LEADS)
 
@@ -233,7 +233,7 @@ Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
     file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
 ) -> Collapsed:
-    """Rank the matches, one hit per stored group, and count groups and documents."""
+    """Rank the matches with one hit per stored group, and count groups and documents."""
     with file.reading():
         newest = newest_place(file, view)
         selection = choose(query, newest)

@@ -12,9 +12,9 @@ import ibidem
 from grouped_search.test_current_version import TEXT, VERSIONS
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, remove_indices
+from support.general_tables import general_tables
 from support.wrapped_clients import CLIENTS, fill_index
 
 INDEX = f"current-{getpid()}"
@@ -24,7 +24,7 @@ BODY = {"query": {"match": {"text": "tenant"}}, "_source": ["title"]}
 @pytest.fixture(scope="module")
 def client(kind: str, address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """A wrapped client of an index of ours, and of one whose fields have other names."""
-    tables = Tables(tmp_path_factory.mktemp("tables"))
+    tables = general_tables()
     documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
     engine = fill_index(address, INDEX, list(records(documents, tables)))
     settle_all(engine)

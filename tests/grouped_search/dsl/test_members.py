@@ -18,8 +18,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
+from support.general_tables import general_tables
 from support.wrapped_clients import CLIENTS, fill_index
 
 INDEX = f"members-{getpid()}"
@@ -29,7 +29,7 @@ QUERY = {"query": {"match": {"text": "roof"}}, "size": 10}
 @pytest.fixture(scope="module")
 def mails(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """An index of mails and leases, whose threads and works are stored."""
-    tables = Tables(tmp_path_factory.mktemp("members"))
+    tables = general_tables()
     engine = fill_index(address, INDEX, list(records(DOCUMENTS, tables)))
     write_threads(engine)
     write_works(engine)

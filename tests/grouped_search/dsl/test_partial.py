@@ -7,11 +7,11 @@ import pytest
 
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
 from support.books import book
+from support.general_tables import general_tables
 from support.wrapped_clients import fill_index
 
 INDEX = "clients-books"
@@ -21,7 +21,7 @@ TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*
 @pytest.fixture(scope="module")
 def shelf(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """An index of three books."""
-    tables = Tables(tmp_path_factory.mktemp("tables"))
+    tables = general_tables()
     books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
     pairs = zip(books, sign(books, tables), strict=True)
     engine = fill_index(

@@ -4,7 +4,10 @@ A checkpoint says what was handed out and what is accounted for.
 """
 
 import shutil
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -13,22 +16,36 @@ from hypothesis import strategies as st
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
+from ibidem_engines.reindex import (
+    Name,
+    ReindexSource,
+    SeqNoRange,
+    ShardRef,
+    SourceDocument,
+    marks_as_record,
+    parse_marks,
+)
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_workers.backfill import checkpoint as module
 from ibidem_workers.backfill.checkpoint import (
     CHARACTERS,
     FIRST,
     PAGE,
     Checkpoint,
+    OpenPage,
     Portions,
     all_writes,
+    interleave,
     load_checkpoint,
     names,
     paginate,
     read_all,
+    read_ranges,
 )
+from ibidem_workers.batch_result import NO_RESULT, BatchResult
 from ibidem_workers.ingest import ingest_documents
 
 NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]
@@ -70,6 +87,89 @@ def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, eng
 PART = ShardRef("news", 1)
 
 
+class SevenDocuments:
+    """An index of seven documents, of which it notes how many were read at once.
+
+    Args:
+        characters: Length of each text.
+        raw: Length of each JSON.
+    """
+
+    def __init__(self, characters: int = 0, raw: int = 0) -> None:
+        self._document = Document("d", "x" * characters)
+        self._raw = b"x" * raw
+        self.read_at_once: list[int] = []
+
+    def source(self) -> ReindexSource:
+        return cast("ReindexSource", self)
+
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        assert (seq_range.part, size) == (PART, module.PAGE)
+        orders = range(seq_range.after + 1, min(seq_range.end, 7) + 1)
+        return [Name("news", f"d{order}", order) for order in orders[:size]]
+
+    def read(self, names: Sequence[Name], *, raw: bool) -> list[SourceDocument]:
+        self.read_at_once.append(len(names))
+        return [
+            SourceDocument(name, self._document, "", 0, "", "", "", b"", (0, 0), name.order, raw=self._raw * raw)
+            for name in names
+        ]
+
+
+@pytest.mark.parametrize("page", [1, 2, 3, 6, 7, 8])
+@pytest.mark.parametrize(("after", "end"), [(0, 7), (0, 6), (2, 9), (3, 6), (7, 7)])
+def test_in_pages_of_any_size_each_document_of_a_range_is_named_once(
+    monkeypatch: pytest.MonkeyPatch, page: int, after: int, end: int
+) -> None:
+    monkeypatch.setattr(module, "PAGE", page)
+    found = list(names(SevenDocuments().source(), SeqNoRange(PART, after, end)))
+    assert [name.order for name in found] == list(range(after + 1, min(end, 7) + 1))
+    pages = list(paginate(found))
+    assert [name for some in pages for name in some] == found
+    assert [len(some) for some in pages[:-1]] == [page] * (len(pages) - 1)
+    assert all(1 <= len(some) <= page for some in pages)
+
+
+@pytest.mark.parametrize(
+    ("characters", "raw_characters", "reads_raw", "at_once"),
+    [
+        (CHARACTERS // 3, 0, False, [1, 3, 2, 2]),
+        (CHARACTERS // 3, CHARACTERS // 2, True, [1, 2, 2, 1, 2]),
+        (CHARACTERS // 3, CHARACTERS // 2, False, [1, 3, 2, 2]),
+        (CHARACTERS // 2, CHARACTERS // 3, True, [1, 2, 2, 1, 2]),
+        (0, 0, False, [1, 5, 2]),
+        (2 * CHARACTERS, 0, False, [1] * 8),
+    ],
+)
+def test_as_many_documents_are_read_at_once_as_those_before_were_short(
+    monkeypatch: pytest.MonkeyPatch, characters: int, raw_characters: int, reads_raw: bool, at_once: list[int]
+) -> None:
+    monkeypatch.setattr(module, "FIRST", 1)
+    documents = SevenDocuments(characters, raw_characters)
+    ranges = [SeqNoRange(PART, 1, 7), SeqNoRange(PART, 0, 2)]
+    found = [each for some in read_ranges(documents.source(), ranges, raw=reads_raw) for each in some]
+    assert [each.order for each in found] == [2, 3, 4, 5, 6, 7, 1, 2]
+    assert all(bool(each.raw) == reads_raw for each in found)
+    assert documents.read_at_once == at_once
+
+
+def test_all_writes_of_each_part_are_read_without_their_json() -> None:
+    documents = SevenDocuments(10, 10)
+    assert all_writes({PART: 5, ShardRef("news", 2): 3}) == [
+        SeqNoRange(PART, 0, 5),
+        SeqNoRange(ShardRef("news", 2), 0, 3),
+    ]
+    read = [each for some in read_all(documents.source(), {PART: 5}) for each in some]
+    assert [(each.order, each.raw) for each in read] == [(order, b"") for order in range(1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("sources", "taken"), [(["abc", "x", "yz"], "axybzc"), (["", "ab"], "ab"), ([], ""), (["a"], "a")]
+)
+def test_one_of_each_source_is_taken_in_turn_until_all_are_exhausted(sources: Sequence[str], taken: str) -> None:
+    assert "".join(interleave(map(iter, sources))) == taken
+
+
 def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
     checkpoint = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
     first = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
@@ -78,6 +178,55 @@ def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
     checkpoint.settle(first.number, 7)
     assert ([page.number for page in checkpoint.pages], checkpoint.documents) == ([1], 7)
     assert checkpoint.pages[0].seq_range == SeqNoRange(PART, 10, 20)
+    third = checkpoint.hand_out(SeqNoRange(PART, 20, 30), 3)
+    checkpoint.settle(second.number, 5)
+    assert (third.number, checkpoint.pages, checkpoint.documents) == (2, [third], 12)
+    assert checkpoint.seq_range(ShardRef("other")) == SeqNoRange(ShardRef("other"), 0, 0)
+
+
+def test_a_page_is_parted_into_singles_that_have_one_death_less_and_numbers_of_their_own() -> None:
+    checkpoint = Checkpoint("r", 0.0, "news")
+    page = checkpoint.hand_out(SeqNoRange(PART, 3, 20), 3)
+    page.deaths = 2
+    checkpoint.part_into_singles(page, [4, 9, 20])
+    checkpoint.settle(page.number, 0)
+    assert checkpoint.pages == [
+        OpenPage(1, "news/1", 3, 4, 1, deaths=1),
+        OpenPage(2, "news/1", 8, 9, 1, deaths=1),
+        OpenPage(3, "news/1", 19, 20, 1, deaths=1),
+    ]
+    assert checkpoint.hand_out(SeqNoRange(PART, 20, 21), 1).number == 4
+
+
+def test_the_progress_of_an_index_that_is_gone_or_was_made_again_is_forgotten() -> None:
+    parts = [ShardRef(name) for name in ("kept", "again", "gone")]
+    marks = marks_as_record(dict.fromkeys(parts, 9))
+    uuids = {"kept": "1", "again": "2", "gone": "3"}
+    checkpoint = Checkpoint("r", 0.0, "news", done=dict(marks), upto=dict(marks), uuids=uuids)
+    for part in parts:
+        checkpoint.hand_out(SeqNoRange(part, 0, 9), 1)
+    now = {"kept": "1", "again": "another", "new": "4"}
+    checkpoint.keep_indexes(now)
+    assert (checkpoint.done, checkpoint.upto, checkpoint.uuids) == ({"kept/0": 9}, {"kept/0": 9}, now)
+    assert [page.part for page in checkpoint.pages] == ["kept/0"]
+
+
+def test_the_accounts_of_a_follower_add_up_under_one_number() -> None:
+    checkpoint = Checkpoint("r", 0.0, "news")
+    checkpoint.begin_following()
+    assert BatchResult.from_json(checkpoint.followed) == NO_RESULT
+    refusal = Refusal("news", "d3", "text", "it is empty")
+    accounts = [BatchResult(indexed=2, at=1.0), BatchResult(unchanged=1, refusals=[refusal], at=2.0)]
+    for account in accounts:
+        page = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 2)
+        assert page.number == 0
+        checkpoint.fold(page.number, account)
+    checkpoint.begin_following()
+    assert BatchResult.from_json(checkpoint.followed) == accounts[0] + accounts[1]
+    assert (checkpoint.pages, checkpoint.documents, checkpoint.number) == ([], 4, 0)
+    first = Checkpoint("r", 0.0, "news", number=7)
+    first.fold(first.hand_out(SeqNoRange(PART, 0, 10), 2).number, accounts[0])
+    assert (BatchResult.from_json(first.followed), first.number) == (accounts[0], 7)
 
 
 def test_what_was_noted_is_read_again(engine: Engine) -> None:
@@ -90,6 +239,18 @@ def test_what_was_noted_is_read_again(engine: Engine) -> None:
     assert load_checkpoint(engine) == checkpoint
     assert load_checkpoint(engine, "other") is None
     assert parse_marks(checkpoint.marks) == {PART: 3}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [{"done": {"news": 1}}, {"upto": {"news": 1}}, {"marks": {"news": 1}}, {"pages": [OpenPage(0, "p", 0, 1, 1)]}],
+)
+def test_a_damaged_checkpoint_is_none(engine: Engine, change: dict[str, Any]) -> None:
+    checkpoint = Checkpoint("r", 0.0, "news", into="copy")
+    assert checkpoint.key == "backfill/copy"
+    for each, expected in ((checkpoint, checkpoint), (replace(checkpoint, **change), None)):
+        engine.put_records("runs", {each.key: each.as_json()})
+        assert load_checkpoint(engine, "copy") == expected
 
 
 def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_does_not(

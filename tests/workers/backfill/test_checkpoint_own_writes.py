@@ -1,5 +1,7 @@
 """Sequence numbers between our own writes belong to other writers."""
 
+from itertools import permutations, product
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -35,3 +37,18 @@ def test_another_part_has_writes_of_its_own() -> None:
     own_writes.add(PART, [1, 2])
     other = SeqNoRange(ShardRef("news", 2), 0, 2)
     assert list(own_writes.gaps(other)) == [other]
+
+
+def test_all_few_writes_in_each_order_leave_the_gaps_between_them_and_no_empty_one() -> None:
+    ranges = list(product(range(7), range(7)))
+    for numbers in (order for size in range(5) for order in permutations(range(1, 6), size)):
+        own_writes = OwnWrites()
+        for number in numbers:
+            own_writes.add(PART, [number, number])
+        assert own_writes._first[PART] == sorted(number for number in numbers if number - 1 not in numbers)
+        assert own_writes._last[PART] == sorted(number for number in numbers if number + 1 not in numbers)
+        for after, end in ranges if list(numbers) == sorted(numbers) else ():
+            gaps = list(own_writes.gaps(SeqNoRange(PART, after, end)))
+            assert all(gap.part == PART and gap.after < gap.end for gap in gaps)
+            found = [number for gap in gaps for number in range(gap.after + 1, gap.end + 1)]
+            assert found == [number for number in range(after + 1, end + 1) if number not in numbers]

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,6 +14,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.group_checkpoint import POLICY
 from ibidem_workers.groups.block import Row, Rules
 from support.naive_settling import judge, plain
+from support.signed_records import make_record
 from support.windows import SampleWindow, example_settings, signatures, value, windows, with_slots
 
 
@@ -105,3 +107,18 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
     rules = Rules(POLICY, Overrides())
     assert not judge(POLICY)(rows[0], rows[2])
     assert in_blocks(rows, rules, 1) == in_blocks(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
+
+
+def test_the_levels_of_pairs_are_those_of_the_decision_on_each_whatever_their_order() -> None:
+    texts = {"a": range(90), "b": range(22, 112), "c": range(44, 134), "copy": range(90), "x": range(500, 590)}
+    rows = {
+        name: Row(("news", name), at, make_record(name, " ".join(f"word{word}" for word in words)).packed)
+        for at, (name, words) in enumerate(texts.items(), 1)
+    }
+    words = [Override(("news", "a"), ("news", "x"), "same"), Override(("news", "b"), ("news", "copy"), "not")]
+    pairs = list(permutations(rows.values(), 2))
+    found = Rules(POLICY, Overrides(words)).levels(pairs)
+    judged = judge(POLICY, words)
+    assert found == [judged(*pair) or None for pair in pairs]
+    assert set(found) == {None, "near", "identical"}
+    assert Rules(POLICY, Overrides()).levels([]) == []

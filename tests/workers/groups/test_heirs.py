@@ -1,7 +1,11 @@
 """Groups whose lead is gone: the first remaining member leads such a group, under its name."""
 
+from collections.abc import Iterator, Mapping, Sequence
+
+import pytest
+
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_store
+from ibidem_engines.stored_groups import Assignment, StoredGroups, group_store
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.heirs import inherit, inherit_groups
 from support.signed_records import make_record
@@ -48,3 +52,29 @@ def test_an_heir_that_is_written_meanwhile_is_told_and_looked_for_again() -> Non
         assert not inherit_groups(store, [heirs[0].group])
         assert inherit(group_store(engine))
         assert groups(engine)["c"] == "c"
+
+
+@pytest.mark.parametrize("position", [1, 2])
+def test_an_heir_that_could_not_be_written_is_told_wherever_it_is_among_the_groups(
+    position: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with index() as engine:
+        settle(engine)
+        engine.delete(["a", "x"], 2)
+        kind = type(group_store(engine))
+        assign, sizes, calls = kind.assign, kind.sizes, list[str]()
+
+        def late(self: StoredGroups, changes: Sequence[Assignment]) -> list[bool]:
+            calls.extend(each.document.name.id for each in changes)
+            if len(calls) == position:
+                engine.write([make_record(calls[-1], OTHER, 3)])
+            return assign(self, changes)  # type: ignore[arg-type] # handed on as it came
+
+        def one_by_one(self: StoredGroups) -> Iterator[Mapping[str, int]]:
+            return sizes(self, 1)  # type: ignore[arg-type] # handed on as it came
+
+        monkeypatch.setattr(kind, "assign", late)
+        monkeypatch.setattr(kind, "sizes", one_by_one)
+        assert not inherit(group_store(engine))
+        assert sorted(calls) == ["b", "y"]
+        assert inherit(group_store(engine))

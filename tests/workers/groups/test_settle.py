@@ -1,14 +1,25 @@
 """One portion: what changes between reading and writing is settled as it is then, and counted once."""
 
+from collections import Counter
+from collections.abc import Sequence
 from unittest.mock import patch
 
 import pytest
 
+from ibidem_dedupe.overrides import DocumentRef, Overrides
+from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.reindex import Marks, Name
 from ibidem_engines.sqlite.groups import SqliteGroups
-from ibidem_engines.stored_groups import group_store
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, group_store, own_group
+from ibidem_ingest.signatures.content import group_name
+from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.settle import ROUNDS, Outrun, Settler, split_group, start_groups
+from simulation.memory_cluster import MemoryCluster
+from simulation.memory_engine import opened
 from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers, joined, write
-from workers.groups.test_service import check, groups, index
+from workers.groups.test_service import check, groups, index, plain, stored
 
 
 def test_a_document_that_changes_between_reading_and_writing_joins_and_counts_once() -> None:
@@ -27,6 +38,15 @@ def test_a_document_that_leaves_the_text_that_it_was_to_join_for_is_not_counted(
             Follower(engine).catch_up()
         assert groups(engine) == {"a": "a", "b": "b"}
         assert joined(engine) == 0
+
+
+def test_of_several_joins_those_that_could_be_written_are_counted() -> None:
+    with index() as engine:
+        write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
+        with before_a_write(engine, lambda: write(engine, 2, c=OTHER)):
+            Follower(engine).catch_up()
+        assert groups(engine) == {"a": "a", "b": "a", "c": "c"}
+        assert joined(engine) == followers(engine) == 1
 
 
 def test_a_join_that_is_written_twice_since_its_answer_was_lost_counts_once() -> None:
@@ -56,3 +76,174 @@ def test_where_the_next_lead_changes_while_a_group_is_split_the_rest_of_it_gets_
             Follower(engine).catch_up()
         check(engine)
         assert groups(engine) == {"a": "b", "b": "b", "c": "c", "d": "c"}
+
+
+@pytest.mark.usefixtures("uncounted")
+def test_the_followers_of_each_rewritten_lead_of_a_portion_are_looked_at() -> None:
+    third, fourth = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("third", "fourth"))
+    with index() as engine:
+        write(engine, p=third, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again", x=OTHER, y=f"{OTHER} more", z=f"{OTHER} on")
+        Follower(engine).catch_up()
+        for name, text in (("p", f"{third} more"), ("a", third), ("x", fourth)):  # alone, joins it, stays a lead
+            write(engine, 2, **{name: text})
+        Follower(engine).catch_up()
+        check(engine)
+        assert groups(engine) == {"p": "p", "a": "p", "b": "b", "c": "b", "x": "x", "y": "y", "z": "y"}
+
+
+def part_of_words(start: int) -> str:
+    """A text whose like begins 22 words later, and not 44."""
+    return " ".join(f"word{at}" for at in range(start, start + 90))
+
+
+@pytest.mark.parametrize("order", ["abc", "abac", "abcd", "bac"])
+def test_a_document_that_joined_is_no_lead_though_searches_show_it_as_one(order: str) -> None:
+    texts = {"a": part_of_words(0), "b": part_of_words(22), "c": part_of_words(44), "d": f"{part_of_words(44)} more"}
+    engine = opened(MemoryCluster(), "news")  # its searches show what was written when they were last refreshed
+    engine.create()
+    for number, name in enumerate(order):
+        write(engine, **{f"{number}{name}": texts[name]})
+    Follower(engine, size=1).catch_up()
+    assert groups(engine) == plain(engine)
+
+
+def settler_of(engine: Engine) -> Settler:
+    return Settler(group_store(engine), Rules(POLICY, Overrides()))
+
+
+def marks_of(engine: Engine) -> Marks:
+    return group_store(engine).newest()
+
+
+def named(engine: Engine, names: str) -> list[GroupedDocument]:
+    """Documents, in the order of the names."""
+    found = {each.name.id: each for each in stored(engine)}
+    return [found[name] for name in names]
+
+
+@pytest.mark.parametrize("times", range(ROUNDS + 1))
+def test_a_portion_whose_lead_is_gone_each_time_is_settled_anew_some_times_and_then_given_up(
+    times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with index() as engine:
+        write(engine, a=TEXT)
+        marks = marks_of(engine)
+        write(engine, b=f"{TEXT} more")
+        settler, (document,) = settler_of(engine), named(engine, "b")
+        kind, gone, planned = type(settler.store), [[]] * times, list[Sequence[DocumentRef]]()
+        read = kind.read
+        monkeypatch.setattr(kind, "read", lambda *given: gone.pop() if gone else read(*given))
+        matched: list[Sequence[Row]] = []
+
+        def match(rows: Sequence[Row], _: Marks) -> list[Join]:
+            matched.append(rows)
+            return [Join(("news", "b"), ("news", "a"), "near")]
+
+        if times == ROUNDS:
+            with pytest.raises(Outrun):
+                settler.settle([document], marks, planned.append, match)
+        else:
+            assert settler.settle([document], marks, planned.append, match) == {"near": 1}
+        monkeypatch.undo()
+        assert len(matched) == 1  # look-ups see what is there now, and the match does not
+        assert (planned, followers(engine)) == (([], 0) if times == ROUNDS else ([[("news", "b")]], 1))
+        assert gone == []
+
+
+@pytest.mark.parametrize("change", ["none", "joins another", "is deleted"])
+def test_what_was_found_to_join_a_lead_joins_it_only_while_it_leads(change: str) -> None:
+    with index() as engine:
+        write(engine, x=OTHER, a=TEXT, b=f"{TEXT} more")
+        other, lead, document = named(engine, "xab")
+        if change == "joins another":
+            group_store(engine).assign([Assignment(lead, other.group, lead=False)])
+        elif change == "is deleted":
+            engine.delete(["a"], 2)
+        marks, join = marks_of(engine), Join(("news", "b"), ("news", "a"), "near")
+        joins = settler_of(engine).settle([document], marks, lambda _: None, lambda *_: [join])
+        (after,) = named(engine, "b")
+        assert (after.lead, joins) == ((False, {"near": 1}) if change == "none" else (True, {}))
+        assert after.group == (lead.group if change == "none" else document.group)
+
+
+OWN_B = own_group("news", "b")
+
+
+@pytest.mark.parametrize(
+    ("leads", "portion", "moved"),
+    [
+        ("aG bG", "ab", "b"),
+        ("bG aG", "ba", "a"),
+        ("aG bG", "b", "b"),
+        ("bG aG", "b", ""),
+        ("bG aG", "a", "a"),
+        ("aG bG", "a", ""),
+        ("a", "a", "a"),
+        ("aG bH", "ab", ""),
+        ("aG bG cG", "abc", "bc"),
+        ("aG cH bG", "acb", "b"),
+        ("aG b cG", "abc", "bc"),
+        ("aG bG cB", "ab", "b"),
+    ],
+)
+def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_one_of_its_own(
+    leads: str, portion: str, moved: str
+) -> None:
+    names = {"G": "a group", "H": "another", "B": OWN_B, "": ""}
+    with index() as engine:
+        write(engine, a=TEXT, b=OTHER, c=" ".join(f"third{at}" for at in range(90)))
+        for name, group in ((each[0], each[1:]) for each in leads.split()):
+            group_store(engine).assign([Assignment(*named(engine, name), names[group], lead=True)])
+        before = {each.name.id: each for each in stored(engine)}
+        matched: list[str] = []
+        planned: list[DocumentRef] = []
+
+        def match(rows: Sequence[Row], _: Marks) -> list[Join]:
+            matched.extend(row.name[1] for row in rows)
+            return []
+
+        joins = settler_of(engine).settle([before[name] for name in portion], {}, planned.extend, match)
+        assert (joins, [name for _, name in planned]) == (Counter(), list(moved))
+        assert matched == [name for name in portion if name not in moved]
+        fresh = {"b": group_name(f"news\0b\0{before['b'].name.order}")} if "B" in leads else {}
+        after = {each.name.id: (each.group, each.lead) for each in stored(engine)}
+        assert after == {
+            name: (fresh.get(name, own_group("news", name)) if name in moved else each.group, True)
+            for name, each in before.items()
+        }
+
+
+@pytest.mark.parametrize("is_lead", [True, False])
+def test_a_document_takes_its_own_name_unless_another_leads_a_group_of_it(is_lead: bool) -> None:
+    with index() as engine:
+        write(engine, a=TEXT, b=OTHER)
+        group_store(engine).assign([Assignment(*named(engine, "a"), OWN_B, lead=is_lead)])
+        (start,) = start_groups(group_store(engine), named(engine, "b"))
+        assert (start.group == OWN_B, start.lead) == (not is_lead, True)
+
+
+@pytest.mark.parametrize("group", ["a group", own_group("news", "lead")])
+def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_has_one_lead(group: str) -> None:
+    with index() as engine:
+        store = group_store(engine)
+        for stay, leave in ((stay, leave) for stay in range(4) for leave in range(7)):
+            stayers, leavers = [f"s{at}" for at in range(stay)], [f"l{at}" for at in range(leave)]
+            documents = {
+                name: GroupedDocument(Name("news", name, at), b"", group, name == "lead", (at, 0))
+                for at, name in enumerate(["lead", *stayers, *leavers])
+            }
+            changes = split_group(
+                store, documents["lead"], [documents[name] for name in stayers], [documents[name] for name in leavers]
+            )
+            after = {name: (each.group, each.lead) for name, each in documents.items()}
+            after |= {each.document.name.id: (each.group, each.lead) for each in changes}
+            if leave <= stay + 1:
+                assert all(after[name] == (group, name == "lead") for name in ["lead", *stayers])
+                assert all(after[name] == (own_group("news", name), True) for name in leavers)
+            else:
+                own = after["lead"][0]
+                assert own != group
+                assert all(after[name] == (own, name == "lead") for name in ["lead", *stayers])
+                assert all(after[name] == (group, name == "l0") for name in leavers)
+            settled = {each.document.name.id for each in changes}
+            assert settled.isdisjoint(stayers if leave <= stay + 1 else leavers[1:])

@@ -1,4 +1,4 @@
-"""Joins of many new documents, computed with all leads of the index in columns."""
+"""Joins of many new documents, computed from the columns of all leads of the index."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -67,7 +67,7 @@ class ColumnsMatch:
         return cls(stored, settled, grouping, rules)
 
     def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        """Return the joins of new documents in the order of writing.
+        """Return the joins of new documents, in the order of writing.
 
         Args:
             rows: Some of them.
@@ -123,7 +123,7 @@ def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) 
 
 @dataclass(eq=False, slots=True)
 class SliceCache:
-    """Reader of ranges that caches documents, up to a limit, for a second read.
+    """Reader of ranges that caches a limited number of documents for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
 
@@ -148,7 +148,7 @@ class SliceCache:
 
 
 def _twins(stored: StoredColumns, settled: int) -> Rows:
-    """Return the new rows whose group has another lead; they leave it before they are settled, like new documents."""
+    """Return the new rows whose group another document leads; they leave it and are settled like new ones."""
     groups = stored.groups[: len(stored)]
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
     rows = np.arange(len(groups))

@@ -48,7 +48,7 @@ def split_marks(passage: str) -> list[Stretch]:
 
 
 def diff(lead: str, duplicate: str) -> list[Stretch]:
-    """Return the words that differ between two texts, with a few words of context; empty if none differ.
+    """Return the words that differ between two texts, with some context; empty if none differ.
 
     Args:
         lead: The one text.
@@ -128,12 +128,12 @@ class PageGroup:
 
     @property
     def size(self) -> int:
-        """Number of documents in its group."""
+        """Number of documents in the group."""
         return len(self.duplicates) + self.hidden
 
     @property
     def documents(self) -> Sequence[PageEntry]:
-        """The lead, and the duplicates that are shown."""
+        """The lead and the shown duplicates."""
         return [self.lead, *self.duplicates]
 
     @property
@@ -210,7 +210,7 @@ def byline(entry: result_list.Entry) -> list[str]:
 
 
 def url(entry: result_list.Entry) -> str:
-    """Return the URL where a document was published, if it is a web address.
+    """Return the web address at which a document was published; empty if there is none.
 
     >>> [url(result_list.Entry({"_source": {"url": each}}, {})) for each in ("javascript:alert(1)", "https://example.org/a")]
     ['', 'https://example.org/a']
@@ -219,7 +219,7 @@ def url(entry: result_list.Entry) -> str:
 
 
 def web_address(typed: str) -> str:
-    """Return an address if it is safe as a link, else an empty string."""
+    """Return an address if it is safe to link to, else an empty string."""
     try:
         parts = urlsplit(typed.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Reading of a list: a document with the query's words marked, and the results before and after it.
+"""Reading a list: a document with the query's words marked, and the previous and next results.
 
 Facets are sources, languages and years of the results that were grouped, with counts.
 """
@@ -27,7 +27,7 @@ from ibidem_ingest.errors import UsageError
 
 
 def list_request(engine: Engine, state: PageState) -> DedupeRequest:
-    """Return the dedupe request of a list: stored groups, if they are settled and no other option is chosen.
+    """Return the dedupe request of a list: by stored groups, if they are settled and no other option is set.
 
     Args:
         engine: The index.
@@ -95,7 +95,7 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The results before and after a document in a list.
+    """The previous and next results of a document in a list.
 
     Args:
         previous: Address of the one before it; empty when it is the first.
@@ -140,7 +140,7 @@ def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
 
 
 def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
-    """Return the ids of the results in order, each with its collapsed ones, and whether there is a next page."""
+    """Return the ids of the results in order, each with its collapsed documents, and whether there is a next page."""
     request = replace(list_request(engine, state), explain=False)
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
@@ -156,7 +156,7 @@ LATE = 10
 
 
 def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the members of groups on earlier pages; the first ones with titles.
+    """Return the members of groups on earlier pages; only the first ones have titles.
 
     Args:
         engine: The index, with the caller's rights.

@@ -52,7 +52,7 @@ class SavedSearch:
 
     @property
     def path_part(self) -> str:
-        """Its name as a part of a path."""
+        """Name of the search as a part of a path."""
         return quote(self.alert.name, safe="")
 
     @property

@@ -1,0 +1,176 @@
+"""Progress of settling is kept as it was noted, and of a damaged note the policy alone."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import (
+    KEY,
+    POLICY,
+    Conflict,
+    GroupCheckpoint,
+    checkpoint_of,
+    count_joined,
+    has_settled,
+    parse_policy,
+    policy_as_record,
+)
+from ibidem_engines.reindex import ShardRef
+
+NEWS, OLD, NEW = ShardRef("news", 1), ShardRef("old"), ShardRef("new")
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/index.sqlite"
+
+
+@pytest.fixture
+def noted() -> GroupCheckpoint:
+    """A checkpoint of which each field holds something."""
+    return GroupCheckpoint(
+        done={"news/1": 7, "old/0": 5},
+        seen={"news/1": 9, "old/0": 5},
+        joined={"near": 3, "identical": 1},
+        in_hand=[("news", "a"), ("old", "b")],
+        takeovers=2,
+        deletions=4,
+        overrides={"key": "hash"},
+        policy=policy_as_record(Policy(window_days=42)),
+        everything=True,
+        uuids={"news": "n1", "old": "o1"},
+    )
+
+
+@pytest.mark.parametrize(
+    ("known", "now", "kept"),
+    [
+        ({"news": "n1", "old": "o1"}, {"news": "n1", "old": "o1", "new": "w1"}, {"news/1", "old/0"}),
+        ({"news": "n1", "old": "o1"}, {"news": "n1", "old": "o2"}, {"news/1"}),
+        ({"news": "n1", "old": "o1"}, {"old": "o1"}, {"old/0"}),
+        ({"old": "o1"}, {"news": "n1", "old": "o1"}, {"news/1", "old/0"}),
+        ({}, {"news": "n1", "old": "o1"}, {"news/1", "old/0"}),
+        ({}, {}, {"news/1", "old/0"}),
+    ],
+)
+def test_the_progress_of_an_index_that_was_made_again_is_forgotten_and_that_of_no_other(
+    noted: GroupCheckpoint, known: dict[str, str], now: dict[str, str], kept: set[str]
+) -> None:
+    noted.uuids = known
+    assert noted.follow_indices([NEWS, OLD, NEW], now) is (kept != {"news/1", "old/0"})
+    assert (set(noted.done), set(noted.seen), noted.uuids) == (kept, kept, now)
+    assert noted.settled_write(NEWS) == (7 if "news/1" in kept else 0)
+
+
+@pytest.mark.parametrize("field", ["done", "seen"])
+def test_the_progress_of_an_index_that_is_gone_is_forgotten_wherever_it_was_noted(
+    noted: GroupCheckpoint, field: str
+) -> None:
+    other = {"done": "seen", "seen": "done"}[field]
+    del getattr(noted, other)["old/0"]
+    assert noted.follow_indices([NEWS], {"news": "n1", "old": "o1"})
+    assert (noted.done, noted.seen) == ({"news/1": 7}, {"news/1": 9})
+    assert not noted.follow_indices([NEWS], {"news": "n1"})
+
+
+def test_the_joins_of_a_portion_are_added_by_level_and_nothing_of_it_is_in_hand_any_more(
+    noted: GroupCheckpoint,
+) -> None:
+    noted.plan(iter([("news", "c")]))
+    assert noted.in_hand == [("news", "c")]
+    noted.settle(NEWS, 11, {"near": 2, "partial": 1})
+    assert noted.joined == {"near": 5, "identical": 1, "partial": 1}
+    assert (noted.done, noted.in_hand) == ({"news/1": 11, "old/0": 5}, [])
+
+
+def test_a_checkpoint_is_read_as_it_was_written(engine: Engine, noted: GroupCheckpoint) -> None:
+    assert GroupCheckpoint.read(engine) == GroupCheckpoint()
+    noted.save(engine)
+    assert GroupCheckpoint.read(engine) == noted
+    assert count_joined(engine) == {"near": 3, "identical": 1}
+    assert engine.get_record("runs", KEY).keys() == asdict(noted).keys() - {"state"}
+
+
+def test_who_takes_over_is_counted_and_the_other_writes_no_more(engine: Engine, noted: GroupCheckpoint) -> None:
+    noted.save(engine)
+    one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
+    one.take_over(engine)
+    one.save(engine)
+    assert GroupCheckpoint.read(engine).takeovers == 3
+    for write in (other.save, other.take_over, other.save):
+        with pytest.raises(Conflict):
+            write(engine)
+
+
+def test_who_begins_again_writes_whatever_is_there(engine: Engine, noted: GroupCheckpoint) -> None:
+    GroupCheckpoint().save(engine)
+    noted.put(engine)
+    assert GroupCheckpoint.read(engine) == noted
+
+
+@pytest.mark.parametrize(
+    ("change", "window_days"),
+    [
+        ({}, 42),
+        ({"done": "all"}, 42),
+        ({"done": {"no part": 3}}, 42),
+        ({"seen": {"no part": 3}}, 42),
+        ({"done": "all", "policy": {"window_days": "many"}}, POLICY.window_days),
+        ({"policy": {"window_days": "many"}}, POLICY.window_days),
+        ({"done": "all", "policy": None}, POLICY.window_days),
+    ],
+)
+def test_of_a_damaged_checkpoint_the_policy_is_kept_if_it_can_be_read(
+    noted: GroupCheckpoint, change: Mapping[str, object], window_days: int
+) -> None:
+    found = checkpoint_of({**asdict(noted), **change})
+    if change:
+        expected = {**policy_as_record(POLICY if window_days == POLICY.window_days else Policy(window_days=42))}
+        assert found == GroupCheckpoint(policy=expected)
+    else:
+        assert found == noted
+
+
+@pytest.mark.parametrize("entry", [None, [], "done", 7, {"policy": []}])
+def test_what_is_no_checkpoint_at_all_is_a_new_one(entry: object) -> None:
+    assert checkpoint_of(entry) == GroupCheckpoint()
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_settled"),
+    [
+        (None, False),
+        ({}, False),
+        ({"done": "all"}, False),
+        ({"done": {"news/1": 7}}, False),
+        ({"done": {"news/1": 7, "old/0": 4}}, False),
+        ({"done": {"news/1": "7", "old/0": 5}}, False),
+        ({"done": {"news/1": 7, "old/0": 5}}, True),
+        ({"done": {"news/1": 8, "old/0": 6}, "seen": "what is not read"}, True),
+    ],
+)
+def test_writes_are_settled_once_each_part_is_noted_up_to_them(
+    engine: Engine, entry: Mapping[str, object] | None, is_settled: bool
+) -> None:
+    if entry is not None:
+        engine.put_records("runs", {KEY: entry})
+    assert has_settled(engine, {NEWS: 7, OLD: 5}) is is_settled
+    assert has_settled(engine, {})
+
+
+@pytest.mark.parametrize(("number", "is_settled"), [(0, True), (1, False)])
+def test_a_part_without_a_write_is_settled_before_it_was_ever_looked_at(
+    engine: Engine, number: int, is_settled: bool
+) -> None:
+    assert has_settled(engine, {NEW: number}) is is_settled
+    assert GroupCheckpoint().settled_write(NEW) == 0
+
+
+def test_a_policy_is_read_as_it_was_stored() -> None:
+    policy = Policy(window_days=42).similar(60)
+    assert parse_policy(policy_as_record(policy)) == policy
+    assert parse_policy({}) == Policy()

@@ -1,0 +1,99 @@
+"""Documents are matched with the settled leads that look-ups find, as with all leads in one pass."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
+from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.reindex import Marks, ShardRef
+from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_workers.groups.block import Join, Row, Rules
+from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
+from workers.groups.test_follower import OTHER, write
+from workers.groups.test_service import index
+from workers.groups.test_settle import named, part_of_words
+
+PART = ShardRef("news")
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """Leads `a`, which `b` and its copies duplicate, `x`, and a document without words; then new documents."""
+    with index() as engine:
+        write(engine, a=part_of_words(0), x=OTHER, c=part_of_words(44), e="")
+        write(engine, b=part_of_words(22), y=f"{OTHER} more", n="nothing like the others", f="", z=f"{OTHER} more")
+        yield engine
+
+
+def rows(engine: Engine, names: str) -> list[Row]:
+    return [make_row(each) for each in named(engine, names)]
+
+
+def match(engine: Engine, end: int = 4, words: tuple[Override, ...] = (), joined: str = "") -> LookUpMatch:
+    marks: Marks = {PART: end}
+    return LookUpMatch(group_store(engine), Rules(POLICY, Overrides(words)), marks, {name_of(each) for each in joined})
+
+
+def name_of(name: str) -> DocumentRef:
+    return "news", name
+
+
+def joins_of(joins: list[Join]) -> dict[str, str]:
+    return {join.name[1]: join.lead[1] for join in joins}
+
+
+@pytest.mark.parametrize(
+    ("end", "joined", "expected"),
+    [
+        (4, "", {"b": "a", "y": "x", "z": "x"}),
+        (2, "", {"b": "a", "y": "x", "z": "x"}),
+        (1, "", {"b": "a", "z": "y"}),
+        (0, "", {"z": "y"}),
+        (4, "a", {"b": "c", "y": "x", "z": "x"}),
+        (4, "ac", {"y": "x", "z": "x"}),
+        (4, "x", {"b": "a", "z": "y"}),
+    ],
+)
+def test_each_document_joins_the_first_settled_lead_that_it_duplicates(
+    engine: Engine, end: int, joined: str, expected: dict[str, str]
+) -> None:
+    assert joins_of(match(engine, end, joined=joined).joins(rows(engine, "bynfz"))) == expected
+
+
+def test_leads_are_told_with_the_numbers_of_their_writes_and_those_of_the_block_are_left_out(engine: Engine) -> None:
+    found = match(engine).first_leads(rows(engine, "bynfz"))
+    assert {name[1]: (join.lead[1], order) for name, (join, order) in found.items()} == {
+        "b": ("a", 1),
+        "y": ("x", 2),
+        "z": ("x", 2),
+    }
+    assert match(engine, 1).first_leads(rows(engine, "ynfz")) == {}
+    assert {name[1] for name in match(engine, 1).first_leads(rows(engine, "byz"))} == {"b"}
+
+
+@pytest.mark.parametrize(("end", "is_lead", "expected"), [(4, True, "x"), (1, True, ""), (4, False, "")])
+def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a_settled_lead(
+    engine: Engine, end: int, is_lead: bool, expected: str
+) -> None:
+    words = (Override(name_of("n"), name_of("x"), "same"), Override(name_of("b"), name_of("a"), "not"))
+    if not is_lead:
+        (document,) = named(engine, "x")
+        group_store(engine).assign([Assignment(document, "another", lead=False)])
+    found = joins_of(match(engine, end, words).joins(rows(engine, "nb")))
+    assert found.get("n", "") == expected
+    assert found.get("b", "") == ("c" if end == 4 else "")
+
+
+def test_a_part_of_which_nothing_is_settled_has_no_leads_and_is_not_asked_for_any(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(group_store(engine)), "carriers", lambda *_: pytest.fail("a look-up"))
+    assert match(engine, 0).joins(rows(engine, "bnf")) == []
+    assert match(engine, 4).joins(rows(engine, "f")) == []
+
+
+def test_text_is_read_from_the_stored_document(engine: Engine) -> None:
+    (document,) = named(engine, "x")
+    assert make_row(document) == Row(name_of("x"), 2, document.packed)
