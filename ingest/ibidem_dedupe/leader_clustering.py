@@ -149,7 +149,7 @@ class LeaderClustering:
             report(settled + number * BLOCK)
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.keep(self._are_leads(block))
-            # Numbered again, so that arrays of counts are as long as the block and not as the index.
+            # Keys are renumbered, so that arrays of counts have the size of the block and not of the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             weak = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
@@ -247,7 +247,7 @@ class LeaderIndex:
     def add(self, entries: KeyIndex) -> None:
         """Add leads, after all earlier ones."""
         self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
-        keys, counts = np.unique(entries.key, return_counts=True)  # of these keys alone, not of all that there are
+        keys, counts = np.unique(entries.key, return_counts=True)  # of these keys only
         self.lead_counts[keys] += counts
 
 

@@ -83,7 +83,7 @@ class Override:
         if self.verdict not in VERDICTS:
             raise UsageError(f"verdict {self.verdict!r} is not known", f"allowed: {', '.join(VERDICTS)}")
         if self.a == self.b:
-            raise UsageError(f"{self.a[1]!r} is one document", "an override is about two")
+            raise UsageError(f"{self.a[1]!r} is one document", "an override needs two documents")
 
     @property
     def key(self) -> str:

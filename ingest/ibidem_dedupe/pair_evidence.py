@@ -250,7 +250,7 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
         "parts": long_pair[0].parts,
         "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long_pair[0])},
         "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long_pair[1])},
-        # Most pairs have no relation, so the whole texts are compared here and not for each.
+        # Most pairs have no relation, so whole texts are compared only here.
         "signals": {
             **relation.signals,
             "whole": round(minhash.correct_for_chance(minhash.compare(a.slots, b.slots)), 3),

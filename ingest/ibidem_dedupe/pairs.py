@@ -131,7 +131,7 @@ class LongTextMatcher:
 
     def code(self, row: int, other: int) -> int:
         """Return the code of the evidence for a pair; 0 if there is none, or if long signatures are missing."""
-        if self.long_signatures.missing:  # they are read first, and then all is grouped again
+        if self.long_signatures.missing:  # they are read first, then everything is grouped again
             return 0
         found = self.evidence(row, other)
         return evidence.TABLE.code(found.signature) if found else 0

@@ -267,7 +267,7 @@ def pair_policy(
     request = parse_request({"dedupe_level": level} | values, presets=presets)
     if request.membership:
         raise UsageError(
-            f"dedupe_level={request.membership} groups the list of a search, and no pair is decided by it",
+            f"dedupe_level={request.membership} only groups the list of a search; it cannot decide on a pair",
             f"allowed here: {', '.join(LEVELS)}",
         )
     return request.policy

@@ -40,8 +40,8 @@ class OwnRecord:
             if state is not None:
                 self._state = state
                 return
-            _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request was carried out since
+            _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request may have been late
         raise Unavailable(
-            f"the record {self.key!r} of the ledger {self.ledger!r} is written by others all the time",
+            f"the record {self.key!r} of the ledger {self.ledger!r} is constantly changed by others",
             "try again once the other process has ended",
         )

@@ -103,7 +103,7 @@ def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
         winner, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
         best[record.document.id] = winner
         if loser != winner:
-            reason = f"the same id comes again in this batch, with version {records[winner].version}"
+            reason = f"the same id occurs again in this batch, with version {records[winner].version}"
             outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=reason)
     return outcomes
 

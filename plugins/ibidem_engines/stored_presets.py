@@ -52,7 +52,7 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
     check_name(name)
     if not engine.info().exists:
         raise NoIndex(
-            f"there is no index {engine.index!r} to keep a preset with", "create it first with: ibidem ingest PATH"
+            f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
         )
     engine.create()
     engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})

@@ -19,7 +19,7 @@ def load_tags(engine: Engine, names: Collection[DocumentRef] | None = None, date
         date: Only the entry of this date; empty: all.
     """
     records = engine.get_records("tags", f"{date}/" if date else "")
-    if names is not None:  # most entries are on others, and to look for a document is quicker than to parse its entry
+    if names is not None:  # most entries are about other documents, and searching the text is faster than parsing it
         records = ((key, record) for key, record in records if _is_about(record, names))
     return Tags(entry for _, entry in read_entries(records, TagEntry.from_record))
 

@@ -40,7 +40,7 @@ def serialize(document: Document, version: int, location: str) -> SerializedDocu
         TypeError: It holds a value that JSON cannot express.
     """
     record = {"version": version} | document.as_record() | {WHERE: location}
-    # One that was made by hand may hold anything, and is checked where it is signed.
+    # A document built by hand may contain anything; it is checked when it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 
 

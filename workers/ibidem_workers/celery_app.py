@@ -246,8 +246,8 @@ _COMMON: dict[str, object] = {
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
-    "broker_connection_max_retries": None,  # a worker waits for its broker without end
-    "broker_heartbeat": 0,  # a worker that signs answers no heartbeat; the next delivery notices a dead connection
+    "broker_connection_max_retries": None,  # a worker waits for its broker forever
+    "broker_heartbeat": 0,  # a worker answers none while it signs; the next delivery detects a dead connection
 }
 
 

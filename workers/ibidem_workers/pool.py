@@ -124,7 +124,7 @@ class Pool:
         if self._starter is not None and (code := self._starter.poll()) is not None:
             if not self.is_ready:
                 raise _failure(code, self._errors)
-            self.__exit__()  # its workers end by themselves
+            self.__exit__()  # its workers exit by themselves
             self._start()
         for number, worker in list(self._workers.items()):
             if worker.code is not None:

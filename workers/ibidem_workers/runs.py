@@ -147,7 +147,7 @@ class Progress:
     @property
     def has_ended(self) -> bool:
         """Whether every document has an outcome, and no more documents will come."""
-        return self.submitted and self.batches_done >= self.batches  # a killed submitter sent more than it noted
+        return self.submitted and self.batches_done >= self.batches  # a killed submitter may have sent more
 
 
 class RunMonitor:
@@ -222,7 +222,7 @@ class RunMonitor:
             block = self._blocks[number - self._first]
             block.read(self._engine)
             empty = 0 if block.batches else empty + 1
-            # A submitter that was killed may have sent more than it noted; batches are worked on about in their order.
+            # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
             if empty > (EMPTY if is_noted else 0):
                 break
         while self._blocks and self._blocks[0].complete() == BLOCK:
@@ -238,7 +238,7 @@ def record(engine: Engine, run: str) -> RunRecord:
     """
     entry = _read_run(engine, run)
     if entry.state == "reading" and has_exited(entry.holder):
-        entry = _read_run(engine, run)  # its last note may have come between reading and looking for it
+        entry = _read_run(engine, run)  # it may have recorded its end between the read and the check
         entry.state = "interrupted" if entry.state == "reading" else entry.state
     return entry
 

@@ -93,7 +93,7 @@ class _Starter:
 
     def _fork(self, number: int, path: str) -> bool:
         """Fork a worker; returns whether this process is the worker."""
-        # A worker that is asked to end before it has reset the starter's handler would take no notice.
+        # A worker that is asked to end before it has reset the starter's handler would ignore it.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         child = os.fork()
         if not child:

@@ -117,7 +117,7 @@ class Submission:
                 self._send(batch)
         except BaseException:
             self._patience = 0.0
-            with suppress(EngineError):  # the error that broke it off is the one to report
+            with suppress(EngineError):  # the error that stopped the run is the one to report
                 self._note_refusals()
                 self._note("interrupted")
             self._log_event("run interrupted")
@@ -150,11 +150,9 @@ class Submission:
         """Return why a record cannot be sent; empty if it can."""
         size, limit = len(record), most_of_record(self._settings)
         if size > limit:
-            return (
-                f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten what is not its text"
-            )
+            return f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten its other fields"
         if size > MAX_STRUCTURE and too_dense(record):
-            return "it holds too many lists and numbers; keep to what describes the document"
+            return "it contains too many lists and numbers; leave out those that do not describe the document"
         return ""
 
     def _send(self, batch: SerializedBatch) -> None:

@@ -116,7 +116,7 @@ def load_modules() -> None:
     for name in LATE:
         import_module(name)
     gc.collect()
-    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
+    gc.freeze()  # imported objects are never garbage; scanning them at each collection takes a tenth of the time
 
 
 def work(settings: Settings, number: int) -> int:
@@ -139,7 +139,7 @@ def work(settings: Settings, number: int) -> int:
     )
     retry_unavailable(context.engine.create, settings.patience)
     context.tables.of(WARMED)
-    with suppress(Unavailable):  # Celery waits for the broker, but would ask one that refuses us for ever
+    with suppress(Unavailable):  # Celery waits for the broker, but would retry one that refuses us forever
         connect_broker(settings)
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
@@ -158,12 +158,12 @@ def _prepare_process(number: int) -> None:
     gc.set_threshold(COLLECTED_AFTER)
     report_ready = cache(lambda: report("ready", number))
     signals.worker_ready.connect(lambda **_: report_ready(), weak=False)
-    # While it subscribes to its second queue, RabbitMQ sends messages of the first, which are worked on at once.
+    # While it subscribes to its second queue, messages of the first arrive and are processed at once.
     signals.task_received.connect(lambda **_: report_ready(), weak=False)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
-    # And of a later change when the broker is lost; the batch in hand is finished, and comes again.
+    # It also warns of a future change when the broker is lost; the current batch is finished and redelivered.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 
@@ -191,11 +191,11 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
         delivery = _delivery(self, run, Batch(number, records, part))
         if delivery.tries > context.settings.most_tries:
             raise Reject(_set_aside(delivery), requeue=False)
-        if _asked_to_end():  # Celery takes one more message after it was asked to end
+        if _asked_to_end():  # Celery takes another message after it was asked to end
             _hand_back(app, delivery, "the worker was asked to end")
             return
         try:
-            # Single documents begin with no try, but an earlier one of their batch may have written them.
+            # Single documents start with zero tries, but an earlier try of their batch may have written them.
             sign_and_write(context, delivery, lambda batch: send(app, run, batch, 0))
         except Unavailable as error:
             _hand_back(app, delivery, error)
@@ -205,7 +205,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, delivery, error)
         except Exception as error:
             _log.exception("batch %s ended its worker", delivery.key)
-            if delivery.tries >= context.settings.tries:  # nothing is signed any more: only the account is noted
+            if delivery.tries >= context.settings.tries:  # nothing is signed any more: only the result is recorded
                 raise Reject(_set_aside(delivery), requeue=False) from error
             state.should_stop = CRASHED
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
@@ -238,7 +238,7 @@ def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
 
 def _set_aside(delivery: Delivery) -> str:
     _log.error("batch %s is set aside after %d tries", delivery.key, delivery.tries)
-    return "it crashed its workers even when it was to be recorded"
+    return "it crashed its workers even while the failure was recorded"
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:

@@ -164,7 +164,7 @@ class Tables:
             remedy = "make it writable, or name another folder for the idf tables"
             raise TableError(f"cannot write {self.folder}: {error.strerror}", remedy) from error
         try:
-            with suppress(OSError):  # some network drives know no locks
+            with suppress(OSError):  # some network drives do not support locks
                 fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:

@@ -161,7 +161,7 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
         IndexError: A row is negative, or not below the size.
     """
     for part in rows if isinstance(rows, tuple) else (rows,):
-        if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one is a great number there
+        if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one becomes a large one
             raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")
 
 

@@ -58,7 +58,7 @@ def _find_list_footer(lines: Lines) -> None:
             return
         if UNDERSCORES.match(content) and lines.kinds[position] != "heading":
             footer = "\n".join(lines.contents[position:])
-            # Below a quotation without marks it may be that of the mail that is quoted: then it comes twice.
+            # Below a quotation without marks, it may belong to the quoted mail: then it occurs twice.
             if LIST_FOOTER.search(footer) and (not lines.depths[position] or lines.text.count(footer.strip()) > 1):
                 lines.set(position, len(lines), "signature", 0)
             return

@@ -120,7 +120,7 @@ class GzipStream(PiecesStream):
     def _advance(self) -> bool:
         data = self._fetch(_GZIP_PIECE)
         if self._member is None:
-            data = data.lstrip(b"\0")  # null bytes may fill the last block of a tape
+            data = data.lstrip(b"\0")  # the last block of a tape may be padded with null bytes
             if not data:
                 return bool(self._raw.peek(1))
         member = self._member or zlib.decompressobj(_GZIP)

@@ -131,7 +131,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
-    # Behind `:2,` are the flags of a mail in a Maildir, which change when it is read.
+    # After `:2,` are the flags of a mail in a Maildir, which change when it is read.
     return InputFile(
         path, choice.name(path, root).partition(":2,")[0], format_, choice.origin(path).partition(":2,")[0]
     )
@@ -173,7 +173,7 @@ def _leave(path: Path, skipped_files: Counter[str]) -> Iterator[Refusal]:
     """Count a file of no format; a mailbox of another form is refused, since it holds documents."""
     suffix = path.suffix.lower()
     if remedy := CONVERTED.get(suffix):
-        yield Refusal(printable(path), "", "", f"it is a mailbox of Outlook, which is not read as it is; {remedy}")
+        yield Refusal(printable(path), "", "", f"it is an Outlook mailbox, a format that cannot be read; {remedy}")
     else:
         skipped_files[suffix or "no suffix"] += 1
 

@@ -65,7 +65,7 @@ def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> I
             number += _skip_blank(stream, time_limit)
         else:
             yield Line(number, content, is_whole=True)
-    stream.peek(1)  # raises the fault behind which the last lines were handed out
+    stream.peek(1)  # raises the fault that ended the file, after its last lines
 
 
 def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
@@ -84,7 +84,7 @@ def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
 # Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
 BYTES_A_CHARACTER = 6
 BYTES_ASIDE = 1 << 16
-EMPTY = "it is empty; leave it out, or give one JSON object a line"
+EMPTY = "it is empty; leave it out, or give one JSON object per line"
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
@@ -121,7 +121,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     try:
         with translate_errors(), open_utf8(path, encoding) as stream:
             for last in lines(stream, _limit(max_text), time_limit):
-                if not last.is_open:  # else a fault of the file may come behind it
+                if not last.is_open:  # otherwise a fault of the file may follow
                     yield (read := outcome(last))
                     if isinstance(read, Document):
                         time_limit.restart()
@@ -191,7 +191,7 @@ def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecod
         except (ValueError, RecursionError):
             pass
     excerpt = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
-    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
+    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object per line"
     return Refusal(location, _leading_id(line), "", reason)
 
 

@@ -111,15 +111,15 @@ class Storage:
             Unreadable: Its body is there in a form that is not read, or messages are nested too deeply.
         """
         if self.depth > MAX_DEPTH:
-            raise Unreadable(f"it has mails in mails more than {MAX_DEPTH} deep; leave it out", "text")
+            raise Unreadable(f"its mails are nested more than {MAX_DEPTH} deep; leave it out", "text")
         mail = EmailMessage()
         for name, value in self._headers().items():
-            with suppress(ValueError, IndexError, TypeError):  # as Python's parser of addresses fails over some
+            with suppress(ValueError, IndexError, TypeError):  # since Python's address parser fails on some of them
                 mail[name] = value
         text, html = self.text(BODY), self._html()
         if text.strip() or not html.strip():
             if not text.strip() and self.stream(RTF, BINARY):
-                raise Unreadable(f"its text is there as RTF alone; {CONVERT}", "text")
+                raise Unreadable(f"it has its text only as RTF; {CONVERT}", "text")
             mail.set_content(text)
         else:
             mail.set_content(html, subtype="html")
@@ -135,7 +135,7 @@ class Storage:
             below = Storage(self.file, self.entries, inner, self.depth + 1)
             if (*inner, FIXED) in self.entries:
                 mail.add_attachment(below.mail(), filename=name or None)
-            else:  # an object of another program, which is only named
+            else:  # an embedded object of another program: only its name is kept
                 mail.add_attachment(b"", "application", "octet-stream", filename=name)
             return
         kind = self.text(MEDIA_TYPE) or guess_type(name)[0] or ""
@@ -216,7 +216,7 @@ class Storage:
         """Return the eight bytes of a property of fixed length; empty if it is missing."""
         path = (*self.path, FIXED)
         data = bytes(self.file.openstream(list(path)).read()) if path in self.entries else b""
-        head = len(data) % 16  # of a message 24 or 32 bytes, of others 8: each property has 16
+        head = len(data) % 16  # 24 or 32 bytes in a message, else 8; then 16 for each property
         for at in range(head, len(data), 16):
             if unpack_from("<HH", data, at) == (kind, number):
                 return data[at + 8 : at + 16]

@@ -211,7 +211,7 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), hard))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of a library is no answer
+    os.dup2(2, 1)  # a library's output must not be taken for an answer
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))  # SIGALRM ends it where its parent no longer can
         answer = _read(line)

@@ -114,7 +114,7 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise Unreadable(f"nothing from row {number} on can be read: {error}") from error
+            raise Unreadable(f"rows from {number} on cannot be read: {error}") from error
         if cells is None:
             return
         if (damage := _decoding_error(cells)) is not None:

@@ -305,7 +305,7 @@ def _separate(points: CodePoints) -> CodePoints:
     mark = shapes == MARK
     base = np.maximum.accumulate(
         np.where(mark, 0, np.arange(points.size))
-    )  # of a mark: the place of the character before
+    )  # for a mark: the position of the character before it
     mask = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
     single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))

@@ -21,7 +21,7 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.alerts import Alert, alerts, find_alert, remove, run, save
 from ibidem_ingest.document import Document
 
-app = typer.Typer(help="Saved searches that report only documents that duplicate none reported before.")
+app = typer.Typer(help="Saved searches that report only documents that are not duplicates of reported ones.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The alert's name.", show_default=False)]
 

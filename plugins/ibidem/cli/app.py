@@ -57,7 +57,7 @@ def sigterm_as_exception() -> Iterator[None]:
         raise Sigterm
 
     if threading.current_thread() is not threading.main_thread():
-        yield  # the process is another program's, and so are its signals
+        yield  # another program's process, whose signals are not ours
         return
     handler = signal.signal(signal.SIGTERM, end)
     try:
@@ -151,7 +151,7 @@ COMMANDS = {
     "search": "Show search results with their duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
-    "alerts": "Save searches that report only documents that duplicate none reported before.",
+    "alerts": "Save searches that report only documents that are not duplicates of reported ones.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
     "mcp": "Let an assistant search, by the Model Context Protocol on standard input and output.",
@@ -234,9 +234,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def start(typed: list[str]) -> None:
     """Build the application with the given command, and run it."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices here, and its threads would busy-wait
     first = next((word for word in typed if not word.startswith("-")), "")
     app = build(list(COMMANDS) if COMPLETION in os.environ else [first])
-    gc.freeze()  # imported objects are never garbage, and to scan them takes a twentieth of an ingest
+    gc.freeze()  # imported objects are never garbage; scanning them takes a twentieth of an ingest
     gc.set_threshold(COLLECTED_AFTER)
     app(typed, prog_name="ibidem")

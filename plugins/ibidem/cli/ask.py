@@ -134,7 +134,7 @@ def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: 
     given = read_answers(request.answers, collection.ids)
     inquiry = Inquiry(collection)
     if not len(inquiry):
-        raise UsageError("no two of these documents are alike enough to ask about", "name more documents")
+        raise UsageError("no two of these documents are similar enough to ask about", "name more documents")
     inquiry.take(given)
     with engine_context(settings) as engine:
         session = Session(inquiry, texts, request.answers, engine, request.count)

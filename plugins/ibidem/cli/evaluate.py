@@ -78,7 +78,7 @@ def run(
     window_days: WindowDays = None,
     positive: Positive = "",
     unjudged: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not cover; left out.")
+        Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")
     ] = None,
     filters: Filters = None,
     worst: Annotated[
@@ -180,7 +180,7 @@ def list_evidence(evaluation: Evaluation) -> Iterator[Text]:
 def mistakes(evaluation: Evaluation) -> Iterator[Text]:
     """Return the worst errors, each with its reason."""
     if evaluation.mistakes:
-        yield Text("\nthe worst mistakes: missed ones that are most alike, wrong ones that are least alike")
+        yield Text("\nthe worst errors: the most similar missed pairs, the least similar wrong pairs")
     for each in evaluation.mistakes:
         yield Text.assemble((f"  {each.kind:<6}  ", "bold"), sanitize(f"{each.a} and {each.b}"))
         yield Text(f"          {each.why}")

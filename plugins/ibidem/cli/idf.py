@@ -55,7 +55,7 @@ def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
         from matplotlib import rc_context  # noqa: PLC0415 - an extra, and only where something is drawn
         from matplotlib.figure import Figure  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError("no picture can be drawn", install_command("plot")) from error
+        raise UsageError("matplotlib is not installed", install_command("plot")) from error
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for name, shares in curves.items():
@@ -77,7 +77,9 @@ app = typer.Typer(help="Build, choose, show or compare tables of word frequencie
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PATH…", help="Files with documents; those of the index without any.", show_default=False),
+    typer.Argument(
+        metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
+    ),
 ]
 RAREST = 10
 """So many of a table's rarest allowed terms are shown."""
@@ -138,7 +140,7 @@ def show(
     if as_json:
         print_json({"tables": facts})
     elif not facts:
-        results().print(Text(f"No tables in {tables.folder}; the first document that is signed makes one."))
+        results().print(Text(f"No tables in {tables.folder}; one is built when the first document is signed."))
     else:
         results().print(tables_table(facts))
 

@@ -31,7 +31,7 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-Wait = Annotated[bool, typer.Option(help="Wait until every document is accounted for.")]
+Wait = Annotated[bool, typer.Option(help="Wait until every document has an outcome.")]
 FormatName = Annotated[
     str,
     typer.Option(
@@ -56,7 +56,7 @@ IdSource = Annotated[
     ),
 ]
 Language = Annotated[
-    str, typer.Option("--language", metavar="CODE", help="Language of documents that name none: en, de; or detect.")
+    str, typer.Option("--language", metavar="CODE", help="Language of documents without one: en, de; or detect.")
 ]
 TextColumn = Annotated[
     str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")

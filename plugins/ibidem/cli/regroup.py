@@ -53,10 +53,10 @@ def run(
     preset: Preset = None,
     window_days: WindowDays = None,
     threads: Annotated[
-        bool, typer.Option("--threads", help="Find the threads of mails and store them with the mails, instead.")
+        bool, typer.Option("--threads", help="Instead, find the threads of mails and store them.")
     ] = False,
     versions: Annotated[
-        bool, typer.Option("--versions", help="Find the works and their versions and store them, instead.")
+        bool, typer.Option("--versions", help="Instead, find works with their versions and store them.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -53,7 +53,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     yield from ((summary[name], meaning) for name, meaning in meanings.items() if summary.get(name))
     for level in ("identical", "near"):
         if duplicates.get(level):
-            yield duplicates[level], f"of them {LEVELS[level]} one that was there before"
+            yield duplicates[level], f"of them {LEVELS[level]} an earlier document"
 
 
 FATES = {
@@ -119,7 +119,7 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         times = format_count(count, "id came again", "ids came again")
         yield Text(f"\n{times} in this run ({name_few(ids)}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
-        yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
+        yield Text(f"\nOther fields of records were stored in meta: {name_few(summary['meta_fields'])}.")
     if damaged := summary.get("damaged_bytes"):
         files = name_few([f"{name} ({format_count(count, 'byte')})" for name, count in damaged.items()])
         reason = "� stands in place of bytes that are not in the encoding"
@@ -145,7 +145,7 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
     if state == "interrupted":
         yield Text("\nThe run was interrupted: its command has ended. Documents already sent are in the queue.")
         if summary.get("again"):
-            yield Text(f"The same files were given again in run {summary['again']}.")
+            yield Text(f"The same files were ingested again in run {summary['again']}.")
         else:
             yield Text(f"{AGAIN.capitalize()}.")
     elif state in STATES:

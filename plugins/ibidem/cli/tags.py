@@ -52,8 +52,8 @@ Tag = Annotated[
     str, typer.Argument(metavar="TAG", help=f"{', '.join(USUAL)}, or a word of your own.", show_default=False)
 ]
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Document ids.", show_default=False)]
-InGroup = Annotated[bool, typer.Option("--group", help="And all duplicates of each in the whole index.")]
-InThread = Annotated[bool, typer.Option("--thread", help="And all mails of the thread of each.")]
+InGroup = Annotated[bool, typer.Option("--group", help="Also tag all their duplicates in the whole index.")]
+InThread = Annotated[bool, typer.Option("--thread", help="Also tag all mails of their threads.")]
 Reason = Annotated[str, typer.Option(help="Why.")]
 Author = Annotated[str, typer.Option(help="Author; the user of this machine by default.")]
 Export = Annotated[
@@ -194,7 +194,7 @@ def table(entries: Sequence[TagEntry]) -> Table:
 def report(
     export: Export = None,
     threads: Annotated[bool, typer.Option("--threads", help="Compare the mails of each thread.")] = False,
-    stored: Annotated[bool, typer.Option("--stored", help="Read the groups that are stored.")] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Read the stored groups.")] = False,
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
@@ -269,7 +269,7 @@ def check_export(path: Path | None) -> None:
     """
     if path is not None and path.suffix[1:] not in FORMATS:
         endings = " or ".join(f".{ending}" for ending in FORMATS)
-        raise UsageError(f"--export {path}: its name does not say the format", f"end it in {endings}")
+        raise UsageError(f"--export {path}: the file name has no known suffix", f"end it in {endings}")
 
 
 def write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:

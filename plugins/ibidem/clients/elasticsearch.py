@@ -157,7 +157,7 @@ def speak_server_version(client: Any, version: ApiVersion) -> Any:
     """
     copied = copy_in_version(client, version)
     for name, part in vars(client).items():
-        if getattr(part, "_client", None) is client:  # `indices` and the like send through the client that they know
+        if getattr(part, "_client", None) is client:  # `indices` and similar parts keep a reference to their client
             setattr(copied, name, type(part)(copied))
     return copied
 

@@ -84,7 +84,7 @@ class WrappedClient:
         plain = without_dedupe(arguments)
         for name in SEARCHES:
             if name in plain and not isinstance(plain[name], str | bytes | list | tuple):
-                plain[name] = list(plain[name] or ())  # it may be an iterator, and is read twice
+                plain[name] = list(plain[name] or ())  # it may be an iterator, but is read twice
         if not options and not any(mentions_dedupe(plain.get(name)) for name in SEARCHES):
             return None, plain
         adapter = self._capture("msearch", plain)
@@ -200,7 +200,7 @@ def read_mentioned(body: Any) -> Mapping[str, Any]:
     try:
         read = orjson.loads(body) if isinstance(body, str | bytes) else body
     except orjson.JSONDecodeError:
-        return {}  # the client sends it as it is, and the engine says what is wrong with it
+        return {}  # the client sends it unchanged, and the engine reports the error
     return read if isinstance(read, Mapping) else {}
 
 

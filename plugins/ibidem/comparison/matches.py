@@ -88,7 +88,7 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
     i = reached = 0
     while i <= len(a) - size:
         places = places_by_gram.get(tuple(a[i : i + size]), ())
-        # Of places that are equally long the one nearest to where the last run ended: texts mostly go on in order.
+        # Of equally long runs, the one nearest to the end of the last run: texts are mostly in the same order.
         words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
         if words:
             matches.append(Run(i, j, words))

@@ -82,7 +82,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     known = numbers(a)
     lengths: dict[int, int] = {}
     for part in b:
-        lengths.setdefault(part.target, length(part))  # of one that occurs twice the first stays, as in `split_at`
+        lengths.setdefault(part.target, length(part))  # of a repeated passage the first one counts, as in `split_at`
     in_place = frozenset(stay([each for each in lengths.items() if each[0] in known]))
     rows: list[Row] = []
     differences = 0

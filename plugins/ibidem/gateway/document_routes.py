@@ -170,7 +170,9 @@ class Word(StrictQuery):
     b: Id
     verdict: str = Field(description=f"{' or '.join(VERDICTS)}.")
     reason: str = Field(default="", max_length=MAX_WORDS)
-    author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
+    author: str = Field(
+        default="", max_length=200, description="Author; for a caller with credentials, the user's name."
+    )
 
 
 @override_router.get("")

@@ -112,7 +112,7 @@ def as_object(content: bytes) -> Values:
     {'size': 1}
     """
     try:
-        orjson.loads(content)  # stricter: nothing but UTF-8, no halves of characters, no NaN, nothing behind the end
+        orjson.loads(content)  # stricter: only UTF-8, no lone surrogates, no NaN, no data after the end
         read = json.loads(content, object_pairs_hook=unique_members)
     except (ValueError, RecursionError) as error:
         raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error

@@ -76,7 +76,7 @@ def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server
     config = uvicorn.Config(
         make_gateway(settings, hosts),
         http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
-        log_config=None,  # it goes the way of all that is logged
+        log_config=None,  # uvicorn's logs go through our logging
         access_log=False,
         server_header=False,
         proxy_headers=False,

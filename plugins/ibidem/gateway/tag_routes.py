@@ -42,7 +42,9 @@ class TagChange(StrictQuery):
         default=None, ge=1, description="Number of documents that were shown; if it has changed, nothing is tagged."
     )
     reason: str = Field(default="", max_length=MAX_WORDS)
-    author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
+    author: str = Field(
+        default="", max_length=200, description="Author; for a caller with credentials, the user's name."
+    )
 
     def target(self, engine: Engine) -> TagTarget:
         """Return the documents to tag.

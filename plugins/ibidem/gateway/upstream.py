@@ -95,7 +95,7 @@ class Engines:
                 engine = open_for_caller(self._settings.address, index, caller.headers, seconds)
             self._engines[index, caller] = engine
             if len(self._engines) > MAX_CALLERS:
-                # Another thread may be reading with it: its connections are closed when the last one lets go of it.
+                # Another thread may still use it: its connections are closed with the last reference.
                 self._engines.popitem(last=False)
         return engine
 

@@ -195,7 +195,7 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     if name in MEMBERSHIPS:
         return membership_reason(why)
     kind = evidence.TABLE.by_name.get(name)
-    if kind is not None and kind.reason is None:  # of long texts the relation says all that matters
+    if kind is not None and kind.reason is None:  # for long texts, the relation is sufficient
         return relation(why, other, own_name)
     strongest = kind.reason(why) if kind is not None and kind.reason else name
     phrase = relation(why, other, own_name) if "relation" in why else ""

@@ -128,7 +128,7 @@ class WindowMembers:
             row, depth = waiting.pop()
             depths[row] = depth
             waiting += [(each, depth + 1) for each in below.pop(row, ())]
-        return depths | {row: 1 for row in rows if row not in depths}  # of a circle, where the top is among parents
+        return depths | {row: 1 for row in rows if row not in depths}  # in a cycle the top is itself a parent
 
     def _rank(self, row: int) -> tuple[bool, int, int]:
         """Return the sort key of answers to one mail."""

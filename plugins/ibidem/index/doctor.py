@@ -255,7 +255,7 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
     for each in shares:
         yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
     if not shares:
-        yield Check("languages", ok=True, what="the first documents are in the languages that they say")
+        yield Check("languages", ok=True, what="the first documents are in their declared languages")
 
 
 def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:

@@ -22,7 +22,7 @@ def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterat
         former = open_engine(settings.address, name)
         try:
             found = [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]
-        except EngineError:  # the former index was deleted, which is what a takedown needs
+        except EngineError:  # the former index was deleted, and the documents with it
             found = []
         finally:
             former.close()

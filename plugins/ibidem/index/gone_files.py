@@ -54,7 +54,7 @@ def check_folders(folders: Sequence[str | Path]) -> None:
     """
     for folder in folders:
         if not Path(folder).is_dir():
-            raise UsageError(f"{folder} is not a folder", "synchronize the folders that were taken in before")
+            raise UsageError(f"{folder} is not a folder", "synchronize folders that were ingested before")
         if not any(Path(folder).iterdir()):
             remedy = "check whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
             raise UsageError(f"{folder} is empty, so every document of it would be gone", remedy)

@@ -68,7 +68,7 @@ class PassageSearch:
 
 
 def search_client(
-    client: Any,  # of one of four classes, which `wrap` names
+    client: Any,  # one of the four classes that `wrap` accepts
     index: str,
     query: Callable[[str], Mapping[str, Any]] | None = None,
     *,

@@ -221,7 +221,7 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     in_field = {"title": [fields.title], "text": [fields.text]}
     names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
     if phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
-        names = [*names, *fields.stemmed]  # a word in whatever form; a phrase is looked for as it is typed
+        names = [*names, *fields.stemmed]  # a word matches in any form; a phrase only as typed
     if phrase.slop is not None:
         return _or([_near(phrase.text.split(), phrase.slop, name) for name in names])
     if phrase.prefix:

@@ -321,7 +321,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
     Raises:
         Unavailable: A part of an index is not there.
     """
-    for _ in range(2):  # once more when a shard came back between the two answers
+    for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:
             raise _refresh_error(cluster, indices, answer)

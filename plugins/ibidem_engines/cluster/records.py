@@ -76,7 +76,7 @@ class LedgerStore:
 
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
-            Unavailable: One of them is written by others all the time.
+            Unavailable: One of them is constantly changed by others.
         """
         name = ledger_index(self.names.home, ledger)
         replaced = self._replaced(ledger, entries)

@@ -60,7 +60,7 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
 def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     own_part = own_fields(source)
-    (document,) = add_languages([as_document(name.id, source, fields)])  # as a document that is ingested
+    (document,) = add_languages([as_document(name.id, source, fields)])  # like an ingested document
     return SourceDocument(
         name,
         document,

@@ -53,6 +53,6 @@ def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
         key: Its key.
     """
     return Unavailable(
-        f"{label}: the record {key!r} of the ledger {ledger!r} is written by others all the time",
+        f"{label}: the record {key!r} of the ledger {ledger!r} is constantly changed by others",
         "try again once the other process has ended",
     )

@@ -94,7 +94,7 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         tombstones = target.tombstones(ids)
-        # A document that was deleted may be there all the same: written by an earlier try whose answer was lost.
+        # A deleted document may still exist: an earlier try may have written it, although its response was lost.
         stored_versions = target.stored_versions(ids if turn else list(tombstones))
         retry = turn > 1 or target.cluster.resend_count > sent_again
         decisions = {

@@ -95,7 +95,7 @@ LOOKS_EVERY = 100_000
 """Steps of SQLite's between two looks at the clock, some milliseconds."""
 
 PRAGMAS = (
-    "trusted_schema = off",  # nothing that is in a file's schema calls what could do harm
+    "trusted_schema = off",  # functions in the schema of a file must not do harm
     "synchronous = full",  # a write is on the disk before it is acknowledged
     "cache_size = -32768",
     "wal_autocheckpoint = 8000",  # the log is folded in every 32 MB
@@ -265,7 +265,7 @@ class SqliteFile:
 
     def _foreign_schema(self) -> Permanent:
         return Permanent(
-            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem has not made",
+            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem did not create",
             "stop using it unless you know who added them; ingest into another file",
         )
 

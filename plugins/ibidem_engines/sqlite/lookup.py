@@ -190,7 +190,7 @@ class _LookUp:
         """Add the documents with the values to a result, up to the limit."""
         min_shared = search.min_shared.get(question.clue, 1)
         limit = search.hit_limit(question.clue)
-        # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
+        # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
         if self._leads is not None:

@@ -147,9 +147,9 @@ class _Settler(threading.Thread):
             if time.monotonic() - began >= SETTLE_S:
                 self._has_work.set()  # there may be more
         except Unavailable:
-            self._has_ended.wait(CHECK_S)  # the follower, which asks the same engine, says so
+            self._has_ended.wait(CHECK_S)  # the follower uses the same engine and reports it
         except UsageError as error:
-            if str(error) != self._refusal:  # documents are signed all the same
+            if str(error) != self._refusal:  # documents are signed nevertheless
                 _log.warning("groups are not settled: %s", error)
             self._refusal = str(error)
         except Exception as error:  # noqa: BLE001 - it is raised where the follower looks next
@@ -208,7 +208,7 @@ class _Following:
         try:
             end = self._source.newest(marks)
         except Unavailable:
-            if not self._has_others():  # an index that was made anew may have fewer shards
+            if not self._has_others():  # an index that was created again may have fewer shards
                 raise
             return
         if any(end[part] < number for part, number in marks.items()) or time.monotonic() >= self._next_check:

@@ -90,7 +90,7 @@ class Backfill:
 
     def run(self) -> None:
         """Sign all documents from the last checkpoint on, then documents written meanwhile, until few are left."""
-        # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
+        # Also if the checkpoint says how far to go: writes have to be visible before they are counted.
         now = self._source.newest()
         self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
         for _ in range(MAX_PASSES):

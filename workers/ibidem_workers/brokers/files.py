@@ -81,8 +81,8 @@ class SpoolDirectory:
     def give_up(self, path: Path) -> None:
         """Move a message that cannot be processed to a separate folder."""
         name = path.name.rpartition("~~")[2]
-        with contextlib.suppress(FileNotFoundError):  # another process was quicker
-            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that is not taken there
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
+            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # an unused name in that folder
 
     def recover(self) -> int:
         """Requeue messages under expired leases; returns how many."""
@@ -193,7 +193,7 @@ class FileQueue:
         """Read a taken message; a file that is not a message is moved away."""
         try:
             message = read_whole(path, self._most)
-        except FileNotFoundError:  # another process took this one for dead
+        except FileNotFoundError:  # another process assumed that this one had died
             return None
         if message is None:
             _log.warning("a file in the queue is not a message and is skipped: %s", path)

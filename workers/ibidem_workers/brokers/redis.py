@@ -41,7 +41,7 @@ class Stream:
     """
 
     def __init__(self, client: Redis, name: str, seconds: float) -> None:
-        self._client: Any = client  # the library's types are those of its waiting and its other clients at once
+        self._client: Any = client  # the library's types cover sync and async clients at once
         self._name, self._seconds = name, seconds
         self._holder = new_holder()
         self._message_ids: set[str] = set()
@@ -70,7 +70,7 @@ class Stream:
         return self._claim_lapsed() or self._read_new(int(1_000 * MAX_WAIT) if wait else None)
 
     def _make_group(self) -> None:
-        with contextlib.suppress(ResponseError):  # another made it
+        with contextlib.suppress(ResponseError):  # another process created it
             self._client.xgroup_create(self._name, GROUP, id="0", mkstream=True)
 
     def _claim_lapsed(self) -> QueuedMessage | None:
@@ -105,7 +105,7 @@ class Stream:
 
     def ack(self, entry: QueuedMessage) -> None:
         """Remove a message permanently."""
-        self._message_ids.discard(entry.name)  # first: should the server be away, the lease is to lapse
+        self._message_ids.discard(entry.name)  # first, so that the lease expires if the server is not reachable
         with self._client.pipeline(transaction=True) as transaction:
             self._remove(transaction, entry)
             transaction.execute()

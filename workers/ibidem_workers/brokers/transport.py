@@ -138,7 +138,7 @@ class Channel(virtual.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
         backend = self._queue(queue)
         options = self.connection.client.transport_options
-        # Of several queues one is waited on, once the others are empty: a message of that one comes at once.
+        # Of several queues, only one is waited on, after the others are empty: its messages arrive at once.
         entry = backend.get(wait=self._is_idle and queue == options.get("queue", queue))
         self._is_idle = entry is None
         if entry is None:

@@ -111,16 +111,16 @@ class Follower:
         try:
             return self._step(store)
         except Conflict:
-            return True  # another process has settled meanwhile: what it left is settled by the next step
+            return True  # another process has settled meanwhile; the next step settles the rest
         except (NoIndex, Unavailable):
             now = group_store(self.engine)
             if now.parts() == store.parts() and now.uuids() == store.uuids():
                 raise
-            return True  # one of several indexes was deleted: what is there is settled by the next step
+            return True  # one of several indexes was deleted; the next step settles the others
 
     def _step(self, store: StoredGroups) -> bool:
         checkpoint = GroupCheckpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
-        words = load_overrides(self.engine)  # once: what is settled by is what is noted as followed
+        words = load_overrides(self.engine)  # only once: settling uses the decisions recorded as followed
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
         if not self._fence(store, checkpoint):
             return True
@@ -129,7 +129,7 @@ class Follower:
         if not has_changes and marks_as_record(end) == checkpoint.seen:
             return False
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
-            checkpoint.done = {}  # another index was made under this name, where the engine tells no identity
+            checkpoint.done = {}  # another index was created under this name, and the engine has no identities
         settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(words)))
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, end)
@@ -178,7 +178,7 @@ class Follower:
 
     def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents against the columns of all leads."""
-        if settler.recent_joins:  # of another part: searches still show them as leads
+        if settler.recent_joins:  # joins of another part: searches still show them as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
         read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)

@@ -43,7 +43,7 @@ class SettlingLease:
         expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
             return False
-        # No holder renews it for longer than that: one that ends later was dated by a clock that was set back since.
+        # No holder renews it for longer: a later end was written before the clock was set back.
         return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(process)
 
     def take(self) -> bool:
@@ -51,7 +51,7 @@ class SettlingLease:
         if self.is_taken():
             return False
         self._note(time.time() + SECONDS)
-        time.sleep(MOMENT)  # else each process that saw it free settles a portion before it sees who has the lease
+        time.sleep(MOMENT)  # otherwise every process that saw it free would settle a portion before it sees the holder
         self.is_lost = self.is_taken()
         return not self.is_lost
 

@@ -42,10 +42,10 @@ def settle(
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
     is_lost = loss_of(lease)
 
-    def stop() -> bool:  # before the first portion too: else each that took it in the same moment settles one
+    def stop() -> bool:  # also before the first portion, since several may take it at the same moment
         return is_lost() or time.monotonic() > deadline
 
-    if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the one that settles
+    if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the settling process
         return
     if lease.take():
         try:

@@ -71,7 +71,7 @@ class SharedMatch:
             rows: The block, in the order of writing.
             marks: Up to which write of each part leads are settled.
         """
-        self.settler.refresh()  # workers do not know who joined a group since
+        self.settler.refresh()  # workers do not know which leads joined a group meanwhile
         parts = [rows[start : start + self.size] for start in range(0, len(rows), self.size)]
         match = LookUpMatch(self.settler.store, self.settler.rules, marks)
         requests = self._ask(parts, marks)

@@ -70,7 +70,7 @@ class StoredColumns(ExitStack):
             return np.empty(shape, like.dtype)
         path = folder / name
         try:
-            with path.open("wb") as file:  # its blocks are there before it is mapped: a write never finds the disk full
+            with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
                 os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
             return np.memmap(path, like.dtype, "r+", shape=shape)
         except OSError as error:

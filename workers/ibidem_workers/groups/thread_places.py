@@ -95,11 +95,11 @@ class ThreadPlaces:
     def place(self) -> None:
         """Place the recorded mails and attachments that have no place yet."""
         if self._waiting:
-            self.engine.refresh()  # some have joined a group since, and are written onto the state that is read
+            self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
         while batch := self._waiting[:AT_ONCE]:
             stored = self.engine.run(membership_store(self.engine).read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
-            del self._waiting[:AT_ONCE]  # not before: where an index of several was deleted, the next step goes on
+            del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
 
     def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
         """Place documents together, or in halves if they affect too many others."""
@@ -123,7 +123,7 @@ class ThreadPlaces:
             store.prepare()
             self._is_prepared = True
         written = store.write(changes)
-        self.engine.refresh()  # the next mails look up what was written for these
+        self.engine.refresh()  # the look-ups for the next mails need these writes
         return written == len(changes)
 
     def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
@@ -173,10 +173,8 @@ class ThreadPlaces:
         return {name for name in names if holders[name[1]] == 1}
 
     def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
-        """Read the documents with their memberships, in the order of a complete read."""
-        store = group_store(self.engine)
-        places = index_places(store)
-        documents = sorted(store.read(sorted(names)), key=lambda each: _rank(each, places))
+        """Read the documents with their memberships."""
+        documents = group_store(self.engine).read(sorted(names))
         stored = self.engine.run(membership_store(self.engine).read([ref(each) for each in documents]))
         return _Touched(documents, stored, new)
 
@@ -205,11 +203,6 @@ class ThreadPlaces:
                     families[document.id] = family
             elif name in touched.new or touched.stored.get(name, NO_MEMBERSHIPS).thread:
                 yield document
-
-
-def _rank(document: GroupedDocument, places: Mapping[str, int]) -> tuple[int, int]:
-    """Return the position of a document in the order of writing; documents of a new index come last."""
-    return places.get(document.name.index, len(places)), document.name.order
 
 
 @dataclass(slots=True)
@@ -248,7 +241,7 @@ class _Touched:
     """New documents, and others whose places they may change.
 
     Args:
-        documents: All of them, in the order of writing.
+        documents: All of them.
         stored: What is stored with them.
         new: Those that are new.
     """

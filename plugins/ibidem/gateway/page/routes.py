@@ -309,7 +309,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> No
 @router.get("/static/{version}/{name}")
 async def file(version: str, name: str) -> Response:
     """Serve a static file of the pages."""
-    del version  # it only makes the address new when the file is
+    del version  # the version only changes the URL when the file changes
     if name not in STATIC:
         raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages link to those that exist")
     return Response(static(name), media_type=STATIC[name], headers={"cache-control": CACHE_CONTROL})

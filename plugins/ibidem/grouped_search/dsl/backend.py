@@ -320,7 +320,7 @@ class DslBackend(SearchBackend):
         """Request documents by index and id, filtered by the shown query, since a stored id may be false."""
         id_clause = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
-        # With several indexes, another one may hold an id too.
+        # With several indexes, more than one may contain the id.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         shown = dict(display) if self.ids else with_state(display)

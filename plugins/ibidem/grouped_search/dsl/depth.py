@@ -136,7 +136,7 @@ class Depth:
             return {kind: {**parts, **query}}
         member = NESTED[kind]
         parts = self._rescorer(parts, path) if kind == "rescorer" else self._raise(parts, WINDOW, path, self.hits)
-        # What is inside has to rank as many hits as what is around it.
+        # A nested retriever has to rank as many hits as the one around it.
         inner_depth, inner = Depth(max(window_sizes(kind, parts)), self.raised), parts.get(member)
         if member == "retriever":
             return {kind: parts | {member: inner_depth.retriever(inner, path, level + 1)}}

@@ -21,7 +21,7 @@ def with_state(display: Mapping[str, Any]) -> Json:
     {'_source': False, 'seq_no_primary_term': True, 'docvalue_fields': ['ibidem.packed']}
     """
     fields = display.get("docvalue_fields") or []
-    if not isinstance(fields, list | tuple):  # the server says what is wrong with it
+    if not isinstance(fields, list | tuple):  # the server reports the error
         return dict(display)
     return {**display, "seq_no_primary_term": True, "docvalue_fields": [*fields, PACKED]}
 

@@ -278,7 +278,7 @@ def check_complete(answer: Mapping[str, Any]) -> None:
     failures = shards.get("failures", ())
     if failures:
         raise build_failure(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
-    if shards.get("successful", 0) < shards.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
+    if shards.get("successful", 0) < shards.get("total", 0):  # OpenSearch counts no failure for a shard without a node
         raise Failure(503, "no_shard_available_action_exception", f"{shards['successful']} of {shards['total']} shards")
 
 

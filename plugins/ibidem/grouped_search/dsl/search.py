@@ -80,7 +80,7 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     }
     answer = yield search.target.search(body, request_cache="false")
     check_complete(answer)
-    if "aggregations" not in answer:  # no index was there to be searched
+    if "aggregations" not in answer:  # no index matched
         return {}
     aggregations = bucket_groups.write_counts(answer["aggregations"])
     typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")

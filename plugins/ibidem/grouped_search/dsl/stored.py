@@ -188,7 +188,7 @@ class StoredDslBackend(StoredBackend):
     @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         page = self._collapsed
-        if page is not None and self.search.request.keep.by == "rank":  # all that are read are shown
+        if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
             hits, members = yield from self._ranking().tails(groups, page.heads, limit)
             self._keep(hits)
         else:
@@ -198,7 +198,7 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        # As they are now, whatever a cursor saw: a lead is written again whenever its group grows.
+        # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
         ranking = collapse_search(self.search.target, self.search.ranking, self.source.layout)
         return (yield from (self._retrieved or ranking).leads(groups))
 
