@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal, cast
 
 import numpy as np
@@ -37,6 +38,8 @@ DAYS = 60 * 86_400
 NEAREST = 20
 """Mails of one subject and one author that are looked at, the latest first."""
 
+BY_ORDER = attrgetter("order")
+
 
 @dataclass(eq=False, slots=True)
 class Parents:
@@ -61,10 +64,10 @@ class Parents:
         """Find the parents of mails that are all in the collection.
 
         Args:
-            mails: The mails.
+            mails: The mails, in any order.
         """
         parents = cls()
-        parents.add(mails)
+        parents.add(sorted(mails, key=BY_ORDER))
         return parents
 
     @classmethod
@@ -72,10 +75,10 @@ class Parents:
         """Return the parents named in headers; otherwise the parent that was found before, if any.
 
         Args:
-            mails: The mails.
+            mails: The mails, in any order.
             known: Document id of the parent that was found before, and what says so, by the mail's document id.
         """
-        parents = cls(list(mails))
+        parents = cls(sorted(mails, key=BY_ORDER))
         numbers: dict[str, int] = {}
         for number, mail in enumerate(parents.mails):
             numbers.setdefault(mail.id, number)

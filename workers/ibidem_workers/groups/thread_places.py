@@ -173,10 +173,8 @@ class ThreadPlaces:
         return {name for name in names if holders[name[1]] == 1}
 
     def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
-        """Read the documents with their memberships, in the order of a complete read."""
-        store = group_store(self.engine)
-        places = index_places(store)
-        documents = sorted(store.read(sorted(names)), key=lambda each: _rank(each, places))
+        """Read the documents with their memberships."""
+        documents = group_store(self.engine).read(sorted(names))
         stored = self.engine.run(membership_store(self.engine).read([ref(each) for each in documents]))
         return _Touched(documents, stored, new)
 
@@ -205,11 +203,6 @@ class ThreadPlaces:
                     families[document.id] = family
             elif name in touched.new or touched.stored.get(name, NO_MEMBERSHIPS).thread:
                 yield document
-
-
-def _rank(document: GroupedDocument, places: Mapping[str, int]) -> tuple[int, int]:
-    """Return the position of a document in the order of writing; documents of a new index come last."""
-    return places.get(document.name.index, len(places)), document.name.order
 
 
 @dataclass(slots=True)
@@ -248,7 +241,7 @@ class _Touched:
     """New documents, and others whose places they may change.
 
     Args:
-        documents: All of them, in the order of writing.
+        documents: All of them.
         stored: What is stored with them.
         new: Those that are new.
     """
