@@ -61,7 +61,7 @@ class GroupCheckpoint:
         """Remove the progress of indexes that were deleted or created again; returns whether there were any.
 
         Args:
-            parts: The parts that are there.
+            parts: The existing parts.
             uuids: The identity of each index, where the engine knows one.
         """
         known = {**uuids, **self.uuids}

@@ -70,8 +70,8 @@ class LeadKeys:
     """Values by which the leads of one document are looked up.
 
     Args:
-        values: Values of which one is enough, by class.
-        several: Those of which several are needed, by class.
+        values: Values, by class, of which a single shared one is enough.
+        several: Values, by class, of which several have to be shared.
     """
 
     values: Mapping[LookupField, Sequence[str]]
@@ -253,7 +253,7 @@ class MatchCounts:
 
     Args:
         documents: Documents.
-        groups: Groups of which at least one document matches; a document without a stored group is one of its own.
+        groups: Groups with at least one matching document; a document without a group counts as one.
         exact: Whether the groups were counted, not estimated.
         ungrouped: Documents without a stored group.
         unsettled: Documents whose group is not settled yet.
@@ -286,7 +286,7 @@ class Collapsed:
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a view.
         view: What it reads; another search with it ranks the same.
-        several: Names of all groups of which two documents or more match; None where the engine does not report them.
+        several: Names of all groups with two or more matching documents; None if the engine does not report them.
     """
 
     heads: Sequence[GroupHit]

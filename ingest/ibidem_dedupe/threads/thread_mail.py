@@ -71,7 +71,7 @@ class ThreadMail:
 
     @property
     def order(self) -> tuple[bool, float, tuple[Sequence[tuple[int, str]], str]]:
-        """The place of the mail among others: by time, those without a date last, and of equal ones by id.
+        """Sort key of the mail: by time, mails without a date last, ties by id.
 
         The order of writing says nothing: in a cluster, a place that is stored is a later write.
         """

@@ -391,6 +391,6 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version as a comparable tuple; if it cannot be parsed, empty, which is the lowest."""
+    """Return a version as a tuple to compare; an empty tuple, the lowest one, if it cannot be parsed."""
     found = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(map(int, found[0].split("."))) if found else ()

@@ -110,7 +110,7 @@ def read_layout(
     Args:
         index: Names, parted by commas; empty for all.
         params: Which of the names may be missing, as a search says it.
-        ok_statuses: Statuses that mean that nothing is there, or nothing that may be looked at.
+        ok_statuses: Statuses that mean that no index exists, or none that may be read.
         text: As in `read`.
     """
     path = f"/{quote_index(index or '_all')}"
