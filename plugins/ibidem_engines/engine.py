@@ -89,7 +89,7 @@ class Hit:
     Args:
         index: The index that holds it (several, under an alias).
         id: The document's id.
-        score: The engine's score; 0.0 where it does not rank.
+        score: The engine's score; 0.0 if it does not rank.
         packed: The packed signatures, or None when the document was never signed.
         order: As in `Outcome`; 0 in a window of an engine that would have to read it apart.
         sort: The engine's own sort values, handed through.
@@ -362,7 +362,7 @@ class Engine(Protocol):
             ledger: The ledger.
             key: The record's key.
             entry: The record.
-            state: The state of the one that was read; None where there was none.
+            state: The state of the one that was read; None if there was none.
         """
 
     def count(self, ledger: Ledger) -> int:

@@ -234,7 +234,7 @@ class GroupHit:
     Args:
         hit: The hit.
         group: The group's name; empty for a document that has none.
-        score: The engine's score; None where it does not score.
+        score: The engine's score; None if it does not score.
     """
 
     hit: Hit
@@ -281,8 +281,8 @@ class Collapsed:
     Args:
         heads: The best document of each group, in rank order.
         counts: Counts of what matches.
-        best: The highest score; None where nothing is scored.
-        search_after: Sort values of the last of them, to go on from there; None where the engine needs no more than a
+        best: The highest score; None if nothing is scored.
+        search_after: Sort values of the last of them, to go on from there; None if the engine needs no more than a
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a view.
         view: What it reads; another search with it ranks the same.

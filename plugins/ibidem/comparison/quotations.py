@@ -44,7 +44,7 @@ class BodySection:
         kind: `new`, `quoted` or `signature`.
         start: Its first character.
         end: The character behind its last.
-        author: Who wrote what is quoted, as the line above it says; empty where nothing says so.
+        author: Who wrote what is quoted, as the line above it says; empty if nothing says so.
         lines: Number of quoted lines with words.
         changes: What it alters, in the order of the text.
     """

@@ -67,7 +67,7 @@ class StoredPage:
     Args:
         page: The page.
         further: Start of the next page, for an engine that does not count that far.
-        best: The highest score; None where nothing is scored.
+        best: The highest score; None if nothing is scored.
     """
 
     page: GroupedPage

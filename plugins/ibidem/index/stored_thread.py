@@ -84,7 +84,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
         id_: Id of the document.
 
     Returns:
-        The thread; None where none is stored with the document, or several indexes hold its id.
+        The thread; None if none is stored with the document, or several indexes hold its id.
     """
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}

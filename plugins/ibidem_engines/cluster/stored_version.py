@@ -19,7 +19,7 @@ class StoredVersion:
         origin: Where it was read; empty when that is not known.
         state: Sequence number and primary term.
         index: The index that holds it.
-        group: Name of the group that it leads; empty where it leads none.
+        group: Name of the group that it leads; empty if it leads none.
         others: Other indexes that hold a document with its id.
     """
 

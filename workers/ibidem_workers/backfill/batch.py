@@ -144,7 +144,7 @@ class BatchOutcome:
 
     Args:
         account: Result of its documents.
-        own: Numbers of our writes in the index that was read; none where its documents were copied.
+        own: Numbers of our writes in the index that was read; none if its documents were copied.
         seconds: What it took to read, sign and write it.
     """
 
