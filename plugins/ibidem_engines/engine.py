@@ -315,10 +315,10 @@ class Engine(Protocol):
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Scan the whole index in slices, in the order of writing."""
 
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones with the given version.
 
-        A newer version that is there stays, and is `STALE`, unless the deletion beats every version: then the
+        A newer version that is there stays, and is `STALE`, unless `any_version` is set: then the
         tombstone has the next one (`next_version`).
         """
 

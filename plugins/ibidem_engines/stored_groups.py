@@ -192,13 +192,13 @@ class WithGroups(Engine, Protocol):
     def groups(self) -> StoredGroups:
         """Return the groups of the index."""
 
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
         """Return the engine of all indexes settled together with this one, ignoring filters.
 
         Its ledgers keep the progress of settling. An index alone is its own set.
 
         Args:
-            cached: Whether what was found some seconds ago is believed.
+            use_cache: Whether a result of the last seconds may be used.
             takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
                 progress of each is removed.
 
@@ -207,9 +207,9 @@ class WithGroups(Engine, Protocol):
         """
 
 
-def group_set(engine: Engine, *, cached: bool = False, takes_over: bool = False) -> Engine:
+def group_set(engine: Engine, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
     """Return the engine of all indexes settled together; see `WithGroups.group_set`."""
-    return cast("WithGroups", engine).group_set(cached=cached, takes_over=takes_over)
+    return cast("WithGroups", engine).group_set(use_cache=use_cache, takes_over=takes_over)
 
 
 def group_store(engine: Engine) -> StoredGroups:

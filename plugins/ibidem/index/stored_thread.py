@@ -68,12 +68,12 @@ class StoredThread:
     def ancestors(self, id_: str) -> list[Document]:
         """Return the mail that a mail answers, the mail that this one answers, and so on."""
         by_id = {each.document.id: each for each in self.entries}
-        found: list[Document] = []
+        mails: list[Document] = []
         at = by_id.get(id_)
-        while at is not None and not at.member.is_attached and len(found) < MAX_ANCESTORS:
+        while at is not None and not at.member.is_attached and len(mails) < MAX_ANCESTORS:
             at = by_id.get(at.member.parent)
-            found += [at.document] if at else []
-        return found
+            mails += [at.document] if at else []
+        return mails
 
 
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:

@@ -168,10 +168,10 @@ def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
         yield HealthIssue("groups", error.what, error.remedy)
 
 
-def _within(cluster: ClusterClient, settled: SettledNames) -> list[str]:
+def _within(cluster: ClusterClient, names: SettledNames) -> list[str]:
     """Return the settled aliases that cover only the given indexes."""
-    indices = set(settled.names.indices)
-    return [source for source in settled.wide if indices.issuperset(read(cluster, source).indices)]
+    indices = set(names.names.indices)
+    return [source for source in names.wide if indices.issuperset(read(cluster, source).indices)]
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -59,16 +59,16 @@ def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str],
     return docs
 
 
-def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
+def check_each(docs: Iterable[Mapping[str, Any]], location: str) -> None:
     """Refuse a response in which a document is neither found nor missing.
 
     Args:
         docs: Of an answer to `_mget`.
-        place: The cluster's address without secrets.
+        location: The cluster's address without secrets.
     """
     for each in docs:
         if "error" in each:
-            raise to_engine_error(build_failure(503, each), place)
+            raise to_engine_error(build_failure(503, each), location)
 
 
 def _stored_version(document: Mapping[str, Any]) -> StoredVersion:

@@ -100,9 +100,9 @@ class BackfillBatch:
     changes_only: bool = False
     folds: bool = False
 
-    def needs_record(self, account: BatchResult) -> bool:
+    def needs_record(self, result: BatchResult) -> bool:
         """Return whether the result of the batch is stored as a separate record."""
-        return not self.folds or bool(account.refusals)
+        return not self.folds or bool(result.refusals)
 
     @property
     def key(self) -> str:
