@@ -19,7 +19,7 @@ class StoredRecord:
     Args:
         source: The index or alias that it is stored next to.
         key: Its key.
-        entry: Its JSON, whatever another program has made of it.
+        entry: Its JSON, possibly damaged by another program.
     """
 
     source: str

@@ -94,7 +94,7 @@ class SourceDocument:
         engine_version: The engine's own count of writes to it.
         own_fields: Names of what ibidem added to it before.
         group: Name of the group that it leads; empty if it leads none.
-        raw: Its JSON as it is stored, where that is asked for.
+        raw: Its stored JSON, if requested.
     """
 
     name: Name
@@ -182,7 +182,7 @@ class ReindexSource(Protocol):
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
-            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
     def count(self, seq_range: SeqNoRange) -> int:

@@ -83,7 +83,7 @@ class Assignment:
     """A group for a document.
 
     Args:
-        document: The document as it was read.
+        document: The document, in the state that was read.
         group: The group that it is to be in.
         lead: Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that
             whoever groups looks at it again.
@@ -102,7 +102,7 @@ class GroupCounts:
 
     Args:
         documents: All documents.
-        groups: Those that lead a group.
+        groups: Number of documents that lead a group.
         unsigned: Documents without signatures, or without words; each is a group of its own.
     """
 
@@ -126,7 +126,7 @@ class StoredGroups(Protocol):
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
-            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
     def deletions(self) -> int:

@@ -43,10 +43,10 @@ class Check:
     """The result of one check.
 
     Args:
-        name: What was looked at.
+        name: The part that was checked.
         ok: Whether it is as it should be.
-        what: What was found.
-        remedy: What to do about it; empty when nothing is to be done.
+        what: The finding.
+        remedy: The remedy; empty if none is needed.
     """
 
     name: str

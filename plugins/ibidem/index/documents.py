@@ -86,7 +86,7 @@ class Takedown:
     """Documents to delete, with the copies found.
 
     Args:
-        ids: Theirs, then those of their copies, each once.
+        ids: The ids of the documents, then of their copies, each once.
         others: Documents that have the content hash of one of them and another text: they stay.
     """
 
@@ -189,7 +189,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         engine: The index of both documents.
         pair: Their ids.
         verdict: `not` or `same`.
-        author: Name of the person who says so.
+        author: Name of the person who decides.
         reason: Why.
 
     Raises:

@@ -27,7 +27,7 @@ class ThreadEntry:
 
     Args:
         document: The document, whole.
-        member: Its place, as it is stored.
+        member: Its stored place.
         depth: How deep it is in the tree; 0 is the top.
         holders: Ids of the mails that hold all of it, the nearest first.
         alters: Whether it alters what it quotes of the mail that it answers.
@@ -48,7 +48,7 @@ class StoredThread:
         name: Id of its first mail.
         entries: Its documents in the order of the tree, inclusive answers first.
         total: How many documents it has.
-        families: How many mails were read, each with what is attached to it.
+        families: Number of mails that were read, each with its attachments.
     """
 
     name: str

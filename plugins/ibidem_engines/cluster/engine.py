@@ -62,7 +62,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
     Args:
         cluster: The cluster.
         dialect: Dialect of OpenSearch or Elasticsearch.
-        address: Where it is and what the index looks like.
+        address: The address of the cluster, and the layout of the index.
         index: Name of the index, or of an alias or a data stream.
         kept: The name next to which records are kept, where that does not follow from the index's names.
     """

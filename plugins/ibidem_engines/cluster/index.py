@@ -53,7 +53,7 @@ class Layout:
         aliases: The indexes behind each of their aliases and data streams.
         streams: The data stream of each index that is of one.
         filtered: Aliases that show a part of an index only.
-        write_indices: The index that each alias of several writes to, where it has one.
+        write_indices: The write index of each alias with several indexes, if it has one.
         uuids: The server's own identity of each index: another one was made anew under the same name.
         stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     """

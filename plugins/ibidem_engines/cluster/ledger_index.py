@@ -123,7 +123,7 @@ def repair(cluster: ClusterClient, sources: Iterable[str]) -> list[str]:
     interrupted, the next call goes on.
 
     Raises:
-        Permanent: A record cannot be copied; what was there stays.
+        Permanent: A record cannot be copied; the old ledger is kept.
     """
     wrong = wrong_indices(cluster, sources)
     for name in wrong:
