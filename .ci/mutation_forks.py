@@ -22,8 +22,8 @@ CHANGE = re.compile(r"^\s*(?:async )?def (x\S*?__mutmut_\d+)\(", re.MULTILINE)
 NAMED = "MUTANT_UNDER_TEST"
 """Variable of the environment that names the change, or asks for the functions that are reached."""
 
-SECONDS, FACTOR = 10, 6
-"""Seconds of the processor that a change has, beside some times those of its tests."""
+SECONDS, FACTOR = 5, 10
+"""Seconds of the processor that a test has with a change, beside some times what it takes without."""
 
 PATIENCE = 300.0
 """Seconds after which a change that waits for something is given up."""
@@ -69,6 +69,12 @@ class Forks:
         test.config.hook.pytest_runtest_protocol(item=test, nextitem=None)
         return not self._has_failed
 
+    def _passes_in_time(self, seconds: float, test: pytest.Item) -> bool:
+        """Run a test; a process that takes too long ends."""
+        limit = int(time.process_time() + SECONDS + FACTOR * seconds)
+        resource.setrlimit(resource.RLIMIT_CPU, (limit, resource.RLIM_INFINITY))
+        return self._passes(test)
+
     def _reached(self, tests: Sequence[pytest.Item]) -> Mapping[str, list[tuple[float, pytest.Item]]]:
         """Run the tests unchanged; returns those that reach each function with their times, the quickest first."""
         reached = defaultdict(list)
@@ -90,13 +96,11 @@ class Forks:
             return
         has_passed = False
         try:
-            limit = int(time.process_time() + SECONDS + FACTOR * sum(seconds for seconds, _ in tests))
-            resource.setrlimit(resource.RLIMIT_CPU, (limit, limit))
             nothing = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nothing, 1)
             os.dup2(nothing, 2)
             os.environ[NAMED] = name
-            has_passed = all(self._passes(test) for _, test in tests)
+            has_passed = all(self._passes_in_time(seconds, test) for seconds, test in tests)
         finally:
             os._exit(0 if has_passed else 1)
 

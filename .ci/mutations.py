@@ -56,7 +56,7 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_bad_input.py",
     ),
     "ibidem_workers/groups/lease.py": ("workers/groups/test_lease.py",),
-    "ibidem_workers/groups/block.py": ("workers/groups/test_block.py",),
+    "ibidem_workers/groups/block.py": ("workers/groups/test_block.py", "workers/groups/test_lead_keys.py"),
     "ibidem_workers/groups/follower.py": ("workers/groups/test_follower*.py",),
     "ibidem_workers/groups/service.py": ("workers/groups/test_follower.py", "workers/groups/test_service_progress.py"),
     "ibidem_workers/groups/everything.py": (

@@ -30,7 +30,7 @@ class Fields:
         url: Address at which it can be read.
         language: Its language.
         meta: The object that holds all else; empty when it is at the top, next to the others.
-        stemmed: Fields with the stems of the text, such as a sub-field `body.english`; empty where none is named.
+        stemmed: Fields with the stems of the text, such as a sub-field `body.english`; empty if none is named.
     """
 
     title: str = "title"

@@ -257,7 +257,7 @@ def pair_policy(
     Args:
         parameters: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for
             `parse_request`.
-        level: The level where none is given.
+        level: The default level.
         presets: As for `parse_request`.
 
     Raises:

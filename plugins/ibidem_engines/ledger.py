@@ -107,7 +107,7 @@ class Tombstone:
 
     Args:
         version: Documents of this version or an older one stay away.
-        at: When it was set, ISO 8601 with a time zone; empty where that is not known.
+        at: When it was set, ISO 8601 with a time zone; empty if that is not known.
     """
 
     version: int

@@ -84,7 +84,7 @@ class Query:
         none_of: Parts that must not occur.
         filters: Conditions that do not rank; several on one field: any of them.
         native: A query in the engine's own language instead, handed through (clients and gateway).
-        excluded: Conditions of which none may hold.
+        excluded: Conditions that must not hold.
         notes: What of it was not understood, in words.
     """
 

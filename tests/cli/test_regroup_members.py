@@ -48,4 +48,4 @@ def test_they_go_with_no_figures(run: Run) -> None:
     for other in (("--all",), ("--preset", "law")):
         code, _, err = run("regroup", "--threads", *other)
         assert code == 2
-        assert "--threads and --versions cannot be combined with figures or with --all" in err
+        assert "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all" in err

@@ -3,6 +3,7 @@
 With the file queue, local workers are started, supervised and stopped; otherwise other workers take the documents.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -58,11 +59,16 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
+WARNS_AFTER = 30.0
+"""Seconds without a result after which a run says that there may be no worker."""
+
 MAX_FILE_BYTES = 5_000_000
 """Bytes of files beyond which a run is not small, whatever they hold."""
 
 MAX_SECONDS = 0.5
 """Seconds in which the files of a run are read that is worked on inline."""
+
+_log = logging.getLogger(__name__)
 
 Report = Callable[[Progress], None]
 GroupReport = Callable[[int], None]
@@ -198,6 +204,8 @@ class _LocalRun(ExitStack):
         self._watch: RunMonitor | None = None
         self._run = ""
         self._last_look = self._last_recovery = 0.0
+        self._last_all_done = time.monotonic()
+        self._is_warned = False
 
     @override
     def __enter__(self) -> Self:
@@ -288,7 +296,24 @@ class _LocalRun(ExitStack):
         if self._folder is not None and self._last_look - self._last_recovery > RECOVERS_EVERY:
             self._last_recovery = self._last_look
             self._folder.recover()
+        self._warn_of_idleness(progress)
         self._report(progress)
+
+    def _warn_of_idleness(self, progress: Progress) -> None:
+        """Warn once if batches wait and none is taken: workers may be missing, or take those of another index."""
+        now = time.monotonic()
+        if progress.batches <= progress.batches_done:
+            self._last_all_done = now
+        idle = min(progress.idle, now - self._last_all_done)
+        if self._settings.queue_folder is None and idle > WARNS_AFTER and not self._is_warned:
+            self._is_warned = True
+            _log.warning(
+                "no worker has finished a batch of run %s in %d seconds; each index has workers of its own: "
+                "start some with the same settings: IBIDEM_INDEX=%s ibidem worker",
+                self._run,
+                idle,
+                self._settings.index,
+            )
 
 
 def _are_small_files(paths: Sequence[str | Path]) -> bool:

@@ -98,9 +98,15 @@ def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: b
         raise UsageError("--threads cannot be combined with --versions", "ask for one of them")
     if (threads or versions) and (stored or has_figures):
         option = "--threads" if threads else "--versions"
-        raise UsageError(f"{option} cannot be combined with figures or with --stored", "leave them out")
+        raise UsageError(
+            f"{option} cannot be combined with --level, --similarity, --preset, --window-days or --stored",
+            "leave them out",
+        )
     if stored and has_figures:
-        raise UsageError("--stored cannot be combined with figures", "groups are stored at level near: leave them out")
+        raise UsageError(
+            "--stored cannot be combined with --level, --similarity, --preset or --window-days",
+            "groups are stored at level near: leave them out",
+        )
 
 
 def show(

@@ -65,7 +65,10 @@ def run(
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:
-            raise UsageError("--threads and --versions cannot be combined with figures or with --all", "leave them out")
+            raise UsageError(
+                "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all",
+                "leave them out",
+            )
         report_members(write_members(memberships), as_json=as_json)
         return
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None

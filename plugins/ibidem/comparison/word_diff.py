@@ -34,7 +34,7 @@ class Piece:
 
     Args:
         kind: In both texts (`same`), only in one of them, or a run of common words that is left out (`gap`).
-        words: The words as they are in the text; none for a gap.
+        words: The words as in the text; empty for a gap.
     """
 
     kind: Kind

@@ -237,7 +237,7 @@ def own_path(raw: str) -> str:
     """Return a path with the engine's own index names.
 
     Args:
-        raw: The path as it came.
+        raw: The path as received.
 
     >>> own_path("/news~dedupe/_doc/a~dedupe")
     '/news/_doc/a~dedupe'

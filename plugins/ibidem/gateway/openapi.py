@@ -135,7 +135,7 @@ class LevelQuery(StrictQuery):
 
         Args:
             engine: The index, which may have presets of its own.
-            level: The level where none is given.
+            level: The default level.
         """
         parameters = {name: getattr(self, name) for name in LevelQuery.model_fields}
         return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))

@@ -301,9 +301,9 @@ def read_parameters(query_string: str) -> dict[str, str]:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
     except ValueError as error:
         raise HttpError(400, "illegal_argument_exception", f"the query string is not valid: {error}") from error
-    read: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in pairs:
-        if name in read:
+        if name in parameters:
             raise HttpError(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
-        read[name] = value
-    return read
+        parameters[name] = value
+    return parameters

@@ -83,7 +83,7 @@ class Engines:
         """Return the engine with only the caller's credentials; those in the address are not used.
 
         Args:
-            caller: User who asks.
+            caller: The user of the request.
             index: Name of the index, checked before.
         """
         if self._settings.engine.startswith("sqlite:"):

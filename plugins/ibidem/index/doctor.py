@@ -159,7 +159,7 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str
     """Check which nodes have the plugin.
 
     Args:
-        nodes: The nodes; none where they cannot be known.
+        nodes: The nodes; none if they cannot be known.
         own_version: The version of this ibidem.
         engine_name: `opensearch` or `elasticsearch`.
 

@@ -154,9 +154,9 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     return hit, packed
 
 
-def fetch_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
+def fetch_same(engine: Engine, overrides: Iterable[Override]) -> Iterable[Hit]:
     """Return the documents that overrides mark as the same, since look-ups may miss them."""
-    names = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
+    names = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
     return fetch_hits(engine, sorted(names))
 
 

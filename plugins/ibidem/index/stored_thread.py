@@ -68,12 +68,12 @@ class StoredThread:
     def ancestors(self, id_: str) -> list[Document]:
         """Return the mail that a mail answers, the mail that this one answers, and so on."""
         by_id = {each.document.id: each for each in self.entries}
-        found: list[Document] = []
+        mails: list[Document] = []
         at = by_id.get(id_)
-        while at is not None and not at.member.is_attached and len(found) < MAX_ANCESTORS:
+        while at is not None and not at.member.is_attached and len(mails) < MAX_ANCESTORS:
             at = by_id.get(at.member.parent)
-            found += [at.document] if at else []
-        return found
+            mails += [at.document] if at else []
+        return mails
 
 
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
@@ -84,7 +84,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
         id_: Id of the document.
 
     Returns:
-        The thread; None where none is stored with the document, or several indexes hold its id.
+        The thread; None if none is stored with the document, or several indexes hold its id.
     """
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}

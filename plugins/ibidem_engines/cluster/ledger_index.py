@@ -52,7 +52,7 @@ def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:
         indices: Their names.
 
     Raises:
-        Permanent: One that is there has another mapping.
+        Permanent: An existing one has another mapping.
     """
     names = list(indices)
     mappings = read_mappings(cluster, names)

@@ -144,12 +144,12 @@ class ClusterSearch(EngineSearch):
 
     @override
     def collapse(
-        self, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
         began = yield from self._begin(view)
-        marks = sorted((part.index, part.shard, number) for part, number in settled.items())
+        marks = sorted((part.index, part.shard, number) for part, number in settled_marks.items())
         cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {marks}")
-        _, page = yield from self._collapsed(order, began).page(place, size, settled, cache=cache)
+        _, page = yield from self._collapsed(order, began).page(place, size, settled_marks, cache=cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
     @override

@@ -100,9 +100,9 @@ class BackfillBatch:
     changes_only: bool = False
     folds: bool = False
 
-    def needs_record(self, account: BatchResult) -> bool:
+    def needs_record(self, result: BatchResult) -> bool:
         """Return whether the result of the batch is stored as a separate record."""
-        return not self.folds or bool(account.refusals)
+        return not self.folds or bool(result.refusals)
 
     @property
     def key(self) -> str:
@@ -144,7 +144,7 @@ class BatchOutcome:
 
     Args:
         account: Result of its documents.
-        own: Numbers of our writes in the index that was read; none where its documents were copied.
+        own: Numbers of our writes in the index that was read; none if its documents were copied.
         seconds: What it took to read, sign and write it.
     """
 

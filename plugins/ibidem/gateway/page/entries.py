@@ -78,7 +78,7 @@ class PageEntry:
         passage: A passage with the query's words marked.
         level: The level at which it is a duplicate; empty for a lead.
         reason: Why it is one.
-        differs: What differs from its lead; None where that is read when the group is opened.
+        differs: What differs from its lead; None if that is read when the group is opened.
         lead: The id of the lead that it is under; empty for a lead.
         index: Its index.
         depth: How deep it is indented, from 1; 0 for a lead.

@@ -40,9 +40,9 @@ class ShownSection:
     Args:
         kind: `new`, `quoted` or `signature`.
         fragments: Its text.
-        author: Whose text is quoted; empty where nothing says so.
+        author: Whose text is quoted; empty if nothing says so.
         lines: Number of quoted lines, in words.
-        altered: How many places are altered, in words; empty where none is.
+        altered: How many places are altered, in words; empty if none is.
         opened: Whether a quotation is seen at once.
     """
 
@@ -82,7 +82,7 @@ def find_author(heading: str, ancestors: Sequence[Document]) -> str:
     """Return the author of a quotation: that of the mail named in its heading, else the heading's own text.
 
     Args:
-        heading: The line above the quotation; empty where there is none.
+        heading: The line above the quotation; empty if there is none.
         ancestors: The mail that is answered, the one that this answers, and so on.
 
     >>> find_author("On 3 May 2004, Ann wrote", [Document("a", "", source="Ann <ann@example.org>")])

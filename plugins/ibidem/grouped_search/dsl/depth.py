@@ -184,9 +184,9 @@ class Depth:
         return {**parts, name: used}
 
 
-def _place(path: str, at: int, several: Sequence[Any]) -> str:
+def _place(path: str, at: int, parts: Sequence[Any]) -> str:
     """Return the path of one of several parts; a single part is named without an index, as by the engine."""
-    return path if len(several) == 1 else f"{path}[{at}]"
+    return path if len(parts) == 1 else f"{path}[{at}]"
 
 
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
