@@ -41,8 +41,8 @@ class Kind:
     Args:
         name: Its name in an answer: `signature`.
         words: What it is, in the words of a report on many pairs.
-        reason: What it says of one pair; None if the relation of two long texts says it.
-        level: The level at which it joins a pair; None: at the one that is asked for.
+        reason: The reason shown for a pair; None if the relation of two long texts says it.
+        level: The level at which it joins a pair; None: the requested level.
         counts: Returns whether it counts under a policy, at its level.
         decide: The rule for a pair; None where more than two packed values decide.
         verify: The same rule over columns.

@@ -127,7 +127,7 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
 
     Args:
         record: The record.
-        otherwise: What is returned where the record names no place.
+        otherwise: The result if the record names no place.
 
     >>> place({"ibidem.where": "news.jsonl:17"}, "message 3"), place({"ibidem.where": 17}, "message 3")
     ('news.jsonl:17', 'message 3')

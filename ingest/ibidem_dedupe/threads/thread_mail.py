@@ -48,7 +48,7 @@ class ThreadMail:
         time: Seconds since 1970; None if it has no date that can be read.
         heading: The line of attribution or the copied head above what it quotes, in lower case.
         words: Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
-        attachments: Names of what is attached.
+        attachments: Names of the attachments.
         run_levels: Hashes of the runs of words of each depth, in text order.
         pieces: The parts of its body in text order, with headings and signatures.
     """

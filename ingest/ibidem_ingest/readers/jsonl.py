@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
     Args:
         number: Its number in the file, from 1.
-        content: Its bytes; of one that is too long only the head.
+        content: Its bytes; only the first ones if it is too long.
         is_whole: Whether they are all of it.
     """
 

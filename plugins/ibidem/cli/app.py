@@ -226,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its exit code.
 
     Args:
-        arguments: What was typed after `ibidem`; the process's own when None.
+        arguments: The arguments after `ibidem`; None: those of the process.
     """
     with sigterm_as_exception():
         exit_on_error(start)(list(sys.argv[1:] if arguments is None else arguments))

@@ -50,7 +50,7 @@ class EvidenceCount:
 
     Args:
         found: Pairs.
-        right: Those of them that are duplicates.
+        right: How many of the pairs are duplicates.
     """
 
     found: int

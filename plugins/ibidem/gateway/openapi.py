@@ -74,7 +74,7 @@ def add_errors(responses: dict[str, Any]) -> None:
     """Describe every error, and remove the framework's own error schema.
 
     Args:
-        responses: Those of an operation, by status.
+        responses: The responses of an operation, by status.
     """
     responses.pop("422", None)
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
