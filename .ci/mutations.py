@@ -1,19 +1,26 @@
 """Mutation tests of the code that decides, settles and keeps checkpoints: which changes to it no quick test notices.
 
-mutmut changes one place of a module at a time, and runs the quick tests that reach it. It wants a folder `src` with the
-packages, so it works on a copy, and stays out of the checkout.
+mutmut makes the changes of a module in a copy of packages and tests, and `mutation_forks.py` tries each with the quick
+tests that reach it.
 
-    make mutations                          all modules, in some hours
+    make mutations                          all modules
     make mutations MODULES=decision         those whose path holds one of the words
 """
 
 import argparse
+import ast
 import json
+import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import chdir
+from difflib import unified_diff
 from pathlib import Path
+
+from mutmut.mutation.file_mutation import mutate_file_contents
 
 ROOT = Path(__file__).parents[1]
 
@@ -32,19 +39,8 @@ MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
     "ibidem_engines/group_checkpoint.py": ("engines/test_group_checkpoint.py",),
     "ibidem_engines/cluster/state_store.py": ("engines/cluster/test_state_store.py",),
-    "ibidem_workers/groups/settle.py": (
-        "workers/groups/test_settle.py",
-        "workers/groups/test_service.py",
-        "workers/groups/test_follower.py",
-        "workers/groups/test_bad_input.py",
-    ),
-    "ibidem_workers/groups/lookup_match.py": (
-        "workers/groups/test_lookup_match.py",
-        "workers/groups/test_settle.py",
-        "workers/groups/test_service.py",
-        "workers/groups/test_follower.py",
-        "workers/groups/test_shared_match.py",
-    ),
+    "ibidem_workers/groups/settle.py": ("workers/groups/test_settle.py", "workers/groups/test_follower.py"),
+    "ibidem_workers/groups/lookup_match.py": ("workers/groups/test_lookup_match.py", "workers/groups/test_settle.py"),
     "ibidem_workers/groups/columns_match.py": (
         "workers/groups/test_columns_match.py",
         "workers/groups/test_bad_input.py",
@@ -59,14 +55,10 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_shared_match.py",
         "workers/groups/test_bad_input.py",
     ),
-    "ibidem_workers/groups/lease.py": ("workers/groups/test_lease.py", "workers/groups/test_service_lease.py"),
-    "ibidem_workers/groups/block.py": ("workers/groups/test_block.py",),
-    "ibidem_workers/groups/follower.py": (
-        "workers/groups/test_follower.py",
-        "workers/groups/test_service*.py",
-        "workers/groups/test_bad_input.py",
-    ),
-    "ibidem_workers/groups/service.py": ("workers/groups/test_follower.py", "workers/groups/test_service*.py"),
+    "ibidem_workers/groups/lease.py": ("workers/groups/test_lease.py",),
+    "ibidem_workers/groups/block.py": ("workers/groups/test_block.py", "workers/groups/test_lead_keys.py"),
+    "ibidem_workers/groups/follower.py": ("workers/groups/test_follower*.py",),
+    "ibidem_workers/groups/service.py": ("workers/groups/test_follower.py", "workers/groups/test_service_progress.py"),
     "ibidem_workers/groups/everything.py": (
         "workers/groups/test_everything.py",
         "workers/groups/test_follower.py",
@@ -86,29 +78,24 @@ SELECTION = (
     "--hypothesis-seed=0",
     "-p",
     "no:cacheprovider",
+    "-p",
+    "no:randomly",
 )
 """Those of `make quick`; the seed makes a second run judge alike."""
 
 PROJECT = """[tool.mutmut]
 source_paths = ["src"]
-only_mutate = {modules}
-pytest_add_cli_args = {selection}
-pytest_add_cli_args_test_selection = {tests}
-track_dependencies = false
-use_git_change_detection = false
-use_setproctitle = false
-timeout_constant = 5.0
 
 [tool.pytest.ini_options]
-addopts = "--import-mode=importlib --strict-markers"
-pythonpath = ["tests"]
+addopts = "--import-mode=importlib --strict-markers -p no:schemathesis -p no:langsmith_plugin"
+pythonpath = ["src", "tests"]
 timeout = 120
 markers = ["server(name, ...)", "thorough", "nightly", "slow"]
 """
 
 
 def prepare(folder: Path, modules: Sequence[str]) -> None:
-    """Copy packages and tests, with a configuration that names the modules to change and the tests to run.
+    """Copy packages and tests, with all changes of some modules beside their functions.
 
     Args:
         folder: Where to.
@@ -120,10 +107,11 @@ def prepare(folder: Path, modules: Sequence[str]) -> None:
         for package in ROOT.glob(pattern):
             shutil.copytree(package, folder / "src" / package.name, ignore=no_caches)
     shutil.copytree(ROOT / "tests", folder / "tests", ignore=no_caches)
-    tests = sorted({path for module in modules for path in find_tests(module)})
-    paths = [f"src/{module}" for module in modules]
-    project = PROJECT.format(modules=json.dumps(paths), selection=json.dumps(SELECTION), tests=json.dumps(tests))
-    (folder / "pyproject.toml").write_text(project, encoding="utf-8")
+    (folder / "pyproject.toml").write_text(PROJECT, encoding="utf-8")
+    with chdir(folder):  # mutmut reads its settings there
+        for module in modules:
+            path = Path("src", module)
+            path.write_text(mutate_file_contents(str(path), path.read_text(encoding="utf-8")).code, encoding="utf-8")
 
 
 def find_tests(module: str) -> list[str]:
@@ -137,6 +125,45 @@ def find_tests(module: str) -> list[str]:
     return found
 
 
+def describe(path: Path, outcomes: Mapping[str, str]) -> Iterator[str]:
+    """Yield lines that say how many changes of a module are noticed, and the others as they read.
+
+    Args:
+        path: The module with its changes.
+        outcomes: The outcome of each change.
+    """
+    yield ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes.values()).most_common())
+    functions = read_functions(path)
+    for name in (name.rpartition(".")[2] for name, outcome in outcomes.items() if outcome == "survived"):
+        before, after = functions[f"{name.partition('__mutmut_')[0]}__mutmut_orig"], functions[name]
+        yield f"  {name}"
+        yield from (f"    {line}" for line in unified_diff(before, after, n=0) if line[1:2] == " ")
+
+
+def read_functions(path: Path) -> Mapping[str, list[str]]:
+    """Read the lines of each function but the first, which names it."""
+    text = path.read_text(encoding="utf-8")
+    lines = text.splitlines()
+    functions = (each for each in ast.walk(ast.parse(text)) if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef))
+    return {each.name: lines[each.lineno : each.end_lineno] for each in functions}
+
+
+def try_changes(folder: Path, module: str, jobs: str) -> int:
+    """Try the changes of one module with its tests, and print the outcome; returns the exit code."""
+    outcomes = folder / "outcomes.json"
+    outcomes.unlink(missing_ok=True)
+    forks = ("-p", "mutation_forks", "--changed", module, "--outcomes", str(outcomes), "--at-once", jobs)
+    command = [sys.executable, "-m", "pytest", "--quiet", *SELECTION, *forks, *find_tests(module)]
+    path = f"{folder}/src:{folder}/tests:{Path(__file__).parent}"
+    environment = {**os.environ, "PYTHONPATH": path}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
+    lines = [f"{done.stdout}{done.stderr}"]
+    if outcomes.exists():
+        lines = list(describe(folder / "src" / module, json.loads(outcomes.read_text(encoding="utf-8"))))
+    sys.stdout.writelines(f"{line}\n" for line in [module, *lines])
+    return 0 if outcomes.exists() else 1
+
+
 def main() -> int:
     """Change what the words choose, and tell which changes no test noticed."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -144,10 +171,10 @@ def main() -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / ".mutations", help="where the copy is made")
     parser.add_argument("--jobs", default="2", help="how many changes are tried at the same time")
     options = parser.parse_args()
+    folder = options.folder.resolve()
     modules = [each for each in MODULES if not options.words or any(word in each for word in options.words)]
-    prepare(options.folder, modules)
-    command = [sys.executable, "-m", "mutmut", "run", "--max-children", options.jobs]
-    return subprocess.run(command, cwd=options.folder, check=False).returncode  # noqa: S603 - a fixed command
+    prepare(folder, modules)
+    return max(try_changes(folder, module, options.jobs) for module in modules)
 
 
 if __name__ == "__main__":

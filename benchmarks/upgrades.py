@@ -6,8 +6,8 @@ A cluster of two nodes with the plugin is upgraded node by node, and documents a
 settled and searched at each stage. `ibidem backfill --into` is killed at each of its requests that change something,
 once before and once after the engine has carried it out. Then others write and delete, the same command is given again,
 and every document is compared. A kill is reported as missed if its change did not come. An earlier release, built from
-the history of the project, leaves an index and messages in the queue, and this version processes them. A page shows
-the last run of each part.
+the history of the project, leaves an index, messages in the queue and others that its killed worker had taken, and this
+version processes them. A page shows the last run of each part.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Retry with jittered exponential backoff while the engine or broker is unavailable; a batch's delivery count stays."""
+"""Retry with jittered exponential backoff while the engine or broker is unavailable, without counting as a delivery."""
 
 import logging
 import time
@@ -40,7 +40,7 @@ def retry_unavailable(
     """
 
     def warn(state: RetryCallState) -> None:
-        """Log the first long wait."""
+        """Log a warning when the retries begin to take long."""
         error = state.outcome.exception() if state.outcome else None
         if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
             _log.warning("waiting for a service that does not answer", extra={"why": error.what, "seconds": seconds})

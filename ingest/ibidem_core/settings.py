@@ -71,15 +71,15 @@ class Settings(BaseSettings):
     )
     fields: str = Field(
         default="",
-        description="What an index of your own calls a document's fields, such as `title=headline,text=body.content`; "
-        "`meta=`: all else is at the top. For OpenSearch and Elasticsearch.",
+        description="Names of a document's fields in an index of your own, such as `title=headline,text=body.content`; "
+        "`meta=`: all other fields are at the top level. For OpenSearch and Elasticsearch.",
     )
     tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")
     max_text: int = Field(
         default=MAX_TEXT,
         ge=1,
         le=100_000_000,
-        description="Longest text of a document in characters; a longer one is refused.",
+        description="Maximum length of a document's text in characters; longer documents are refused.",
     )
     distinct: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
@@ -90,13 +90,13 @@ class Settings(BaseSettings):
         default=30,
         ge=0,
         le=3650,
-        description="Days for which a deletion keeps an older version from coming back.",
+        description="Days for which a deletion prevents older versions from being written again.",
     )
     batch_characters: int = Field(
         default=1_000_000,
         ge=1_000,
         le=5_000_000,
-        description="Characters of text in a batch; a longer document travels alone.",
+        description="Characters of text in a batch; a longer document is a batch of its own.",
     )
     in_flight: int = Field(
         default=200,
@@ -114,56 +114,60 @@ class Settings(BaseSettings):
         default=1_024,
         ge=1,
         le=1 << 20,
-        description="Megabytes of signatures that settling stored groups holds in memory; more lie in temporary files, "
-        "in the folder that TMPDIR names. The groups are the same.",
+        description="Megabytes of signatures that settling stored groups keeps in memory; further ones are in "
+        "temporary "
+        "files, in the folder TMPDIR. The groups are the same with any value.",
     )
     writes: int = Field(
         default=4,
         ge=1,
         le=32,
-        description="Write requests to OpenSearch or Elasticsearch that a process sends at the same time, each with "
-        "its share of a batch, while it signs the next one; fewer if the server is busy (429).",
+        description="Maximum number of concurrent write requests of a process to OpenSearch or Elasticsearch; "
+        "each has a "
+        "part of a batch. There are fewer if the server is busy (429).",
     )
     read_seconds: int = Field(
         default=120,
         ge=1,
         le=3_600,
-        description="Seconds that reading one file of HTML, PDF, Word, EPUB, Markdown or mail may take; one that takes "
-        "longer is refused. Of JSON Lines, tables and mailboxes, whose files hold many documents: seconds of the "
-        "processor that may pass without one; the rest of the file is then refused.",
+        description="Maximum seconds for reading one file of HTML, PDF, Word, EPUB, Markdown or mail; slower files are "
+        "refused. For JSON Lines, tables and mailboxes, which hold many documents: maximum seconds of "
+        "processor time without a document; the rest of the file is then refused.",
     )
     sign_seconds: int = Field(
         default=600,
         ge=1,
         le=1_500,
-        description="Seconds that signing a batch may take before its worker is ended, so that another tries it and, "
-        "after IBIDEM_TRIES, its documents one by one.",
+        description="Maximum seconds for signing a batch. Then its worker is ended, and another tries the batch "
+        "and, after"
+        " IBIDEM_TRIES, its documents one by one.",
     )
     tries: int = Field(
         default=3,
         ge=1,
         le=100,
-        description="How often a batch may end its worker before its documents are tried one by one.",
+        description="How often a batch may crash its worker before its documents are tried one by one.",
     )
     max_version: int = Field(
         default=0,
         ge=0,
         lt=1 << 63,
-        description="Largest version that a document may have; one with a larger version is refused, since nothing "
-        "newer could ever replace it. 0: tomorrow's time in microseconds, as documents without a version are numbered.",
+        description="Maximum version of a document; larger versions are refused, since no newer version could replace "
+        "them. 0: the time one day from now in microseconds; the version of a document without one is the "
+        "current time.",
     )
     patience: int = Field(
         default=600,
         ge=1,
         le=1_500,
-        description="Seconds for which a worker waits for an engine that does not answer before it hands the batch "
-        "back; below RabbitMQ's `consumer_timeout`.",
+        description="Seconds that a worker waits for an engine that does not answer before it returns the batch to the "
+        "queue; less than RabbitMQ's `consumer_timeout`.",
     )
     lease: int = Field(
         default=30,
         ge=2,
         le=3_600,
-        description="Seconds without a heartbeat after which another worker takes a worker's batch.",
+        description="Seconds without a heartbeat after which another worker takes over a batch.",
     )
     log: Literal["", Level] = Field(
         default="",
@@ -172,9 +176,10 @@ class Settings(BaseSettings):
     )
     plugin: Literal["auto", "off"] = Field(
         default="auto",
-        description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the cluster "
-        "do the grouping, if every node has it and it supports the request (`docs/plugin.md`); read from the "
-        "environment alone.",
+        description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the "
+        "cluster do the "
+        "grouping, if every node has it and it supports the request (`docs/plugin.md`); read only from the "
+        "environment.",
     )
     gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
         default=(),
@@ -183,48 +188,50 @@ class Settings(BaseSettings):
     )
     gateway_paths: Literal["search", "all"] = Field(
         default="search",
-        description="What `ibidem serve` answers of the engine's own paths: `search`: `_search`, `_msearch` and "
+        description="Which of the engine's own paths `ibidem serve` accepts: `search`: `_search`, `_msearch` and "
         "`_count`. `all` also forwards other paths, with the caller's own rights. If access is "
         "restricted to some indexes, only the document APIs, `_bulk` and `_mget` are forwarded.",
     )
     gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
-        description="Host names that `ibidem serve` answers for, separated by commas, so that no other site reaches it "
-        "through a user's browser; `*`: any name.",
+        description="Host names under which `ibidem serve` can be reached, separated by commas; others are refused, so "
+        "that no other site reaches it through a user's browser. `*`: any name.",
     )
     gateway_clients: int = Field(
         default=100,
         ge=1,
         le=10_000,
-        description="Requests that `ibidem serve` answers at the same time, three quarters of them of one address; "
-        "further ones are answered with 429. The same number may be streamed in addition.",
+        description="Maximum number of concurrent requests to `ibidem serve`, up to three quarters of them from one "
+        "address; further requests get status 429. The same number of streamed requests is allowed in "
+        "addition.",
     )
     gateway_timeout: int = Field(
         default=30,
         ge=1,
         le=3_600,
-        description="Seconds after which `ibidem serve` aborts a request and answers with 504; more if the request "
-        "names a `timeout`. Streamed requests may take as long as the client waits.",
+        description="Seconds after which `ibidem serve` aborts a request with status 504; longer if the request has a "
+        "`timeout`. Streamed requests may take as long as the client waits.",
     )
     gateway_body: int = Field(
         default=1_000_000,
         ge=1_000,
         le=100_000_000,
-        description="Bytes of a request's body that `ibidem serve` reads; a longer one is answered with 413.",
+        description="Maximum size of a request body to `ibidem serve` in bytes; larger bodies get status 413.",
     )
     gateway_arrival: int = Field(
         default=10,
         ge=1,
         le=3_600,
-        description="Seconds in which the headers of a request to `ibidem serve`, and then its body, have to arrive; a "
-        "slower one is answered with 408. A stream has to move 1,000 bytes a second, on average over as long.",
+        description="Maximum seconds until the headers of a request to `ibidem serve` have arrived, and then its body; "
+        "slower requests get status 408. A stream needs 1,000 bytes per second, on average over this time.",
     )
     gateway_connections: int = Field(
         default=200,
         ge=10,
         le=100_000,
-        description="Maximum of connections that `ibidem serve` holds for one address; above the limit, the oldest "
-        "idle connection is closed.",
+        description="Maximum number of connections from one address to `ibidem serve`; above the limit, the "
+        "oldest idle "
+        "connection is closed.",
     )
     gateway_overrides: bool = Field(
         default=False,
@@ -263,7 +270,7 @@ class Settings(BaseSettings):
         """Refuse credentials in a setting that is shown unredacted."""
         text = as_text(value)
         if redact_text(text) != text:
-            raise ValueError("only IBIDEM_ENGINE and IBIDEM_BROKER may hold an address with an account")
+            raise ValueError("only IBIDEM_ENGINE and IBIDEM_BROKER may contain an address with credentials")
         return value
 
     @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")

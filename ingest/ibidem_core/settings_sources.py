@@ -121,7 +121,7 @@ def check_scheme(url: str, schemes: Iterable[str]) -> str:
     scheme, separator, tail = url.partition("://")
     if not separator or scheme not in schemes or not is_address(url):
         begins = ", ".join(f"{scheme_name}://" for scheme_name in schemes)
-        raise ValueError(f"it is not valid; an address begins with one of: {begins}, and escapes what is special")
+        raise ValueError(f"it is not valid; an address begins with one of: {begins}, with special characters escaped")
     if scheme in {"sqlite", "filesystem"} and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url
@@ -136,7 +136,7 @@ def check_options(url: str, choices: Collection[str]) -> str:
     names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
     for number, name in enumerate(names, 1):
         if name not in choices:
-            right = f"the account is before the host, and options are: {', '.join(choices)}"
+            right = f"credentials are before the host; the options are: {', '.join(choices)}"
             raise ValueError(f"option number {number} is unknown; {right}")
     return url
 

@@ -12,8 +12,8 @@ from ibidem_core.settings_sources import as_text, redacted_value, variable
 _HEAD = """# Settings
 
 Read from the environment, a `.env` file and `ibidem.toml` in the current folder; the first that names a setting wins.
-In `ibidem.toml` the names are written small and without `IBIDEM_`. `ibidem doctor` shows every value with its origin.
-A name that is not known is an error. This page is written by `python -m ibidem_core.settings_table`.
+In `ibidem.toml` the names are in lower case and without `IBIDEM_`. `ibidem doctor` shows every value with its origin.
+An unknown name is an error. This page is written by `python -m ibidem_core.settings_table`.
 
 | variable | default | meaning |
 |---|---|---|

@@ -1,4 +1,4 @@
-"""Evidence of many pairs at once, with all figures, as `decision.decide` returns it for one.
+"""Evidence of many pairs at once, with all figures, as `decision.decide` returns it for one pair.
 
 A list of passages may hold hundreds of near copies, and to unpack each of them takes longer than to group all.
 """
@@ -28,7 +28,7 @@ BUILD: dict[str, Build] = {
 
 
 def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Iterator[Evidence | None]:
-    """Yield the evidence of each pair; None where the two are no duplicates.
+    """Yield the evidence of each pair; None if the two documents are not duplicates.
 
     Args:
         columns: The packed values.

@@ -163,7 +163,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
-    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible`, in columns.
+    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible` for many rows.
 
     Args:
         columns: The packed values.
@@ -194,7 +194,7 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
 
 @lru_cache(maxsize=64)
 def needed_by_size(share: float) -> NDArray[np.int64]:
-    """Return the fewest shared terms for each size of the smaller set."""
+    """Return the minimum number of shared terms for each size of the smaller set."""
     return np.array([min_shared_terms(share, size) for size in range(FULL_SET + 1)])
 
 
@@ -237,7 +237,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
-    """Return which pairs share enough characters: `pair_evidence.similar_characters`, in columns."""
+    """Return which pairs share enough characters: `pair_evidence.similar_characters` for many pairs."""
     mask = np.zeros(len(pairs.a), bool)
     rule = policy.characters
     if rule is None:

@@ -59,7 +59,7 @@ class Grouping:
 
     @classmethod
     def alone(cls, size: int) -> "Grouping":
-        """Return rows of which each is a group of its own."""
+        """Return a grouping in which each row is a group of its own."""
         return cls(np.arange(size), np.zeros(size, np.uint8), np.zeros(size, bool))
 
     @property
@@ -68,7 +68,7 @@ class Grouping:
         return np.flatnonzero(self.lead == np.arange(len(self.lead)))
 
     def members(self, leads: Iterable[int]) -> dict[int, list[int]]:
-        """Return the rows of some groups in rank order, by their first occurrence, which is the first of them."""
+        """Return the rows of some groups in rank order, each group given by its first row."""
         lead_rows = np.fromiter(leads, np.int64)
         rows = np.flatnonzero(np.isin(self.lead, lead_rows))
         members: dict[int, list[int]] = {int(lead): [] for lead in lead_rows}
@@ -135,21 +135,21 @@ class LeaderClustering:
         self.evidence = np.zeros(self.classifier.size, np.uint8)
         self.crowded = np.zeros(self.classifier.size, bool)
 
-    def settle_in_blocks(self, entries: KeyIndex, settled: int, report: Callable[[int], None]) -> None:
-        """Settle very many rows: each block is first compared with the leads of all earlier blocks.
+    def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
+        """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks.
 
         Args:
             entries: The keys that rows share.
-            settled: The number of first rows that are leads already.
+            settled_count: The number of first rows that are leads already.
             report: Called with the number of rows that are settled, before each block.
         """
         leads = LeaderIndex.build(entries)
-        leads.add(entries.keep(entries.row < settled))
-        for number, block in enumerate(blocks(entries, settled, self.classifier.size)):
-            report(settled + number * BLOCK)
+        leads.add(entries.keep(entries.row < settled_count))
+        for number, block in enumerate(blocks(entries, settled_count, self.classifier.size)):
+            report(settled_count + number * BLOCK)
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.keep(self._are_leads(block))
-            # Numbered again, so that arrays of counts are as long as the block and not as the index.
+            # Keys are renumbered, so that arrays of counts have the size of the block and not of the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
             weak = int(np.searchsorted(keys, undecided.first_weak))
             self.lead_counts = leads.lead_counts[keys]
@@ -157,7 +157,7 @@ class LeaderClustering:
             leads.add(undecided.keep(self._are_leads(undecided)))
 
     def _are_leads(self, entries: KeyIndex) -> Bools:
-        """Return which entries belong to leads; only these rows are looked up, of which a block has few."""
+        """Return which entries belong to leads: only these rows are looked up, and a block has few leads."""
         leads: Bools = self.lead[entries.row] == entries.row
         return leads
 
@@ -193,7 +193,7 @@ class LeaderClustering:
         )
 
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
-        """Drop the keys that too many leads have."""
+        """Drop the keys that too many leads share."""
         is_full = self.lead_counts[entries.key] >= MAX_LEADS
         self.crowded[entries.row[is_full]] = True
         return entries.keep(~is_full)
@@ -247,7 +247,7 @@ class LeaderIndex:
     def add(self, entries: KeyIndex) -> None:
         """Add leads, after all earlier ones."""
         self.rows[self.start[entries.key] + self.lead_counts[entries.key] + count_earlier(entries)] = entries.row
-        keys, counts = np.unique(entries.key, return_counts=True)  # of these keys alone, not of all that there are
+        keys, counts = np.unique(entries.key, return_counts=True)  # of these keys only
         self.lead_counts[keys] += counts
 
 
@@ -266,14 +266,14 @@ def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
 
 
 def next_block_end(entries: KeyIndex, size: int) -> int:
-    """Return the row up to which the pairs of the entries fit the budget; at least one past the first entry's."""
+    """Return the row at which the next block ends, so that its pairs fit the budget; a block has at least one row."""
     pairs = np.cumsum(np.bincount(entries.row, weights=count_earlier(entries), minlength=size))
     fits = int(np.searchsorted(pairs, BUDGET, side="right"))
     return max(fits, int(entries.row.min()) + 1)
 
 
 def leads_before(entries: KeyIndex, end: int) -> Rows:
-    """Return for each entry of a row from `end` on the number of rows before `end` with its key; else 0."""
+    """Return for each entry how many rows before `end` have its key; 0 for entries of rows before `end`."""
     is_before = entries.row < end
     number = np.cumsum(is_before)
     first = first_entries(entries)
@@ -281,7 +281,7 @@ def leads_before(entries: KeyIndex, end: int) -> Rows:
 
 
 def drop_unshared(entries: KeyIndex) -> KeyIndex:
-    """Drop the keys that only one row still has."""
+    """Drop the keys that only one remaining row has."""
     starts = np.ones(len(entries.key) + 1, bool)
     starts[1:-1] = entries.key[1:] != entries.key[:-1]
     return entries.keep(~(starts[1:] & starts[:-1]))

@@ -52,7 +52,7 @@ def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def is_candidate(pairs: Pairs, loose_policy: Policy) -> Bools:
-    """Return which pairs share enough to be scored.
+    """Return which pairs share enough to be scored by the learned rule.
 
     Args:
         pairs: Pairs of rows.
@@ -66,7 +66,7 @@ def is_candidate(pairs: Pairs, loose_policy: Policy) -> Bools:
 
 
 def add_up(rule: Learned, figures: Figures) -> Figures:
-    """`Learned.total` for many pairs, in the same order: a matrix product rounds otherwise.
+    """Compute `Learned.total` for many pairs, adding in the same order, since a matrix product rounds differently.
 
     Args:
         rule: The rule.

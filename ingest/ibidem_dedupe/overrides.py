@@ -83,11 +83,11 @@ class Override:
         if self.verdict not in VERDICTS:
             raise UsageError(f"verdict {self.verdict!r} is not known", f"allowed: {', '.join(VERDICTS)}")
         if self.a == self.b:
-            raise UsageError(f"{self.a[1]!r} is one document", "an override is about two")
+            raise UsageError(f"{self.a[1]!r} is one document", "an override needs two documents")
 
     @property
     def key(self) -> str:
-        """Its key in the ledger: the pair in either order, so that a later override replaces an earlier one."""
+        """Key in the ledger: the pair in either order, so that a later override replaces an earlier one."""
         return pair_key((self.a, self.b))
 
     def as_record(self) -> dict[str, object]:
@@ -201,5 +201,5 @@ class Overrides:
         return partners
 
     def partners(self, names: Iterable[DocumentRef]) -> set[DocumentRef]:
-        """Return the documents that were declared the same as one of some documents."""
+        """Return the documents that an override marks as the same as one of the given documents."""
         return {other for name in self.names.intersection(names) for other in self._partners[name]}

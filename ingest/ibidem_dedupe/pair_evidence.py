@@ -37,7 +37,7 @@ class Guards:
     """The values that may contradict a pair: dates, numbers, lengths.
 
     Args:
-        days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
+        days_apart: Days between the two date intervals, 0 if they overlap; None when a date is missing.
         length_ratio: Length of the shorter text by that of the longer, in tokens.
         numbers_agree: Whether the numbers agree (signatures.md 3b).
         numbers_equal: Whether their counts and sketches are equal.
@@ -63,7 +63,7 @@ class Guards:
         return days is None or self.days_apart is None or self.days_apart <= days
 
     def as_why(self) -> dict[str, object]:
-        """Return the values as an answer shows them."""
+        """Return the values as a response shows them."""
         return {
             "days_apart": self.days_apart,
             "length_ratio": round(self.length_ratio, 2),
@@ -89,12 +89,12 @@ def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
 
 
 def titles_differ(a: Packed, b: Packed) -> bool:
-    """Return whether the titles of two short texts differ; a missing one passes."""
+    """Return whether the titles of two short texts differ; a missing title passes."""
     return bool(a.flags & b.flags & TITLED) and a.title != b.title
 
 
 def same_table(a: Packed, b: Packed) -> bool:
-    """Return whether two documents were signed with the same idf table, so that these signatures are comparable."""
+    """Return whether two documents were signed with the same idf table; else these signatures do not compare."""
     return any(a.idf) and a.idf == b.idf
 
 
@@ -105,12 +105,12 @@ def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Eviden
 
 
 def same_content_evidence(guards: Guards) -> Evidence:
-    """Build the evidence of two texts of the same words."""
+    """Build the evidence of two texts with the same words."""
     return build_evidence("identical", "content", 1.0, {}, guards)
 
 
 def equal_content(a: Packed, b: Packed) -> bool:
-    """Return whether two content hashes are equal and of one scheme."""
+    """Return whether two content hashes are equal and have the same scheme."""
     return a.scheme == b.scheme and a.content == b.content
 
 
@@ -125,7 +125,7 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
 
 
 def minhash_evidence(equal: int, slots: int, guards: Guards) -> Evidence:
-    """Build the evidence of two texts that share so many of their slots."""
+    """Build the evidence of two texts with `equal` of `slots` slots in common."""
     share = equal / slots
     figures = {"shared": equal, "of": slots, "estimate": round(minhash.correct_for_chance(share), 3)}
     return build_evidence("near", "minhash", share, figures, guards)
@@ -205,7 +205,7 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
 
 
 def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Partial by containment: the larger text has most shingles of the smaller; not if both are long."""
+    """Partial by containment: the larger text has most shingles of the smaller; not if both texts are long."""
     rule = policy.contained
     if rule is None or a.flags & b.flags & LONG or min(a.length, b.length) < rule.shortest:
         return None
@@ -217,7 +217,7 @@ def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
 
 
 def is_smaller(a: Packed, b: Packed) -> bool:
-    """Return whether `a` has fewer shingles than `b`, or as many."""
+    """Return whether `a` has at most as many shingles as `b`."""
     return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
 
 
@@ -250,7 +250,7 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
         "parts": long_pair[0].parts,
         "own": {"from": relation.a[0], "to": relation.a[1], "of": len(long_pair[0])},
         "other": {"from": relation.b[0], "to": relation.b[1], "of": len(long_pair[1])},
-        # Most pairs have no relation, so the whole texts are compared here and not for each.
+        # Most pairs have no relation, so whole texts are compared only here.
         "signals": {
             **relation.signals,
             "whole": round(minhash.correct_for_chance(minhash.compare(a.slots, b.slots)), 3),

@@ -125,26 +125,26 @@ class LongTextMatcher:
         return self.verdicts[pair]
 
     def decide(self, columns: PackedColumns, pairs: Sequence[Pair]) -> None:
-        """Decide on many pairs at once, at another level than `partial`."""
+        """Decide on many pairs at once; not at level `partial`, which may need long signatures."""
         a, b = np.array(pairs, np.int64).reshape(-1, 2).T
         self.verdicts.update(zip(pairs, evidence_of_pairs(columns, a, b, self.policy), strict=True))
 
-    def code(self, row: int, other: int) -> int:
-        """Return the code of their evidence; 0 if there is none, or long signatures are missing for the decision."""
-        if self.long_signatures.missing:  # they are read first, and then all is grouped again
+    def code(self, row: int, other_row: int) -> int:
+        """Return the code of the evidence for a pair; 0 if there is none, or if long signatures are missing."""
+        if self.long_signatures.missing:  # they are read first, then everything is grouped again
             return 0
-        found = self.evidence(row, other)
+        found = self.evidence(row, other_row)
         return evidence.TABLE.code(found.signature) if found else 0
 
-    def _decide(self, row: int, other: int) -> Evidence | None:
-        a, b = self.packed(row), self.packed(other)
+    def _decide(self, row: int, other_row: int) -> Evidence | None:
+        a, b = self.packed(row), self.packed(other_row)
         if a is None or b is None:
             return None
         if self.policy.level != "partial" or not are_long(a, b):
             return decide(a, b, self.policy)
         row_signatures, other_signatures = (
             self.long_signatures.get(self.names[row]),
-            self.long_signatures.get(self.names[other]),
+            self.long_signatures.get(self.names[other_row]),
         )
         return decide(
             a, b, self.policy, (row_signatures, other_signatures) if row_signatures and other_signatures else None
@@ -267,7 +267,7 @@ def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
 
 
 def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
-    """Concatenate keys, those of which one is enough first."""
+    """Concatenate keys; those that are enough alone come first."""
     return replace(
         join_indexes([row_keys, entries]),
         first_weak=min(MAX_ROWS, entries.first_weak + row_keys.keys),
@@ -276,7 +276,7 @@ def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
 
 
 def pair_keys(pairs: Rows, size: int) -> KeyIndex:
-    """Create a key for each pair, so that it becomes a candidate.
+    """Create a key for each pair, so that the pair becomes a candidate.
 
     Args:
         pairs: Pairs as `later * size + earlier`.
@@ -314,7 +314,7 @@ class CandidateRanges:
 
     @classmethod
     def build(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
-        """Pair each entry with the first rows that have its key: all earlier ones if no number is given."""
+        """Pair each entry with the first rows that have its key; with all earlier rows if `times` is not given."""
         first = first_entries(entries)
         return cls(entries.row, first, np.arange(len(first)) - first if times is None else times)
 
@@ -351,7 +351,7 @@ def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Row
 
 
 def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
-    """Repeat each pair for each shared key, doubled, plus one if the key is weak.
+    """Repeat each pair once for each shared key, encoded as twice the pair, plus one if the key is weak.
 
     Args:
         entries: Row, whether the key is weak, where the partners begin and how many they are.
@@ -381,7 +381,7 @@ def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
-    """Split entries between two rows so that the pairs of a slice fit five budgets, or it has one row.
+    """Split entries between two rows so that the pairs of a slice fit five budgets; a slice has at least one row.
 
     Args:
         rows: (e,) rows, ascending.

@@ -25,7 +25,7 @@ class Preset:
 PRESETS: Mapping[str, Preset] = {
     "news": Preset(
         Policy(window_days=42),
-        "the default figures, and dates at most six weeks apart: what recurs later is another event",
+        "the default figures, and dates at most six weeks apart: later repetitions are other events",
     ),
     "law": Preset(
         Policy(slots=Slots(25), terms=Terms(lengths=0.5)),
@@ -38,7 +38,7 @@ PRESETS: Mapping[str, Preset] = {
             characters=Characters(share=0.4, unknown=0.08, numbers=0.2, lift=0.6, few=True, distant=0.4),
         ),
         "no date window, and a fifth of the five-word runs suffices, or four tenths of the characters' runs with fewer "
-        "misread words: in scanned books every few words one is misread",
+        "misread words: scanned books have a misread word every few words",
     ),
     "scans": Preset(
         Policy(
@@ -113,7 +113,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class PassageFields:
-    """The fields of a passage by which overlapping ones are found, with dots.
+    """The fields of a passage that identify overlapping passages; dots lead into objects.
 
     Args:
         document: Names the document from which a passage was cut.
@@ -199,7 +199,7 @@ def days(value: str) -> int | None:
 
 
 def parse_preset(value: str) -> str:
-    """Parse the name of a preset; `none` is no preset."""
+    """Parse the name of a preset; `none` means no preset."""
     return "" if value.lower() == "none" else value
 
 
@@ -235,7 +235,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_level": Parameter(
         ", ".join(LIST_LEVELS),
         "near",
-        "the weakest level that still joins two documents; thread, version: mails of one thread, versions of one work",
+        "the weakest level that joins two documents; thread, version: mails of one thread, versions of one work",
         parse_choice(*LIST_LEVELS),
     ),
     "dedupe_keep": Parameter(
@@ -274,7 +274,7 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_max_per_group": Parameter(
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
-        "number of duplicates of a group that are shown, without the lead",
+        "maximum number of shown duplicates per group, without the lead",
         parse_integer(0, MAX_WINDOW, "duplicates"),
     ),
     "dedupe_preset": Parameter(
@@ -287,20 +287,18 @@ PARAMETERS: Mapping[str, Parameter] = {
         passage_fields,
     ),
     "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
-    "dedupe_explain": Parameter("true, false", "false", "explain why each duplicate is one", parse_bool),
+    "dedupe_explain": Parameter("true, false", "false", "explain each duplicate", parse_bool),
 }
 """Every parameter by its name, in the order of the documentation."""
 
-PAIR_LEVEL = Parameter(
-    ", ".join(LEVELS), "near", "the weakest level that still joins two documents", parse_choice(*LEVELS)
-)
+PAIR_LEVEL = Parameter(", ".join(LEVELS), "near", "the weakest level that joins two documents", parse_choice(*LEVELS))
 """The level where pairs are decided, and no list is grouped."""
 
 
 _HEAD = """# Parameters of a search
 
 How duplicates are grouped and shown. On the command line `dedupe` is `--dedupe`, and the others lose their `dedupe_`:
-`--level`, `--keep`, `--window-days`. A name or value that is not known is an error that lists the right ones. This page
+`--level`, `--keep`, `--window-days`. An unknown name or value is an error that lists the valid ones. This page
 is written by `python -m ibidem_dedupe.parameters`.
 
 | parameter | takes | default | does |

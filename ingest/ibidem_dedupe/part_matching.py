@@ -58,7 +58,7 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     width = max(1, len(b))
     shared = equal_slots(a, b, width)
     profiles = equal_profiles(a, b, width)
-    if alignment is None and shared.size < pages.MATCHING and not profiles.size:  # most pairs that are no duplicates
+    if alignment is None and shared.size < pages.MATCHING and not profiles.size:  # as for most pairs without evidence
         return NOTHING
     profiles = np.unique(profiles)
     slots, equal = count_pairs(shared)

@@ -73,7 +73,7 @@ class Characters:
         lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no
             list knows are the same in both texts of a pair, misread words are not.
         few: Whether it counts where the idf table has few terms, so that many good words are unknown.
-        pairs: How many pairs of slots are equal at the least, of the 32 by which an index looks such texts up.
+        pairs: Minimum number of equal pairs of slots, of the 32 that look-ups use.
         distant: The least share of the runs where `DISTANT_UNKNOWN` times `unknown` is asked for: a text in which every
             second word is misread.
     """
@@ -108,7 +108,7 @@ class ContainmentRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Every figure of the decision on a pair (presentation.md); None disables a kind of evidence.
+    """Every threshold of the decision on a pair (presentation.md); None disables a kind of evidence.
 
     Args:
         level: The weakest level that still joins two documents.
@@ -162,15 +162,15 @@ class Policy:
         )
 
     def at(self, level: Level) -> "Policy":
-        """Return the same figures at another level."""
+        """Return the same policy at another level."""
         return replace(self, level=level)
 
     def within(self, days: int | None) -> "Policy":
-        """Return the same figures with another date window."""
+        """Return the same policy with another date window."""
         return replace(self, window_days=days)
 
     def similar(self, percent: int) -> "Policy":
-        """Return the same figures with another minimum share of common text (signatures.md, "Similarity").
+        """Return the same policy with another minimum share of common text (signatures.md, "Similarity").
 
         Of two texts of n runs that share c · n of them, Jaccard's index is c / (2 - c); of two sets of 60 terms that
         share c · 60 the score is c. So one share sets both measures; kinds of evidence that do not count stay so.

@@ -19,7 +19,7 @@ def percent(share: object) -> str:
 
 
 def shared_text(why: Why) -> str:
-    """Return how much text is shared, by equal samples.
+    """Return how much text is shared, estimated from equal samples.
 
     >>> shared_text({"shared": 87, "of": 100})
     'about 87 % of the text shared'
@@ -50,7 +50,7 @@ def contained_text(why: Why) -> str:
 
 
 def learned_sum(why: Why) -> str:
-    """Return the strongest figures for and against a pair by a learned rule.
+    """Return the figures that weigh most for and against a pair by a learned rule.
 
     >>> learned_sum({"parts": {"five-word runs": 3.1, "title": 1.2, "dates": 0.01, "numbers": -0.8}})
     'alike: five-word runs +3.1, title +1.2; against: numbers -0.8'
@@ -67,7 +67,7 @@ def learned_sum(why: Why) -> str:
 
 
 def declared(why: Why) -> str:
-    """Return who declared two documents the same."""
+    """Return who marked two documents as the same."""
     return f"declared the same by {why.get('author') or 'a reader'}"
 
 

@@ -76,7 +76,7 @@ def equal_pagination(value: float) -> float:
 
 
 def unequal_pagination(value: float) -> float:
-    """Return the pages that are less similar than their text."""
+    """Return the paper's filter of page similarity for unequal pagination: pages are less similar than their text."""
     return 1 - equal_pagination(value)
 
 
@@ -121,7 +121,7 @@ class Relation:
 
     @property
     def label(self) -> str:
-        """Its name from the first text's point of view."""
+        """Name of the relation from the first text's point of view."""
         return "part_of" if self.name == "contains" and self.contains == "b" else self.name
 
     def swap(self) -> "Relation":

@@ -43,7 +43,7 @@ class DedupeRequest:
         mode: `off`, `collapse` or `indent`.
         policy: The figures of the decision, the level and the date window among them.
         keep: Which member of a group is shown as its lead.
-        window: How many hits are grouped at once.
+        window: Number of hits to group together.
         scope: Where duplicates of the page's leads are looked for.
         max_per_group: The most duplicates shown of a group, without the lead; None: all.
         preset: The name of the set of figures, or an empty string.
@@ -72,17 +72,17 @@ class DedupeRequest:
 
     @property
     def level(self) -> ListLevel:
-        """The weakest level that still joins two documents."""
+        """The weakest level that joins two documents."""
         return self.membership or self.policy.level
 
     def for_people(self) -> "DedupeRequest":
-        """Return the request with few duplicates per group, if it does not set their number."""
+        """Return the request with a small number of duplicates per group, unless it sets this number."""
         if self.mode != "indent" or self.max_per_group is not None:
             return self
         return replace(self, max_per_group=min(SHOWN_TO_PEOPLE, self.window))
 
     def digest(self) -> str:
-        """Return a hash of the parameters that determine groups and order, so that a cursor is valid for these only."""
+        """Return a hash of the parameters that determine groups and order; a cursor is valid only for the same hash."""
         further = (self.by if self.by != "window" else "", self.passages, self.membership)
         return request_digest(self.mode == "off", self.policy, self.window, tuple(filter(None, further)))
 
@@ -94,7 +94,7 @@ def request_digest(
     window: int,
     further: tuple[str | PassageFields, ...],
 ) -> str:
-    """Hash the parameters that determine groups and order; cached, since a page needs it often."""
+    """Hash the parameters that determine groups and order; cached, since every page needs the hash."""
     matters = repr((is_off, policy, window, *further))
     return xxhash.xxh3_64_hexdigest(matters.encode())
 
@@ -177,7 +177,7 @@ def dedupe_request(
 
     Args:
         parameters: Of the query string, or of the client's method; other parameters are passed over.
-        body: As it came; its other parts are passed over.
+        body: The body as received; its other parts are ignored.
         default: Dedupe parameters that hold where neither of them has one.
 
     Raises:
@@ -232,7 +232,7 @@ def check_stored(values: Mapping[str, Any]) -> None:
 
 
 def check_membership(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that do not go with groups of threads or works.
+    """Refuse parameters that are not supported when threads or works are grouped.
 
     Raises:
         UsageError: Stored groups, which are of near duplicates, a scope that looks texts up, or passages, which have
@@ -252,12 +252,12 @@ def check_membership(values: Mapping[str, Any]) -> None:
 def pair_policy(
     parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
 ) -> Policy:
-    """Return the figures of the decision for a pair.
+    """Return the policy for the decision on a single pair.
 
     Args:
         parameters: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for
             `parse_request`.
-        level: The level where none is given.
+        level: The default level.
         presets: As for `parse_request`.
 
     Raises:
@@ -267,7 +267,7 @@ def pair_policy(
     request = parse_request({"dedupe_level": level} | values, presets=presets)
     if request.membership:
         raise UsageError(
-            f"dedupe_level={request.membership} groups the list of a search, and no pair is decided by it",
+            f"dedupe_level={request.membership} only groups the list of a search; it cannot decide on a pair",
             f"allowed here: {', '.join(LEVELS)}",
         )
     return request.policy
@@ -315,7 +315,7 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
 
 
 def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
-    """Return the maximum number of shown duplicates of a group; None: all of them."""
+    """Return the maximum number of shown duplicates of a group; None shows all of them."""
     if "dedupe_max_per_group" not in values:
         return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None
     maximum: int = values["dedupe_max_per_group"]

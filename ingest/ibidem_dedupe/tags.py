@@ -1,4 +1,4 @@
-"""Tags: what reviewers say of documents, kept as a ledger whose entries are never changed.
+"""Tags that reviewers give to documents, kept as a ledger whose entries are never changed.
 
 An entry gives a tag to documents, or takes it back: who, when, which documents with which texts, in which group. The
 last entry on a document holds, and `relevant` and `not-relevant` replace each other. Tags join and part no documents.
@@ -33,7 +33,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 def read_tag(typed: str) -> str:
-    """Read a tag: in small letters, with single spaces, so that `Privileged` and `privileged` are one.
+    """Normalize a tag: lower case and single spaces, so that `Privileged` and `privileged` are one tag.
 
     Raises:
         UsageError: It is empty, too long, or holds a comma or a character that cannot be seen.
@@ -57,7 +57,7 @@ class TaggedDocument:
     Args:
         index: Its index.
         id: Its id.
-        content: The content hash of its text: `ch3:` and 32 hex digits; empty where it was not signed.
+        content: The content hash of its text: `ch3:` and 32 hex digits; empty if it was not signed.
     """
 
     index: str
@@ -66,7 +66,7 @@ class TaggedDocument:
 
     @property
     def name(self) -> DocumentRef:
-        """Its index and id."""
+        """Index and id of the document."""
         return self.index, self.id
 
 
@@ -95,7 +95,7 @@ class TagEntry:
     reason: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse a tag that `read_tag` would write in another way."""
+        """Refuse a tag that `read_tag` has not normalized."""
         if read_tag(self.tag) != self.tag:
             raise UsageError(f"tag {short_repr(self.tag)} is not written as tags are", f"write {read_tag(self.tag)!r}")
 
@@ -108,7 +108,7 @@ class TagEntry:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "TagEntry":
-        """Read what `as_record` wrote; what others added is passed over.
+        """Parse a record of `as_record`; unknown fields are ignored.
 
         Raises:
             DamagedRecord: It is no such record.
@@ -116,7 +116,7 @@ class TagEntry:
         return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def among(self, names: Collection[DocumentRef]) -> "TagEntry | None":
-        """Return the entry as someone may know it who may read these documents; None where it is about no other.
+        """Return the entry reduced to documents that a user may read; None if it is about none of them.
 
         Lead and reason were written with all of its documents in view, so they are left out where one is.
         """
@@ -128,7 +128,7 @@ class TagEntry:
 
 @dataclass(frozen=True, slots=True)
 class LastEntry:
-    """The last entry on a document and a tag, which holds.
+    """The last entry on a document and a tag; it decides whether the document has the tag.
 
     Args:
         entry: The entry.
@@ -140,7 +140,7 @@ class LastEntry:
 
 
 def question(tag: str) -> tuple[str, ...]:
-    """Return the tags of which a document has one at most.
+    """Return the tags that exclude each other and this one, such as relevant and not relevant.
 
     >>> question("relevant"), question("privileged")
     (('relevant', 'not-relevant'), ('privileged',))
@@ -149,7 +149,7 @@ def question(tag: str) -> tuple[str, ...]:
 
 
 class Tags:
-    """The entries of an index, and what holds of each document.
+    """The entries of tags of an index, and the current tags of each document.
 
     Args:
         entries: The entries in the order of time.
@@ -163,7 +163,7 @@ class Tags:
                 self._take(entry, document)
 
     def _take(self, entry: TagEntry, document: TaggedDocument) -> None:
-        """Let an entry hold of a document; to take back a tag that it does not have changes nothing."""
+        """Apply an entry to a document; removing a tag that the document does not have changes nothing."""
         entries, asked = self._last.setdefault(document.name, {}), question(entry.tag)
         last = entries.get(asked)
         if entry.action == "add" or last is None or last.entry.tag == entry.tag:
@@ -176,11 +176,11 @@ class Tags:
 
     @property
     def tagged(self) -> Collection[DocumentRef]:
-        """The documents that have a tag: not those from which every tag was taken back."""
+        """The documents that have a tag now."""
         return [name for name in self._last if self.standing(name)]
 
     def standing(self, name: DocumentRef) -> Mapping[str, LastEntry]:
-        """Return what holds of a document, by tag in the order of letters; nothing of one without tags."""
+        """Return the last entry of each current tag of a document, in alphabetical order of the tags."""
         given = [last for last in self._last.get(name, {}).values() if last.entry.action == "add"]
         return {last.entry.tag: last for last in sorted(given, key=lambda last: last.entry.tag)}
 
@@ -197,7 +197,7 @@ class Tags:
 
 
 def has_changed(old_hash: str, now: str) -> bool:
-    """Return whether a text has changed since, by its content hashes; hashes of two schemes say nothing.
+    """Return whether a text has changed between two content hashes; False for hashes of different schemes.
 
     >>> has_changed("ch3:aa", "ch3:bb"), has_changed("ch3:aa", "ch4:bb"), has_changed("", "ch3:bb")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""Runs of words: hashes of a text's words, and of each five of them in a row.
+"""Runs of words: hashes of single words, and of five consecutive words.
 
 A text that has many runs of another has its words in the same order: a quotation, or another version of it.
 """
@@ -32,7 +32,7 @@ NO_WORDS: Hashes = np.zeros(0, np.uint64)
 
 
 def runs(words: Hashes) -> Hashes:
-    """Hash each run of words; empty if there are fewer words than in a run.
+    """Hash each run of words; empty for fewer words than a run has.
 
     >>> runs(np.arange(7, dtype=np.uint64)).size
     3
@@ -48,7 +48,7 @@ def runs(words: Hashes) -> Hashes:
 
 
 def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
-    """Hash the words of texts; returns the hashes, and the start of each text in them, with the end."""
+    """Hash the words of texts; returns the hashes, and the offset of each text in them, with the end."""
     if loops.IN_USE is not None:
         batch = TokenBatch.tokenize(texts)
         return batch.hashes, batch.offsets.tolist()

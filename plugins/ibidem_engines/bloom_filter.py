@@ -29,7 +29,7 @@ def marks(values: Sequence[str]) -> Marks:
 
 
 class BloomFilter:
-    """Bloom filter of the values that were seen, with the methods of SQLite's `CountMinSketch`.
+    """Bloom filter of look-up values, with the methods of SQLite's `CountMinSketch`.
 
     Args:
         capacity: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.
@@ -53,7 +53,7 @@ class BloomFilter:
             np.bitwise_or.at(self._octets, octet, bit)
 
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Return 1 for each value that may have been added, else 0; there are false positives, but no false negatives.
+        """Return 1 for each value that may have been added, else 0; false positives occur, false negatives do not.
 
         >>> seen = BloomFilter(100)
         >>> seen.learn(marks(["a", "b", "b"]))
@@ -65,6 +65,6 @@ class BloomFilter:
         return result
 
     def _bits(self, marks: Marks) -> list[tuple[Marks, NDArray[np.uint8]]]:
-        """Return the two bits of each value: a byte, and the bit in it."""
+        """Return the two bits of each value, each as a byte and the bit within it."""
         places = marks >> self._shift, (marks * _ODD) >> self._shift
         return [(each >> np.uint32(3), (1 << (each & _SEVEN)).astype(np.uint8)) for each in places]

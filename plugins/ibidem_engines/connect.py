@@ -35,7 +35,7 @@ def open_engine(url: str, index: str) -> Engine:
 
 
 def open_reindex_source(url: str, index: str) -> ReindexSource:
-    """Open an existing index for a backfill, without reading.
+    """Open an existing index for a backfill; nothing is read.
 
     Args:
         url: As `open_engine` takes it.
@@ -87,7 +87,7 @@ def _scheme(url: str) -> str:
 
 
 def _sqlite(url: str, index: str, longest: float = MAX_SECONDS) -> ReindexableEngine:
-    """Open SQLite; a database in memory is refused, since workers are other processes."""
+    """Open SQLite; a database in memory is refused, since workers are separate processes."""
     location = url.removeprefix("sqlite://")
     path = unquote(location.removeprefix("/"))
     if not location.startswith("/") or not path or path.endswith("/") or path == ":memory:" or "\0" in path:
@@ -100,7 +100,7 @@ def _cluster(url: str, index: str) -> ReindexableEngine:
 
 
 def _open_cluster(address: Address, index: str) -> ReindexableEngine:
-    """Open a cluster; its client is imported only here, since that takes longer than most commands."""
+    """Open a cluster; its client is imported only when needed, since that takes long."""
     if address.kind == "opensearch":
         from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
 

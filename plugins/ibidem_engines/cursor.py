@@ -1,4 +1,4 @@
-"""Cursor of a search: the text by which the next page sees the same ranking.
+"""Cursor of a search: a text that lets the next page continue the same ranking.
 
 A cursor holds what its ranking reads and where the next page begins, with digests of the index, the query and the
 parameters that it belongs to. It is JSON behind an authentication code (HMAC with SHA-256, RFC 2104), in base64 for a
@@ -31,7 +31,7 @@ _START_OVER = "leave it out to start a new list"
 
 @dataclass(frozen=True, slots=True)
 class ReadView:
-    """Read view of a ranking: all writes up to a sequence number, or a point in time; by default the current state.
+    """Read view of a ranking: writes up to a sequence number, or a point in time; by default the current state.
 
     Args:
         newest: Highest number of a write that is read; None for no such limit.
@@ -77,7 +77,7 @@ class CursorCodec:
     """Encodes and decodes the cursors of one list: an index, a query and parameters.
 
     Args:
-        key: The key of the index; empty where none is kept, and then there are no cursors.
+        key: The key of the index; empty if none is kept, and then there are no cursors.
         index: Name of the index, or names.
         query: Digest of the query.
         parameters: Digest of what else decides on groups and their order.
@@ -102,7 +102,7 @@ class CursorCodec:
         return urlsafe_b64encode(self._code(body) + body).decode().rstrip("=")
 
     def decode(self, text: str) -> Cursor:
-        """Decode a cursor; an empty text is the first page.
+        """Decode a cursor; an empty text means the first page.
 
         Raises:
             UsageError: No search of this index has issued it, or one for another query or with other parameters.
@@ -138,7 +138,7 @@ class CursorCodec:
         return hmac.digest(self.key, body, "sha256")
 
     def _digests(self) -> list[str]:
-        """Return digests of the index names, the query and the parameters, since there may be thousands of names."""
+        """Return digests of index names, query and parameters; digests, since there may be thousands of names."""
         return [_digest(part) for part in (self.index, self.query, self.parameters)]
 
 

@@ -39,7 +39,7 @@ class WriteStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document with its signatures, ready to be stored.
+    """A document with its signatures, ready to store.
 
     Args:
         document: The document.
@@ -57,7 +57,7 @@ class Record:
 
     @property
     def long(self) -> bytes:
-        """Its long signatures in one value; empty for a short text, and for a record without signatures."""
+        """Long signatures in one value; empty for a short text, and for a record without signatures."""
         return self.signatures.long if self.packed else b""
 
 
@@ -84,12 +84,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One hit of a ranking: identity, score and packed signatures, and no other fields.
+    """One hit of a ranking: only identity, score and packed signatures.
 
     Args:
         index: The index that holds it (several, under an alias).
         id: The document's id.
-        score: The engine's score; 0.0 where it does not rank.
+        score: The engine's score; 0.0 if it does not rank.
         packed: The packed signatures, or None when the document was never signed.
         order: As in `Outcome`; 0 in a window of an engine that would have to read it apart.
         sort: The engine's own sort values, handed through.
@@ -148,7 +148,7 @@ class SignatureLookup:
     """Signature values to look up for one document.
 
     Args:
-        values: For each field the values of which one is enough.
+        values: For each field, values of which a single shared one is enough.
         min_shared: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
         limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of
             a long text that more documents carry is passed over, so that a banner page hides nothing else. With 0
@@ -194,7 +194,7 @@ class Info:
     Args:
         name: `sqlite`, `opensearch`, `elasticsearch`.
         version: The server's (or library's) version.
-        exists: Whether the index is there.
+        exists: Whether the index exists.
         documents: Documents in the index.
         unsigned: How many of them carry no signatures.
         schema: The schema versions that the signed ones were written with.
@@ -259,7 +259,7 @@ class Engine(Protocol):
         """Create the index, its mapping and its ledgers, if missing."""
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
-        """Store records; returns an outcome for each in order. One that cannot be stored does not affect the others.
+        """Store records; returns an outcome for each, in order. Refused records do not affect the others.
 
         A record is `STALE` when a newer version is stored, or a tombstone of a newer or equal version;
         `UNCHANGED` when one with the same digest does (its version is still raised); the same id twice in one call:
@@ -306,7 +306,7 @@ class Engine(Protocol):
         return self.run(self.searching().long_signatures(ids))
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
-        """Find for each unknown word the most similar term of the index.
+        """Suggest for each unknown word the most similar term of the index.
 
         Nearly: a letter missing, one too many, another one, or two exchanged; of several the one that most documents
         hold. Words without such a term are left out, and so are all but the first ten.
@@ -315,10 +315,10 @@ class Engine(Protocol):
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Scan the whole index in slices, in the order of writing."""
 
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones with the given version.
 
-        A newer version that is there stays, and is `STALE`, unless the deletion beats every version: then the
+        An existing newer version is kept (`STALE`), unless `any_version` is set: then the
         tombstone has the next one (`next_version`).
         """
 
@@ -351,18 +351,18 @@ class Engine(Protocol):
         """Read the current records of some keys; missing ones are omitted."""
 
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
-        """Read the record of one key, as it was noted last, with its state; both are None where there is none."""
+        """Read the latest record with a key, and its state; both are None if there is none."""
 
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
-        """Keep a record in place of the one that was read; returns its state, None where another has written since.
+        """Replace a record in a known state; returns its new state, None if others have written meanwhile.
 
         Args:
             ledger: The ledger.
             key: The record's key.
             entry: The record.
-            state: The state of the one that was read; None where there was none.
+            state: The state of the one that was read; None if there was none.
         """
 
     def count(self, ledger: Ledger) -> int:
@@ -372,7 +372,7 @@ class Engine(Protocol):
         """Remove records by key; returns how many existed."""
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        """Remove the records that are still as they were read, given by key; returns how many were."""
+        """Remove the records, given by key, that have not changed since they were read; returns how many."""
 
     def repair_ledgers(self) -> list[str]:
         """Rebuild ledgers that another program created, keeping their records; returns their names."""

@@ -41,7 +41,7 @@ class GroupCheckpoint:
         policy: The figures that groups are settled by.
         everything: Whether all documents, and not the new ones alone, are still to be settled by these figures.
         uuids: The engine's own identity of each index when it was last followed.
-        state: The engine's state of the record that was read, which it is written in place of; None where there was
+        state: The engine's state of the record that was read, which it is written in place of; None if there was
             none. It is no part of the record.
     """
 
@@ -61,7 +61,7 @@ class GroupCheckpoint:
         """Remove the progress of indexes that were deleted or created again; returns whether there were any.
 
         Args:
-            parts: The parts that are there.
+            parts: The existing parts.
             uuids: The identity of each index, where the engine knows one.
         """
         known = {**uuids, **self.uuids}
@@ -77,11 +77,11 @@ class GroupCheckpoint:
         return self.done.get(str(part), 0)
 
     def plan(self, names: Iterable[tuple[str, str]]) -> None:
-        """Record documents as in hand, before any of them is written."""
+        """Record the documents in progress, before any of them is written."""
         self.in_hand = list(names)
 
     def take_over(self, engine: Engine) -> None:
-        """Make the checkpoint one's own, so that who has documents in hand writes it no more and counts none of them.
+        """Take over the checkpoint, so that another process with documents in progress can no longer write it.
 
         Raises:
             Conflict: Another process has written it since it was read.
@@ -132,7 +132,7 @@ class GroupCheckpoint:
             raise Conflict
 
     def put(self, engine: Engine) -> None:
-        """Write the checkpoint next to the index, whatever is there: who settles by that begins again."""
+        """Write the checkpoint next to the index unconditionally; other processes that settle by it start again."""
         engine.put_records("runs", {KEY: self._as_record()})
 
     def _as_record(self) -> dict[str, object]:
@@ -142,7 +142,7 @@ class GroupCheckpoint:
 
 
 def checkpoint_of(entry: object) -> GroupCheckpoint:
-    """Parse a checkpoint; of a damaged one only the policy is kept, so that everything is settled again under it.
+    """Parse a checkpoint; of a damaged one only the policy is kept, so that everything is settled again.
 
     >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
     42

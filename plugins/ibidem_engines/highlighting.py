@@ -104,7 +104,7 @@ def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
 
 @cache
 def _folds() -> NDArray[np.uint32]:
-    """Fold every character of the alphabets that have capitals."""
+    """Fold every character of the alphabets with upper case."""
     return np.array([ord(_fold(chr(code))) for code in range(_FOLDED_BELOW)], np.uint32)
 
 
@@ -117,7 +117,7 @@ def _fold(character: str) -> str:
 
 
 def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
-    """Yield the adjacent words: a phrase, or each word of one whose words only need to be near each other."""
+    """Yield sequences of adjacent words: a whole phrase, or each word of a phrase whose words may be apart."""
     for phrase in phrases:
         near = [] if phrase.slop is None else phrase.text.split()
         words = [each for each in near if fold(each) not in STOP_WORDS] or near or [phrase.text]
@@ -135,7 +135,7 @@ def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
 
 
 def _matches(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> Iterator[Span]:
-    """Return start, end and phrase of matches, for each phrase the first ones up to a limit.
+    """Return start, end and phrase of the first matches of each phrase, up to a limit.
 
     A pattern that began with a look behind would cost the regular expression engine its search for a literal.
     """
@@ -157,18 +157,18 @@ def _densest(spans: Sequence[Span]) -> int:
     return best_at if best > (0, 0) else spans[0][0]
 
 
-def _begin(text: str, place: int) -> int:
-    """Return the start of the passage: the sentence's if it is near, else the word's."""
-    start = max(0, place - BEFORE)
+def _begin(text: str, position: int) -> int:
+    """Return the start of the passage: the start of the sentence if it is near, else of the word."""
+    start = max(0, position - BEFORE)
     if start == 0:
         return len(text) - len(text.lstrip())
-    head = text[start:place]
+    head = text[start:position]
     borders = list(_SENTENCE_END.finditer(head))[-1:] or list(re.finditer(r"\s+", head))[:1]
-    return start + borders[0].end() if borders else place
+    return start + borders[0].end() if borders else position
 
 
 def _end(text: str, begin: int) -> int:
-    """Return the end of the passage: the sentence's if one is near its width, else the word's."""
+    """Return the end of the passage: the end of a sentence if it is near the width, else of a word."""
     latest = begin + WIDTH
     if latest >= len(text):
         return len(text)

@@ -13,15 +13,15 @@ from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HitColumns(Sequence[Hit]):
-    """The fields of n hits; a window of some hundred is grouped without a Python object for each.
+    """The fields of n hits; a window of a few hundred hits is grouped without a Python object for each.
 
     Args:
         indices: (n) as `Hit.index`.
         ids: (n) as `Hit.id`.
         scores: (n) as `Hit.score`.
         packed: (n) as `Hit.packed`.
-        orders: (n) as `Hit.order`; empty where none has one.
-        sorts: (n) as `Hit.sort`; empty where none has any.
+        orders: (n) as `Hit.order`; empty if none has one.
+        sorts: (n) as `Hit.sort`; empty if none has any.
         cache: The hits that were asked for so far, by their row.
     """
 
@@ -68,7 +68,7 @@ class HitColumns(Sequence[Hit]):
         return self.cache[row]
 
     def take(self, rows: Sequence[int]) -> "HitColumns":
-        """Return some of the hits, in another order."""
+        """Return some of the hits, in the given order."""
         return HitColumns(
             [self.indices[row] for row in rows],
             self.ids.take(rows),
@@ -99,7 +99,7 @@ def read_packed(hits: Sequence[Hit]) -> PackedValues:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HitNames(Sequence[tuple[str, str]]):
-    """Index and id of hits, created on access.
+    """Index and id of hits, built on access.
 
     Args:
         hits: The hits.
@@ -119,7 +119,7 @@ class HitNames(Sequence[tuple[str, str]]):
 
     @override
     def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
-        """Return the name of one hit, or of a slice."""
+        """Return the name of one hit, or the names of a slice."""
         if isinstance(row, slice):
             return HitNames(self.hits[row])
         hit = self.hits[row]

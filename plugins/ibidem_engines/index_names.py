@@ -19,7 +19,7 @@ class StoredRecord:
     Args:
         source: The index or alias that it is stored next to.
         key: Its key.
-        entry: Its JSON, whatever another program has made of it.
+        entry: Its JSON, possibly damaged by another program.
     """
 
     source: str
@@ -33,10 +33,10 @@ class IndexNames:
 
     Args:
         asked: The names that it was reached by.
-        indices: The indexes' own names; empty where there is none.
+        indices: The indexes' own names; empty if there is none.
         aliases: The indexes behind each alias and data stream, as far as they are among `indices`.
         streams: The data stream of each index that is of one.
-        kept: The name next to which records are written whatever the others are; empty: `home` follows from these.
+        kept: The name next to which records are written; empty: it is derived from the other names (`home`).
     """
 
     asked: tuple[str, ...]
@@ -47,7 +47,7 @@ class IndexNames:
 
     @property
     def home(self) -> str:
-        """The name next to which records are written: a data stream's own, even if it has aliases.
+        """The name next to which records are written; a data stream's own name, even if it has aliases.
 
         >>> IndexNames(("news",), ("news-2",), {"news": ("news-2",)}).home
         'news-2'
@@ -68,7 +68,7 @@ class IndexNames:
         return tuple(dict.fromkeys([*([self.home] if self.asked else ()), *self.asked, *own, *sorted(self.aliases)]))
 
     def keep(self, home: str) -> "IndexNames":
-        """Return the same names with records next to one of them."""
+        """Return the same names, with records stored next to one of them."""
         return replace(self, kept=home)
 
     def covers(self, source: str, index: str) -> bool:
@@ -76,7 +76,7 @@ class IndexNames:
         return source == index or index in self.aliases.get(source, ())
 
     def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
-        """Return records by key, under the own names of indexes; for duplicate keys the nearest.
+        """Return records by key, under the concrete names of indexes; of duplicate keys, the nearest record.
 
         Args:
             ledger: Their ledger.
@@ -92,7 +92,7 @@ class IndexNames:
         return {key: entry for key, (_, entry) in sorted(best.items())}
 
     def own_entries(self, ledger: Ledger, record: StoredRecord) -> Iterator[tuple[str, Any]]:
-        """Yield a record under the own names of indexes, once for each index that its name may mean."""
+        """Yield a record under concrete index names, once for each index that its name may mean."""
         source = record.source
         if source in self.indices:
             yield rename(ledger, record.key, record.entry, lambda name: name if name in self.indices else source)
@@ -113,7 +113,7 @@ class IndexNames:
 
 
 def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
-    """Return a record with its indexes renamed; damaged records, and those that name none, are unchanged.
+    """Return a record with its indexes renamed; damaged records and records without indexes are unchanged.
 
     Args:
         ledger: The record's ledger.
@@ -141,7 +141,7 @@ def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str |
 
 
 def _renamed(document: Any, new_name: Callable[[str], str | None]) -> Any:
-    """Give a document of an entry by the new name of its index; what is none is as it was."""
+    """Replace the index name in a document of an entry; other values are unchanged."""
     if not isinstance(document, dict) or not isinstance(document.get("index"), str):
         return document
     name = new_name(document["index"]) or document["index"]

@@ -1,4 +1,4 @@
-"""Record that one process alone writes, again and again, as it gets on.
+"""Record that only one process writes, repeatedly, to store its progress.
 
 A request whose answer does not come is sent again, and the engine may still carry out the first one later: a node that
 nobody heard had it in hand. By then newer writes have been made, and none of them may be undone.
@@ -16,7 +16,7 @@ ATTEMPTS = 20
 
 @dataclass(slots=True)
 class OwnRecord:
-    """A record whose every write takes the place of the last one, and of nothing newer.
+    """A record whose writes replace only its own last write, never a newer record of another process.
 
     Args:
         engine: The index that it is next to.
@@ -30,7 +30,7 @@ class OwnRecord:
     _state: RecordState | None = field(default=None, init=False)
 
     def write(self, entry: Mapping[str, object]) -> None:
-        """Write the record, whatever is there.
+        """Write the record unconditionally.
 
         Raises:
             Unavailable: The engine did not answer, or others write the record all the time.
@@ -40,8 +40,8 @@ class OwnRecord:
             if state is not None:
                 self._state = state
                 return
-            _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request was carried out since
+            _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request may have been late
         raise Unavailable(
-            f"the record {self.key!r} of the ledger {self.ledger!r} is written by others all the time",
+            f"the record {self.key!r} of the ledger {self.ledger!r} is constantly changed by others",
             "try again once the other process has ended",
         )

@@ -62,7 +62,7 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """A condition on a field that does not rank: one of `FILTERS`.
+    """A condition on a field that does not affect the ranking: one of `FILTERS`.
 
     A date's value is a year, a month, a day, or two of them as `from..to` (either may be missing); a document passes
     when its own date, which may be a whole year, has a day in common with it. Of a list in `meta`, one entry is enough.
@@ -79,12 +79,12 @@ class Query:
     """A user's query.
 
     Args:
-        typed: The query as it was typed, for messages.
+        typed: The query as typed, for messages.
         all_of: Every entry must match, by any one of its parts (`OR` joins its two neighbours).
         none_of: Parts that must not occur.
         filters: Conditions that do not rank; several on one field: any of them.
         native: A query in the engine's own language instead, handed through (clients and gateway).
-        excluded: Conditions of which none may hold.
+        excluded: Conditions that must not hold.
         notes: What of it was not understood, in words.
     """
 
@@ -111,7 +111,7 @@ class Query:
         return xxh3_128_hexdigest(repr(self.meaning).encode() + native)
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:
-        """Return every phrase searched in a field that may make a document match."""
+        """Return every phrase, searched in a field, that may make a document match."""
         return tuple(
             each
             for entry in self.all_of
@@ -158,7 +158,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
 
 
 def match_all(filters: Sequence[str] = ()) -> Query:
-    """Return the query for every document, or for those that pass filters.
+    """Return the query for all documents, or for the documents that pass filters.
 
     Args:
         filters: Conditions, each as `FIELD=VALUE`.
@@ -194,7 +194,7 @@ def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:
 
 
 def _words(group: Parentheses) -> Words:
-    """Return a group that contains only words."""
+    """Return a group that contains only words, as words."""
     return Words(tuple(tuple(map(_part, entry)) for entry in group.all_of), tuple(map(_part, group.none_of)))
 
 

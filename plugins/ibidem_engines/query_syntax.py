@@ -82,7 +82,7 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses,
     """Read a query, with straight quotation marks.
 
     Args:
-        text: Text as it was typed.
+        text: The text, as typed.
         is_field: Returns whether there is a field of a name.
 
     Returns:
@@ -102,9 +102,9 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
     """Split a query into tokens.
 
     Args:
-        text: Text as it was typed.
+        text: The text, as typed.
         is_field: Returns whether there is a field of a name.
-        notes: Takes what is not valid.
+        notes: Receives the ignored parts.
     """
     position, begins, valued = 0, True, False
     while position < len(text):
@@ -151,7 +151,7 @@ def _word(text: str, position: int) -> str:
 
 
 def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) -> Token:
-    """Distinguish operators from words, and note words that only look like operators."""
+    """Distinguish operators from words, and add notes on words that only look like operators."""
     if piece in _OPERATORS:
         return Token(_OPERATORS[piece])
     if (name := _FIELD.match(piece)) and not piece[name.end() :].startswith(("/", "\\")):
@@ -197,7 +197,7 @@ class _Reader:
 
     Args:
         pieces: The pieces.
-        notes: Takes what is not valid.
+        notes: Receives the ignored parts.
     """
 
     def __init__(self, pieces: list[Token], notes: list[str]) -> None:
@@ -229,7 +229,7 @@ class _Reader:
         return _flat(group)
 
     def _add(self, group: Parentheses, part: Term | Parentheses | None, state: _State) -> None:
-        """Add a part to the group; empty parentheses are ignored."""
+        """Add a part to a group; empty parentheses are ignored."""
         if part is None or (isinstance(part, Parentheses) and not (part.all_of or part.none_of)):
             return
         if state.excludes:
@@ -241,7 +241,7 @@ class _Reader:
             group.all_of.append([part])
 
     def _term(self, piece: Token, field: str) -> Term | None:
-        """Parse the words of a token, without surrounding punctuation; None if it has none."""
+        """Parse the words of a token, without surrounding punctuation; None if there are no words."""
         if field not in ("", *WORD_FIELDS):
             return Term(piece.text.strip(), field)
         words = piece.text.strip(_EDGES)
@@ -259,7 +259,7 @@ class _Reader:
 
 
 def _flat(group: Parentheses) -> Parentheses:
-    """Flatten nested groups that are equivalent to their parts."""
+    """Replace nested groups that are equivalent to their parts by these parts."""
     flat = Parentheses(none_of=[each for part in group.none_of for each in _alternatives(part) or [part]])
     for entry in group.all_of:
         parts = [each for part in entry for each in _alternatives(part) or [part]]
@@ -272,7 +272,7 @@ def _flat(group: Parentheses) -> Parentheses:
 
 
 def _alternatives(part: Term | Parentheses) -> list[Term | Parentheses]:
-    """Return the alternatives of a disjunction; empty for any other group."""
+    """Return the alternatives of a disjunction; empty for other groups."""
     if isinstance(part, Term):
         return [part]
     return part.all_of[0] if len(part.all_of) == 1 and not part.none_of else []

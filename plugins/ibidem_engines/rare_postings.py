@@ -1,4 +1,4 @@
-"""Postings of rare terms: the leads with each term, in memory while many documents are settled.
+"""Postings of rare terms: the leads with each term, kept in memory while settling many documents.
 
 An engine's look-up of the terms of one document costs as much as some leads to read, and more with each segment of its
 index. The postings are held as sorted runs, of which two alike in size are merged (O'Neil et al. 1996, "The
@@ -39,7 +39,7 @@ class RarePostings:
 
     @property
     def size(self) -> int:
-        """Number of stored terms of leads, 8 bytes each."""
+        """Number of stored terms, 8 bytes each."""
         return sum(each.size for each in self._runs)
 
     def learn(self, places: Sequence[int], terms: Sequence[Sequence[str]]) -> None:
@@ -58,7 +58,7 @@ class RarePostings:
         self._runs.append(run)
 
     def sharing(self, terms: Sequence[Sequence[str]], min_shared: Sequence[int]) -> list[Places]:
-        """Return for each document the leads that share enough of its terms, in ascending order.
+        """Return for each document the leads that share enough of its terms, ascending.
 
         Args:
             terms: The terms of some documents.
@@ -77,7 +77,7 @@ class RarePostings:
 
 
 class _Asking:
-    """The terms to look up, of some documents.
+    """The terms of some documents to look up.
 
     Args:
         values: The hash of each term in the upper half.
@@ -134,7 +134,7 @@ class _Asking:
         return rows[is_match], places[is_match].astype(np.int64)
 
     def _columns(self, mask: NDArray[np.bool_]) -> Iterator[tuple[Words, NDArray[np.bool_]]]:
-        """Yield the first chosen term of each document, then the second, with the documents that have one."""
+        """Yield the first chosen term of each document, then the second, with the documents that have it."""
         values, owners = self._values[mask], self._owners[mask]
         sizes = np.bincount(owners, minlength=len(self._sizes))
         begin = np.cumsum(sizes) - sizes

@@ -1,4 +1,4 @@
-"""Records of documents: signed, checked for what an engine can store."""
+"""Records of documents: signed, and checked for values that an engine can store."""
 
 from collections.abc import Callable, Iterator, Sequence
 
@@ -23,7 +23,7 @@ class UnstorableRecord(ValueError):
 
 
 def clash(record: Record, origin: str) -> str:
-    """Return why a record may not replace a document of another origin; empty if it may, or no origin is known.
+    """Return why a record may not replace a document of another origin; empty if it may.
 
     Args:
         record: The record to write.
@@ -39,7 +39,7 @@ def clash(record: Record, origin: str) -> str:
 
 
 def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]], list[Outcome]]) -> list[Outcome]:
-    """Write the records of one call, in turns if an id comes from several origins.
+    """Write the records of one call; in several turns if an id has several origins.
 
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
     not keep the next one out.
@@ -70,7 +70,7 @@ def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
 
 
 def check_storable(record: Record) -> None:
-    """Refuse documents that no engine can store; one of them would fail the request for all others.
+    """Refuse documents that no engine can store; one of them would make the request fail for all.
 
     Raises:
         UnstorableRecord: The first field that cannot be stored.
@@ -91,7 +91,7 @@ def check_storable(record: Record) -> None:
 
 
 def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
-    """Find the records for which the same turn has a newer version, or the same one later.
+    """Return the outcomes of records that a newer or later record of the same turn replaces.
 
     Returns:
         Their outcomes by their place in the call.
@@ -103,7 +103,7 @@ def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
         winner, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
         best[record.document.id] = winner
         if loser != winner:
-            reason = f"the same id comes again in this batch, with version {records[winner].version}"
+            reason = f"the same id occurs again in this batch, with version {records[winner].version}"
             outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=reason)
     return outcomes
 

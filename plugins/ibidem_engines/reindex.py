@@ -93,8 +93,8 @@ class SourceDocument:
         order: Number of the write that it comes from now; that of its name, unless it was written since.
         engine_version: The engine's own count of writes to it.
         own_fields: Names of what ibidem added to it before.
-        group: Name of the group that it leads; empty where it leads none.
-        raw: Its JSON as it is stored, where that is asked for.
+        group: Name of the group that it leads; empty if it leads none.
+        raw: Its stored JSON, if requested.
     """
 
     name: Name
@@ -114,7 +114,7 @@ class SourceDocument:
 
 
 Signed = tuple[SourceDocument, Record | None]
-"""A document as it was read, and its record; None where it has no text that could be signed."""
+"""A document as it was read, and its record; None if it has no text that could be signed."""
 
 Marks = Mapping[ShardRef, int]
 """For each part a number of a write."""
@@ -125,7 +125,7 @@ class FieldCounts:
     """Number of documents of an index, and of those with each field that a response may leave out.
 
     Args:
-        documents: All documents; 0 where no field may be left out.
+        documents: All documents; 0 if no field may be left out.
         by_field: For each such field the documents that have it.
     """
 
@@ -144,7 +144,7 @@ def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
 
 
 class ReindexSource(Protocol):
-    """Documents of an index, to be signed again; errors are those of `Engine`.
+    """Documents of an index, to be signed again; it raises the errors of `Engine`.
 
     An index of another signature schema may be read, since only what its documents say counts.
     """
@@ -153,11 +153,11 @@ class ReindexSource(Protocol):
 
     @property
     def alias(self) -> str:
-        """The name itself, if it is an alias that can be moved to another index; else empty."""
+        """The index name, if it is an alias that can be moved to another index; else empty."""
 
     @property
     def text_field(self) -> str:
-        """Field of the index that holds the text."""
+        """Field of the index with the text."""
 
     @property
     def updates_in_part(self) -> bool:
@@ -167,7 +167,7 @@ class ReindexSource(Protocol):
         """Refuse an index that cannot be signed in place, or copied; nothing is changed."""
 
     def prepare(self) -> None:
-        """Add our fields and ledgers to the index, so that its documents can be signed in place."""
+        """Add our fields and ledgers to the index, so that documents can be signed in place."""
 
     def missing_fields(self) -> list[str]:
         """Return the configured field names that no document of the index has."""
@@ -176,20 +176,20 @@ class ReindexSource(Protocol):
         """Return the parts of the index as of the first call."""
 
     def uuids(self) -> Mapping[str, str]:
-        """Return the UUID of each index behind this one; an index that is created again gets another."""
+        """Return the UUID of each index; an index that is created again gets another UUID."""
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
-            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
     def count(self, seq_range: SeqNoRange) -> int:
         """Count the documents written in a range of sequence numbers."""
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
-        """Return the names of the first of them, in the order of writing."""
+        """Return the names of the first documents of a range, in the order of writing."""
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read the current versions of documents; deleted documents are omitted.
@@ -200,10 +200,10 @@ class ReindexSource(Protocol):
         """
 
     def count_fields(self) -> FieldCounts:
-        """Count the documents that have each field which a response may leave out, including all writes so far."""
+        """Count the documents with each field that a response may leave out, including all writes so far."""
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
-        """Add signatures to documents in place; None for a document that changed since.
+        """Add signatures to documents in place; None for a document that changed since it was read.
 
         What was read with its JSON may be written whole, which costs an engine less.
         """
@@ -212,13 +212,13 @@ class ReindexSource(Protocol):
         """Return a document, read with its JSON, without ibidem's fields."""
 
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
-        """Remove ibidem's fields from documents, read with their JSON; None for one that changed since it was read.
+        """Remove ibidem's fields from documents that were read with their JSON; None for a document that changed.
 
         Nothing else of them changes, and where the index has pipelines, they do not pass through them.
         """
 
     def unmark(self) -> bool:
-        """Remove ibidem's metadata from the index; returns whether its empty fields remain."""
+        """Remove ibidem's metadata from the index; returns whether empty fields remain."""
 
     def drop_records(self) -> None:
         """Remove every ledger."""
@@ -239,21 +239,21 @@ class ReindexSource(Protocol):
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""
 
     def open_trial(self, index: str) -> AbstractContextManager["TrialIndex"]:
-        """Create an empty index like one of this source's, hidden from searches; it is deleted when the context ends.
+        """Create an empty index like one of the source's, hidden from searches; it is deleted when the context ends.
 
         Args:
             index: The one of the indexes whose settings and mapping it gets.
         """
 
     def copy_to(self, name: str) -> "ReindexTarget":
-        """Return the copy target of a name; it need not exist."""
+        """Return the copy target with a name; it need not exist."""
 
     def close(self) -> None:
         """Close connections and files."""
 
 
 class ReindexTarget(Protocol):
-    """An index that is filled with the signed documents of another."""
+    """An index that is filled with the signed documents of another one."""
 
     name: str
 
@@ -264,7 +264,7 @@ class ReindexTarget(Protocol):
         """Return whether an existing index was created as this copy, and is still empty."""
 
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the target with the source's settings and mappings, or complete what an earlier process left undone.
+        """Create the target with the source's settings and mappings, or complete an interrupted creation.
 
         Args:
             with_fields: Whether it gets the current `ibidem` mapping; else it gets none.
@@ -274,10 +274,10 @@ class ReindexTarget(Protocol):
         """Store copies; a newer stored version is kept (`stale`)."""
 
     def newest(self) -> dict[ShardRef, int]:
-        """As in `ReindexSource`."""
+        """Return the newest positions; see `ReindexSource.newest`."""
 
     def count_fields(self) -> FieldCounts:
-        """As in `ReindexSource`."""
+        """Count fields; see `ReindexSource.count_fields`."""
 
     def prune(self, end: Marks) -> int:
         """Remove documents that the source no longer has, among those written up to a position; returns how many."""
@@ -286,10 +286,10 @@ class ReindexTarget(Protocol):
         """Refuse an invalid alias."""
 
     def finish(self, alias: str) -> None:
-        """Apply the settings that would slow down filling, and move the alias from the source."""
+        """Apply the settings that would slow down filling, and move the alias from the source to the target."""
 
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
-        """Store copies, except over documents written after a position, unless those have an older version.
+        """Store copies, but not over documents written after a position, unless their version is older.
 
         It came through the alias, so it is newer; but batches do not come in the order of their versions.
         """
@@ -302,7 +302,7 @@ class TrialIndex:
     Args:
         target: Takes documents.
         name: Its name.
-        engine: Address of its engine; empty where that is the source's.
+        engine: Address of its engine; empty if that is the source's.
     """
 
     target: ReindexTarget

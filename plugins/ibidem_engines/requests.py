@@ -1,4 +1,4 @@
-"""Sans-I/O request flows: a generator yields requests and is sent the responses, for sync and async clients alike.
+"""Sans-I/O request flows: a generator yields requests and receives responses, for sync and async clients alike.
 
 So one piece of code serves the engines, clients of others, waiting or not, and the gateway.
 """
@@ -44,7 +44,7 @@ def answer_to(request: ApiRequest) -> RequestFlow[Any]:
 
 
 def answered(result: T) -> RequestFlow[T]:
-    """Return a flow with a known result, without requests."""
+    """Return a flow without requests that has a known result."""
     return result
     yield
 
@@ -155,7 +155,7 @@ def quote_index(index: str) -> str:
 
 
 class JsonAnswer(dict[str, Any]):
-    """The JSON of a response, and its text, for values that must be kept byte for byte.
+    """The JSON of a response and its text, for values that must be kept byte for byte.
 
     Args:
         read: The object.

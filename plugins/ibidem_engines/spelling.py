@@ -1,4 +1,4 @@
-"""Spelling suggestion: a query without matches, with unknown words replaced by terms of the index at edit distance one.
+"""Spelling suggestion: the words of a query without matches, replaced by similar terms of the index.
 
 A transposition counts as one edit.
 """

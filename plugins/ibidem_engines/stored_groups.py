@@ -1,4 +1,4 @@
-"""Stored groups: the near-duplicate group of each document, read and written by the workers that settle them.
+"""Stored groups: the near-duplicate group of each document, read and written by the workers that settle groups.
 
 A document is written as the lead of a group of its own. Whoever groups goes through the writes in their order, finds
 the leads that a document duplicates, and lets it join the first of them. Joining is a partial write that is done only
@@ -40,7 +40,7 @@ class GroupedDocument:
 
 
 def own_group(index: str, id_: str) -> str:
-    """Return the name of a document's own group, distinct from that of the same id in other indexes.
+    """Return the group name that a document leads; it differs from that of the same id in other indexes.
 
     >>> own_group("news-1", "a") != own_group("news-2", "a")
     True
@@ -50,7 +50,7 @@ def own_group(index: str, id_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A lookup for documents that have at least a minimum number of the given values.
+    """A look-up of documents that have at least a minimum number of some values.
 
     Args:
         values: The values.
@@ -70,8 +70,8 @@ class LeadKeys:
     """Values by which the leads of one document are looked up.
 
     Args:
-        values: Values of which one is enough, by class.
-        several: Those of which several are needed, by class.
+        values: Values, by class, of which a single shared one is enough.
+        several: Values, by class, of which several have to be shared.
     """
 
     values: Mapping[LookupField, Sequence[str]]
@@ -83,7 +83,7 @@ class Assignment:
     """A group for a document.
 
     Args:
-        document: The document as it was read.
+        document: The document, in the state that was read.
         group: The group that it is to be in.
         lead: Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that
             whoever groups looks at it again.
@@ -102,7 +102,7 @@ class GroupCounts:
 
     Args:
         documents: All documents.
-        groups: Those that lead a group.
+        groups: Number of documents that lead a group.
         unsigned: Documents without signatures, or without words; each is a group of its own.
     """
 
@@ -112,7 +112,7 @@ class GroupCounts:
 
 
 class StoredGroups(Protocol):
-    """The groups of a group set; errors are those of `Engine`."""
+    """The groups of a group set; it raises the errors of `Engine`."""
 
     index: str
 
@@ -126,7 +126,7 @@ class StoredGroups(Protocol):
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
-            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
     def deletions(self) -> int:
@@ -142,7 +142,7 @@ class StoredGroups(Protocol):
         """Count the leads written in a range of sequence numbers."""
 
     def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
-        """Read the leads that have one of the values, up to some sequence numbers.
+        """Read the leads that have any of the values, up to some sequence numbers.
 
         Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine
         lists carry one document's values, those written first are read.
@@ -168,13 +168,13 @@ class StoredGroups(Protocol):
         """
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Write groups; False for a document that changed since it was read, which is not written."""
+        """Write groups; returns False for a document that changed since it was read and was not written."""
 
     def counts(self) -> GroupCounts:
         """Count documents and groups."""
 
     def sizes(self, size: int = 1_000) -> Iterator[Mapping[str, int]]:
-        """Yield the groups of two or more in slices: the number of documents that follow each lead.
+        """Yield the groups of two or more in slices: each lead, and the number of other documents.
 
         A group whose lead is gone is among them, whatever it has left.
         """
@@ -192,13 +192,13 @@ class WithGroups(Engine, Protocol):
     def groups(self) -> StoredGroups:
         """Return the groups of the index."""
 
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
-        """Return the engine of all indexes whose groups are settled with those of this one, ignoring filters.
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
+        """Return the engine of all indexes settled together with this one, ignoring filters.
 
         Its ledgers keep the progress of settling. An index alone is its own set.
 
         Args:
-            cached: Whether what was found some seconds ago is believed.
+            use_cache: Whether a result of the last seconds may be used.
             takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
                 progress of each is removed.
 
@@ -207,9 +207,9 @@ class WithGroups(Engine, Protocol):
         """
 
 
-def group_set(engine: Engine, *, cached: bool = False, takes_over: bool = False) -> Engine:
-    """Return the engine of all indexes whose groups are settled together; see `WithGroups.group_set`."""
-    return cast("WithGroups", engine).group_set(cached=cached, takes_over=takes_over)
+def group_set(engine: Engine, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
+    """Return the engine of all indexes settled together; see `WithGroups.group_set`."""
+    return cast("WithGroups", engine).group_set(use_cache=use_cache, takes_over=takes_over)
 
 
 def group_store(engine: Engine) -> StoredGroups:
@@ -234,7 +234,7 @@ class GroupHit:
     Args:
         hit: The hit.
         group: The group's name; empty for a document that has none.
-        score: The engine's score; None where it does not score.
+        score: The engine's score; None if it does not score.
     """
 
     hit: Hit
@@ -243,17 +243,17 @@ class GroupHit:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Index and id."""
+        """Index and id of the hit."""
         return self.hit.index, self.hit.id
 
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """Counts of all matches.
+    """Counts of all matching documents and groups.
 
     Args:
         documents: Documents.
-        groups: Groups of which at least one document matches; a document without a stored group is one of its own.
+        groups: Groups with at least one matching document; a document without a group counts as one.
         exact: Whether the groups were counted, not estimated.
         ungrouped: Documents without a stored group.
         unsettled: Documents whose group is not settled yet.
@@ -281,12 +281,12 @@ class Collapsed:
     Args:
         heads: The best document of each group, in rank order.
         counts: Counts of what matches.
-        best: The highest score; None where nothing is scored.
-        search_after: Sort values of the last of them, to go on from there; None where the engine needs no more than a
+        best: The highest score; None if nothing is scored.
+        search_after: Sort values of the last of them, to go on from there; None if the engine needs no more than a
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a view.
         view: What it reads; another search with it ranks the same.
-        several: Names of all groups of which two documents or more match; None where the engine does not report them.
+        several: Names of all groups with two or more matching documents; None if the engine does not report them.
     """
 
     heads: Sequence[GroupHit]
@@ -328,7 +328,7 @@ class FacetCount:
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Counts of all matches, by some fields.
+    """Counts of all matches by some fields.
 
     Args:
         sources: By source, the most frequent first.
@@ -356,10 +356,10 @@ class Place:
 
 
 class CollapseEngine(WithGroups, Protocol):
-    """An engine that can count by stored groups."""
+    """An engine that can count matches by stored groups."""
 
     def facets(self, query: Query, limit: int) -> Facets:
-        """Count all matches by source, language and year, as far as the fields exist.
+        """Count all matches by source, language and year, if these fields exist.
 
         Args:
             query: For what.

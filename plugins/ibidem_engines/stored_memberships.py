@@ -1,4 +1,4 @@
-"""Stored memberships: the thread of each mail and the work of each version, kept with the documents.
+"""Stored memberships: the thread of each mail and the work of each version, stored with the documents.
 
 An engine filters, collapses and counts by them. They are found in the whole index at once. A document that is written
 again has none until they are found again; a mail gets its thread where its groups are settled.
@@ -23,7 +23,7 @@ FIELDS = (*THREAD, *WORK)
 """Names of the fields, below `ibidem` in a cluster."""
 
 Values = Mapping[str, object]
-"""Values by the names of fields; None where a document has none."""
+"""Values by the names of fields; None if a document has none."""
 
 
 BY_FAMILY = "family"
@@ -32,7 +32,7 @@ BY_FAMILY = "family"
 
 @dataclass(frozen=True, slots=True)
 class ThreadMember:
-    """The place of a mail, or of what is attached to it, in a thread.
+    """The place of a mail or attachment in a thread.
 
     Args:
         thread: Id of the first mail of the thread.
@@ -48,11 +48,11 @@ class ThreadMember:
 
     @property
     def is_attached(self) -> bool:
-        """Whether it is attached to a mail, and no mail itself."""
+        """Whether the document is attached to a mail, and not a mail itself."""
         return self.by == BY_FAMILY
 
     def values(self) -> Values:
-        """Return it as it is stored.
+        """Return the stored form.
 
         >>> ThreadMember("a", "", "", True).values()
         {'thread': 'a', 'parent': None, 'parent_by': None, 'inclusive': True}
@@ -61,7 +61,7 @@ class ThreadMember:
 
 
 def thread_members(rows: Iterable["ThreadedMail"], families: Mapping[str, str]) -> dict[str, ThreadMember]:
-    """Return the places of mails and of what is attached to them, by id.
+    """Return the places of mails and attachments, by id.
 
     An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
 
@@ -95,17 +95,17 @@ class WorkMember:
     current: bool
 
     def values(self) -> Values:
-        """Return it as it is stored."""
+        """Return the stored form."""
         return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class Memberships:
-    """The stored memberships of a document.
+    """The stored thread and work of a document.
 
     Args:
-        thread: Its place in a thread; None where it has none.
-        work: Its place among the versions of a work; None where it has none.
+        thread: Its place in a thread; None if it has none.
+        work: Its place among the versions of a work; None if it has none.
     """
 
     thread: ThreadMember | None = None
@@ -113,7 +113,7 @@ class Memberships:
 
     @classmethod
     def read(cls, values: Values) -> "Memberships":
-        """Read what is stored.
+        """Parse the stored form.
 
         >>> Memberships.read({"work": "a", "edition": 2, "current": True}).work
         WorkMember(work='a', edition=2, by='', current=True)
@@ -126,7 +126,7 @@ class Memberships:
         return cls(thread if thread.thread else None, work if work.work else None)
 
     def values(self, fields: Sequence[str] = FIELDS) -> Values:
-        """Return some fields as they are stored; None where the document has none."""
+        """Return the stored form of some fields; None for fields that the document lacks."""
         stored = {**(self.thread.values() if self.thread else {}), **(self.work.values() if self.work else {})}
         return {name: stored.get(name) for name in fields}
 
@@ -136,7 +136,7 @@ NO_MEMBERSHIPS = Memberships()
 
 @dataclass(frozen=True, slots=True)
 class MembershipChange:
-    """Values for a document.
+    """Values to store with a document.
 
     Args:
         name: Its index and id.
@@ -150,12 +150,12 @@ class MembershipChange:
 
 
 def hash_packed(packed: bytes | None) -> int:
-    """Hash packed signatures, by which a document is known as the one that was read; those of no signatures are 0."""
+    """Hash packed signatures, to detect that a document has changed since it was read; 0 without signatures."""
     return xxh3_64_intdigest(packed) if packed else 0
 
 
 class MembershipStore(Protocol):
-    """The memberships of an index, or of several that are one set; errors are those of `Engine`."""
+    """The memberships of an index or of a group set; it raises the errors of `Engine`."""
 
     def prepare(self) -> None:
         """Add the fields to an index that lacks them."""
@@ -164,10 +164,10 @@ class MembershipStore(Protocol):
         """Return whether any document has a place in a thread."""
 
     def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
-        """Read the memberships of documents; those that are gone are left out."""
+        """Read the memberships of documents; deleted documents are omitted."""
 
     def write(self, changes: Sequence[MembershipChange]) -> int:
-        """Write values of documents; those whose text has changed since they were read stay as they are.
+        """Write values of documents, except for documents whose text has changed since they were read.
 
         Returns:
             How many were written.
@@ -178,7 +178,7 @@ class WithMemberships(Engine, Protocol):
     """An engine whose index stores memberships."""
 
     def memberships(self) -> MembershipStore:
-        """Give the memberships of the index."""
+        """Return the memberships of the index."""
 
 
 def membership_store(engine: Engine) -> MembershipStore:

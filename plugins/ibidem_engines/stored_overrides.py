@@ -1,4 +1,4 @@
-"""Manual decisions as they are stored next to an index."""
+"""Manual decisions, as stored next to an index."""
 
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine

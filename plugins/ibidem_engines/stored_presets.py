@@ -34,7 +34,7 @@ def check_name(name: str) -> None:
     """Refuse an invalid name.
 
     Raises:
-        UsageError: It is that of a built-in preset, or holds other signs than those of a name.
+        UsageError: It is the name of a built-in preset, or contains characters that are not allowed.
     """
     if name.lower() in {*PRESETS, NO_PRESET}:
         raise UsageError(f"the preset {name!r} is built in", "choose another name")
@@ -43,7 +43,7 @@ def check_name(name: str) -> None:
 
 
 def save_preset(engine: Engine, name: str, preset: Preset) -> None:
-    """Store a preset with an index, replacing one of the same name.
+    """Store a preset with an index, replacing a preset of the same name.
 
     Raises:
         UsageError: A name that is not allowed.
@@ -52,7 +52,7 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
     check_name(name)
     if not engine.info().exists:
         raise NoIndex(
-            f"there is no index {engine.index!r} to keep a preset with", "create it first with: ibidem ingest PATH"
+            f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
         )
     engine.create()
     engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
@@ -77,7 +77,7 @@ def read_preset(record: Mapping[str, object]) -> Preset:
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
-    """Return the presets for a name: those of the index are read only if it is not built in.
+    """Return the presets for a name; those of the index are read only if the name is not built in.
 
     Raises:
         DamagedRecord: The index has a preset of this name that cannot be used, such as one learned on other figures.

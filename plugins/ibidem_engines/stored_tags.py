@@ -1,4 +1,4 @@
-"""Tags as they are stored next to an index: an entry under a key of its own, so that none is ever replaced."""
+"""Tags, as stored next to an index: each entry has its own key, so that none is ever replaced."""
 
 from collections.abc import Collection
 from secrets import token_hex
@@ -11,7 +11,7 @@ from ibidem_engines.ledger import read_entries
 
 
 def load_tags(engine: Engine, names: Collection[DocumentRef] | None = None, date: str = "") -> Tags:
-    """Read entries, in the order of time.
+    """Read entries, in order of time.
 
     Args:
         engine: The index that they are next to.
@@ -19,13 +19,13 @@ def load_tags(engine: Engine, names: Collection[DocumentRef] | None = None, date
         date: Only the entry of this date; empty: all.
     """
     records = engine.get_records("tags", f"{date}/" if date else "")
-    if names is not None:  # most entries are on others, and to look for a document is quicker than to parse its entry
+    if names is not None:  # most entries are about other documents, and searching the text is faster than parsing it
         records = ((key, record) for key, record in records if _is_about(record, names))
     return Tags(entry for _, entry in read_entries(records, TagEntry.from_record))
 
 
 def _is_about(record: Any, names: Collection[DocumentRef]) -> bool:
-    """Return whether a record names one of some documents, whatever another program has made of it."""
+    """Return whether a record, possibly damaged, names any of the documents."""
     documents = record.get("documents") if isinstance(record, dict) else None
     return isinstance(documents, list) and any(
         isinstance(each, dict) and (str(each.get("index")), str(each.get("id"))) in names for each in documents
@@ -33,7 +33,7 @@ def _is_about(record: Any, names: Collection[DocumentRef]) -> bool:
 
 
 def append_entry(engine: Engine, entry: TagEntry) -> None:
-    """Add an entry.
+    """Store an entry under a new key.
 
     Args:
         engine: The index that it is next to.

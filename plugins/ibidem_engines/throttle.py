@@ -50,7 +50,7 @@ class Throttle:
                 self._condition.notify_all()
 
     def reject(self) -> None:
-        """Record a rejection: the bound is halved, to one at least."""
+        """Record a rejection: the bound is halved, but at least one."""
         with self._condition:
             self.rejections += 1
             self.limit = max(1.0, self._under_way // 2)

@@ -46,7 +46,7 @@ def iso_range(date_text: str) -> str:
 
 
 def iso_date(date_text: str) -> str:
-    """Convert a date to ISO 8601 with its own precision; other text is returned unchanged.
+    """Convert a date to ISO 8601, keeping its precision; other text is returned unchanged.
 
     Raises:
         UsageError: A day and a month that may be meant either way.
@@ -82,13 +82,13 @@ def month_number(name: str) -> int:
     return found.pop() if len(found) == 1 else 0
 
 
-def month_and_day(date_text: str, first: int, second: int, mark: str) -> tuple[int, int]:
-    """Return month and day: with points and hyphens the day comes first, with slashes by country.
+def month_and_day(date_text: str, first: int, second: int, separator: str) -> tuple[int, int]:
+    """Return month and day: with points and hyphens the day comes first, with slashes it depends on the country.
 
     Raises:
         UsageError: Either may be the month.
     """
-    if mark != "/" or first > 12 or first == second:
+    if separator != "/" or first > 12 or first == second:
         return second, first
     if second > 12:
         return first, second

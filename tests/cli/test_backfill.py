@@ -46,7 +46,7 @@ def test_people_read_what_became_of_the_documents(run: Run, own_tables: Tables) 
     assert code == 0
     assert "5  documents read" in out
     assert "5  signed" in out
-    assert "identical with one that was there before" in out
+    assert "identical with an earlier document" in out
 
 
 def test_a_text_that_is_too_long_is_refused_and_the_command_leaves_with_3(
@@ -98,7 +98,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
     ):
         assert part in out, part
     assert "Keep" in out
-    assert "until segments merge" in " ".join(out.split())
+    assert "until segments are merged" in " ".join(out.split())
     output = answer("backfill", "--dry-run", "--level", "identical")
     assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
 

@@ -183,7 +183,7 @@ def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same
     Path("slow.jsonl").write_text('{"id": "late", "text": "some words"}', encoding="utf-8")
     repeat = answer("ingest", "slow.jsonl")["run"]
     assert answer("status", status["run"])["again"] == repeat
-    assert f"given again in run {repeat}" in run("status", status["run"])[1]
+    assert f"ingested again in run {repeat}" in run("status", status["run"])[1]
 
 
 def indexed_count(status: dict[str, Any]) -> int:

@@ -38,7 +38,7 @@ def test_threads_and_works_are_stored_and_searches_are_narrowed_by_them(run: Run
     assert "families of mails and attachments" in out
     code, _, err = run("groups", "--level", "thread")
     assert code == 2
-    assert "groups the list of a search, and no pair is decided by it" in err
+    assert "only groups the list of a search; it cannot decide on a pair" in err
     written = json.loads(run("regroup", "--threads", "--json")[1])
     assert written.pop("took_s") > 0
     assert written == {"threads": {"documents": 2, "threads": 1, "written": 0, "changed": 0, "ambiguous": 0}}
@@ -48,4 +48,4 @@ def test_they_go_with_no_figures(run: Run) -> None:
     for other in (("--all",), ("--preset", "law")):
         code, _, err = run("regroup", "--threads", *other)
         assert code == 2
-        assert "--threads and --versions cannot be combined with figures or with --all" in err
+        assert "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all" in err

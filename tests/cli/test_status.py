@@ -44,13 +44,13 @@ def render(**changes: object) -> str:
         "1,003  documents read in 2.3 s",
         "900  indexed",
         "75  unchanged",
-        "40  of them identical with one that was there before",
+        "40  of them identical with an earlier document",
         "25 documents: date: 'soon' is none (a.jsonl:0, a.jsonl:1,",
         "all 25: ibidem status 20250101-120000-abcd --json",
         "1 named pipe in folders skipped",
         "not in the encoding: caf.txt (2 bytes);",
         "1 id came again in this run (twice)",
-        "went into meta: court",
+        "stored in meta: court",
         "skipped: 3 .docx, 1 no suffix",
         "2 links in folders skipped",
     ],
@@ -75,7 +75,7 @@ def test_what_did_not_happen_is_not_mentioned() -> None:
 
 def test_a_run_that_was_broken_off_says_what_to_do() -> None:
     assert "Run the same command again" in render(state="interrupted", again="")
-    assert "given again in run other" in render(state="interrupted", again="other")
+    assert "ingested again in run other" in render(state="interrupted", again="other")
 
 
 def test_a_run_that_is_being_read_says_where() -> None:

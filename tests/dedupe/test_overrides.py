@@ -42,7 +42,7 @@ def test_a_later_word_on_the_pair_replaces_an_earlier_one_in_either_order() -> N
 @pytest.mark.parametrize(
     ("a", "b", "verdict", "what", "remedy"),
     [
-        (A, A, "not", "'a' is one document", "an override is about two"),
+        (A, A, "not", "'a' is one document", "an override needs two documents"),
         (A, B, "maybe", "verdict 'maybe' is not known", "allowed: not, same"),
     ],
 )

@@ -69,7 +69,7 @@ def test_a_record_that_others_write_all_the_time_is_given_up(engine: Engine) -> 
     requests: list[Any] = []
     with (
         patch.object(type(engine), "replace_record", lambda *request: requests.append(request)),
-        pytest.raises(Unavailable, match="written by others all the time"),
+        pytest.raises(Unavailable, match="constantly changed by others"),
     ):
         OwnRecord(engine, "runs", KEY).write({"at": 1})
     assert len(requests) == ATTEMPTS

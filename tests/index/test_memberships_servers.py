@@ -97,6 +97,36 @@ def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(address: 
     assert write_threads(both).written == 0
 
 
+def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias: str) -> None:
+    """A copy and an undated circle: the answer makes the first mail a later write, and it stays the first."""
+    both, first = open_engine(address, alias), open_engine(address, f"{alias}-1")
+    for name, head in {
+        "a": {"message-id": "<a@x>"},
+        "copy": {"message-id": "<a@x>"},
+        "x": {"message-id": "<x@x>", "in-reply-to": "<y@x>"},
+        "y": {"message-id": "<y@x>", "in-reply-to": "<x@x>"},
+    }.items():
+        write(first, Document(name, QUESTION if name in ("a", "copy") else f"{QUESTION} {name}", meta=head))
+    settle_all(both)
+    write_threads(both)
+    settle_all(both)
+    for name in "ax":
+        head = {"message-id": f"<later-{name}@x>", "in-reply-to": f"<{name}@x>"}
+        write(first, Document(f"z-{name}", ANSWER if name == "a" else f"{ANSWER[:-1]} {name}\n", meta=head))
+    settle_all(both)
+    assert write_threads(both).written == 0
+    stored = both.run(membership_store(both).read([(each.name.index, each.name.id) for each in documents(both)]))
+    places = {id_: (each.thread.thread, each.thread.inclusive) for (_, id_), each in stored.items() if each.thread}
+    assert places == {
+        "a": ("a", False),
+        "copy": ("a", False),
+        "z-a": ("a", True),
+        "x": ("x", False),
+        "y": ("x", True),
+        "z-x": ("x", True),
+    }
+
+
 def test_an_id_that_both_indexes_hold_has_no_place(address: str, alias: str) -> None:
     first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
     write(first, Document("a", QUESTION, meta={"message-id": "<a@x>"}))

@@ -1,9 +1,10 @@
-"""An earlier release leaves an index, decisions, deletions and messages in the queue; this version takes them over.
+"""An earlier release leaves an index, decisions, deletions, messages and a killed worker; this version takes them over.
 
 The release is the last tag or, while there is none, the last commit of the schema before this one; it is built from the
 history of the project into an environment of its own.
 """
 
+import json
 import random
 import re
 import subprocess
@@ -14,6 +15,7 @@ from io import BytesIO
 from pathlib import Path
 
 from faults.environment import Own, wait_for
+from faults.kill import descendants, kill
 from ibidem_engines.connect import open_engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -28,7 +30,11 @@ from support.archives import extract
 ROOT = Path(__file__).parents[2]
 SCHEMA_FILE = "ingest/ibidem_ingest/signatures/schema.py"
 DOCUMENTS = 60
-PATIENCE_S = 600.0
+BATCH_CHARACTERS = 1_000
+"""A few documents in each message, so that some are left when a worker is killed."""
+
+PATIENCE_S = 300.0
+REMEDY = "ibidem backfill --into NAME"
 
 
 def git(*arguments: str) -> bytes:
@@ -67,7 +73,8 @@ class Upgrade:
     """
 
     def __init__(self, folder: Path, earlier: Path, own: Own) -> None:
-        self.way = Way(folder, own.server("opensearch").launch.url, own.server("rabbitmq").launch.url, LEASE=2)
+        engine, broker = own.server("opensearch").launch.url, own.server("rabbitmq").launch.url
+        self.way = Way(folder, engine, broker, LEASE=2, BATCH_CHARACTERS=BATCH_CHARACTERS)
         self.folder, self._earlier = folder, earlier
         self.address, self.alias = self.way.environment["IBIDEM_ENGINE"], self.way.index
         self.history = History(random.Random(1987))  # noqa: S311 - a lot that can be drawn again
@@ -83,8 +90,8 @@ class Upgrade:
             raise RuntimeError(f"{typed}: {process.stderr}")
         return process.stdout
 
-    def leave(self) -> None:
-        """Let the earlier release fill an index, delete, decide, and submit what no worker takes."""
+    def leave(self) -> int:
+        """Let the earlier release fill an index, delete, decide, and submit; returns how much its worker leaves."""
         first, second = self.folder / "first.jsonl", self.folder / "second.jsonl"
         self.history.write(first, DOCUMENTS)
         own_queue = f"filesystem:////{self.folder}/queue"  # with a broker it would wait for workers
@@ -97,31 +104,54 @@ class Upgrade:
         self.earlier("overrides", "add", names[3], names[4], "--as", "same")
         self.history.decisions[names[3], names[4]] = "same"
         self.history.write(second, DOCUMENTS)
-        self.earlier("ingest", str(second), "--no-wait")
+        run = json.loads(self.earlier("ingest", str(second), "--no-wait", "--json"))["run"]
+        self._kill_worker()
+        return int(json.loads(self.earlier("status", run, "--json"))["pending"])
+
+    def _kill_worker(self) -> None:
+        """Let a worker of the earlier release take some messages, and kill it with all its processes."""
+        with self.way.log.open("ab") as log:
+            worker = subprocess.Popen(
+                [self._earlier, "worker", "--concurrency", "1"],
+                cwd=self.folder, env=self.way.environment, stdout=log, stderr=log,
+            )  # fmt: skip
+        try:
+            if not wait_for(lambda: "batch done" in self.way.log.read_text(), PATIENCE_S):
+                raise RuntimeError(f"the earlier worker indexes nothing: {self.way.log.read_text()[-300:]}")
+        finally:
+            for pid in (worker.pid, *descendants(worker.pid)):
+                kill(pid)
+            worker.wait()
 
     def take_over(self, *, workers_first: bool) -> Iterator[str]:
-        """Let this version's workers start before or after the backfill; yields what was wrong."""
+        """Let this version's backfill sign the index, and its workers do what is in the queue; yields what was wrong.
+
+        Args:
+            workers_first: Whether workers are started before the backfill, too, when they may not write yet.
+        """
         if workers_first:
-            self.way.start_worker()
-            wait_for(lambda: "schema" in self.way.log.read_text(), PATIENCE_S)
+            yield from self._refuse_workers()
         account = self.way.json("backfill", "--into", f"{self.alias}-2")
         if account["state"] != "done":
             yield f"the backfill is {account['state']}"
-        if not workers_first:
-            self.way.start_worker()
+        self.way.start_worker()
         if not wait_for(lambda: not self._pending(), PATIENCE_S):
             yield f"{self._pending()} stay pending"
         with closing(open_engine(self.address, self.alias)) as engine:
-            letters = [letter.refusal for letter in dead_letters.letters(engine)]
-        if letters:
-            self.way.json("dead", "retry", "--all", exit_code=0)
-            yield from (f"{each.id} was a dead letter: {each.why}" for each in letters if not workers_first)
-        with closing(open_engine(self.address, self.alias)) as engine:
-            yield from (f"{each.refusal.id} stays one: {each.refusal.why}" for each in dead_letters.letters(engine))
+            yield from (f"{each.refusal.id} is dead: {each.refusal.why}" for each in dead_letters.letters(engine))
             yield from self.history.wrong(engine)
             yield from self.history.brought_back(engine)
             if not load_overrides(engine):
                 yield "no decision is left"
+
+    def _refuse_workers(self) -> Iterator[str]:
+        """Start a worker of this version at the index as it was left, where it may only say what to do, and end."""
+        worker = self.way.start_worker()
+        if not wait_for(lambda: worker.poll() is not None, PATIENCE_S):
+            yield "a worker stays at an index of another schema"
+        elif REMEDY not in " ".join(self.way.log.read_text().split()):
+            yield f"a worker ends without the remedy: {self.way.log.read_text()[-300:]}"
+        self.way.stop()
 
     def _pending(self) -> int:
         with closing(open_engine(self.address, self.alias)) as engine:
@@ -146,10 +176,11 @@ def upgrade_from(folder: Path) -> Iterator[str]:
             place.mkdir()
             upgrade = Upgrade(place, command, own)
             try:
-                upgrade.leave()
+                pending = upgrade.leave()
                 faults = list(upgrade.take_over(workers_first=workers_first))
             finally:
                 upgrade.end()
-            order = "workers, then backfill" if workers_first else "backfill, then workers"
-            yield f"- {order}: {len(upgrade.history.standing)} documents, {len(faults)} laws broken."
+            order = "workers, then backfill, then workers" if workers_first else "backfill, then workers"
+            documents = f"{len(upgrade.history.standing)} documents, {pending} of them pending"
+            yield f"- {order}: {documents}, {len(faults)} laws broken."
             yield from (f"    - {fault}" for fault in faults[:10])

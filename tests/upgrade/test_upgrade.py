@@ -138,6 +138,23 @@ def test_the_next_version_is_right_after_the_backfill(release: Release) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("schema", [SCHEMA])
+@pytest.mark.parametrize("release", ENGINES[1:], indirect=True)
+def test_what_waits_in_the_queue_is_left_by_workers_before_the_backfill_and_indexed_after_it(release: Release) -> None:
+    (release.folder / "new.jsonl").write_text('{"id": "new", "text": "A newly found deed of gift."}')
+    run = release.json("ingest", "new.jsonl", "--no-wait")["run"]
+    worker = release.run("worker", "--concurrency", "1", version="next")
+    assert worker.returncode == 1
+    assert REMEDY in " ".join(worker.stderr.split())
+    assert release.json("status", run)["pending"] == 1
+    process = release.run("backfill", "--into", release.second, version="next")
+    assert process.returncode == 0, process.stderr
+    release.json("ingest", "documents.jsonl", version="next")  # its workers take what was sent before, first
+    account = release.json("status", run, version="next")
+    assert (account["pending"], account["indexed"], account["refused"]) == (0, 1, 0)
+
+
+@pytest.mark.slow
 def test_this_version_goes_on_with_its_own_schema_as_it_was_signed_first(release: Release) -> None:
     """Should this fail, signatures have changed: give them a new schema, and keep an index of the old one."""
     if release.schema != SCHEMA:

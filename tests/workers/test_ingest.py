@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from redis import Redis
 
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers import dead_letters
+from ibidem_workers import ingest as ingest_module
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
@@ -101,3 +104,20 @@ def test_a_path_that_is_not_there_is_an_error_before_anything_starts(settings: S
     with pytest.raises(UsageError, match=r"missing\.jsonl"):
         ingest(IngestRequest([tmp_path / "missing.jsonl"]), settings)
     assert not (tmp_path / "index.sqlite").exists()
+
+
+@pytest.mark.server("redis")
+def test_a_run_that_no_worker_takes_says_how_to_start_one_for_its_index(
+    redis: str, settings: Settings, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def end_when_warned(_: Progress) -> None:
+        if caplog.messages:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(ingest_module, "WARNS_AFTER", 0.0)
+    lonely = settings.changed(broker=redis, index=f"lonely-{uuid4().hex}")
+    with pytest.raises(Interruption):
+        ingest_documents([Document("a", "some words")], lonely, report=end_when_warned)
+    (message,) = caplog.messages
+    assert f"IBIDEM_INDEX={lonely.index} ibidem worker" in message
+    Redis.from_url(redis).delete(f"ibidem:{lonely.queue}")

@@ -1,1 +1,1 @@
-"""The queue between the files and the index: Celery tasks that sign and write batches of documents."""
+"""Queue between files and the index: Celery tasks that sign and write batches of documents."""

@@ -1,4 +1,4 @@
-"""Block of a run's batches, whose results are read together."""
+"""Block of a run's batches, whose results are read in one request."""
 
 from dataclasses import dataclass, field
 
@@ -16,7 +16,7 @@ KEYS_AT_ONCE = 1_000
 
 
 def _read_account(entry: object) -> BatchResult:
-    """Read the result of a batch; with a damaged one the batch is done, and its documents stay pending."""
+    """Read the result of a batch; if damaged, the batch counts as done, and its documents stay pending."""
     try:
         return check_entry(entry, BatchResult.from_json)
     except DamagedRecord:
@@ -25,7 +25,7 @@ def _read_account(entry: object) -> BatchResult:
 
 @dataclass(slots=True)
 class Block:
-    """The results of a hundred batches, read by key, which causes no refresh.
+    """The results of a hundred batches, read by key, which needs no refresh.
 
     Args:
         missing: Keys of batches, and of single documents sent again, that have no account yet.
@@ -39,11 +39,11 @@ class Block:
 
     @classmethod
     def of(cls, run: str, number: int) -> "Block":
-        """Return a block of a run before any of its batches has a result."""
+        """Return a block of a run in which no batch has a result yet."""
         return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
 
     def read(self, engine: Engine) -> None:
-        """Read the missing results, including those of single documents that they name."""
+        """Read the missing results, and those of single documents that they refer to."""
         asked: set[str] = set()
         while keys := sorted(self.missing - asked)[:KEYS_AT_ONCE]:
             entries = engine.get_records_by_key("runs", keys)
@@ -52,12 +52,12 @@ class Block:
                 if key in entries:
                     self._add(key, _read_account(entries[key]))
 
-    def _add(self, key: str, account: BatchResult) -> None:
+    def _add(self, key: str, result: BatchResult) -> None:
         self.missing.remove(key)
-        self.sums += account
+        self.sums += result
         if not _is_part(key):
             self.batches.add(key)
-            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MAX_DOCUMENTS))}
+            self.missing |= {f"{key}/{part:06d}" for part in range(min(result.parts, MAX_DOCUMENTS))}
 
     def complete(self) -> int:
         """Count the batches whose results are complete."""
@@ -65,5 +65,5 @@ class Block:
 
 
 def _is_part(key: str) -> bool:
-    """Return whether a key is that of a single document of a batch."""
+    """Return whether a key belongs to a single document of a batch."""
     return key.count("/") > 1

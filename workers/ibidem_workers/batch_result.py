@@ -1,4 +1,4 @@
-"""Batch result: the outcome of each document of a batch; those of a run add up to its totals."""
+"""Batch result: the outcome of each document of a batch; the results of a run add up to its totals."""
 
 import time
 from collections import Counter
@@ -57,7 +57,7 @@ class BatchResult:
         )
 
     def as_json(self) -> dict[str, object]:
-        """Return the record that `from_json` reads."""
+        """Return the stored record, which `from_json` parses."""
         return {
             "indexed": self.indexed,
             "unchanged": self.unchanged,
@@ -93,7 +93,7 @@ def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
 
 
 def refusals_from_json(value: object) -> list[Refusal]:
-    """Read refusals from the lists of `refusals_as_json`.
+    """Parse refusals from the lists of `refusals_as_json`.
 
     Raises:
         DamagedRecord: It is no such list.

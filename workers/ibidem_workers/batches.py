@@ -15,7 +15,7 @@ Record = Mapping[str, object]
 
 
 class SerializedDocument(NamedTuple):
-    """Document in the form of a message.
+    """Document serialized for a message.
 
     Args:
         id: Its id.
@@ -33,14 +33,14 @@ def serialize(document: Document, version: int, location: str) -> SerializedDocu
 
     Args:
         document: The document.
-        version: Its version where it names none.
+        version: Its version, unless the document has one.
         location: The place it was read from, for refusals.
 
     Raises:
         TypeError: It holds a value that JSON cannot express.
     """
     record = {"version": version} | document.as_record() | {WHERE: location}
-    # One that was made by hand may hold anything, and is checked where it is signed.
+    # A document built by hand may contain anything; it is checked when it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 
 
@@ -75,7 +75,7 @@ class SerializedBatch:
 
     @property
     def size(self) -> int:
-        """Its approximate size in bytes."""
+        """Approximate size of the batch in bytes."""
         return sum(len(document.json) for document in self.documents)
 
 
@@ -100,7 +100,7 @@ class Batch:
 
     @property
     def size(self) -> int:
-        """Its approximate size in bytes."""
+        """Approximate size of the batch in bytes."""
         return sum(len(str(record.get("text", ""))) for record in self.records)
 
     def portions(self, characters: int) -> list["Batch"]:
@@ -121,7 +121,7 @@ class Batch:
         return [Batch(self.number, portion, self.part) for portion in portions]
 
     def singles(self) -> list["Batch"]:
-        """Return one batch for each document, so that one that kills its worker affects no other."""
+        """Return one batch for each document, so that a document that kills its worker affects no other."""
         return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
 
 

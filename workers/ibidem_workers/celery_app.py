@@ -1,4 +1,4 @@
-"""Celery application made from the settings: broker, queue, late acknowledgement.
+"""Celery application, configured from the settings: broker, queue, late acknowledgement.
 
 For each broker (file queue, RabbitMQ, Redis) a class configures Celery, checks the client and counts rejected messages.
 """
@@ -42,7 +42,7 @@ MATCH_ARGUMENTS: Mapping[str, object] = {"x-queue-type": "quorum", "x-message-tt
 
 
 def match_queue(settings: Settings) -> str:
-    """Return the name of the queue of match requests, which older workers do not read."""
+    """Return the name of the queue of match requests, which workers of earlier releases do not read."""
     return f"{settings.queue}-match"
 
 
@@ -95,7 +95,7 @@ class Broker(ABC):
 
 
 class FileQueue(Broker):
-    """File queue: folders of messages, with no server."""
+    """File queue: folders of messages, without a server."""
 
     @override
     def celery_config(self) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def _transport_options(settings: Settings) -> dict[str, Any]:
 
 
 def _own_queue(settings: Settings) -> dict[str, Any]:
-    """Configure our own queues: of batches, and of match requests."""
+    """Configure our queues: one of batches, and one of match requests."""
     return {
         "task_queues": [Queue(settings.queue), Queue(match_queue(settings))],
         "worker_enable_remote_control": False,
@@ -246,8 +246,8 @@ _COMMON: dict[str, object] = {
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
-    "broker_connection_max_retries": None,  # a worker waits for its broker without end
-    "broker_heartbeat": 0,  # a worker that signs answers no heartbeat; the next delivery notices a dead connection
+    "broker_connection_max_retries": None,  # a worker waits for its broker forever
+    "broker_heartbeat": 0,  # a worker answers none while it signs; the next delivery detects a dead connection
 }
 
 
@@ -288,7 +288,7 @@ def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | Non
 
 @contextmanager
 def _publishing(app: Celery) -> Iterator[None]:
-    """Translate the errors of a broker that accepts no messages."""
+    """Translate the errors of a broker that does not accept messages."""
     try:
         yield
     except AMQPError as error:
@@ -335,7 +335,7 @@ class CeleryMatchQueue:
 
 
 def connect_broker(settings: Settings) -> None:
-    """Connect to the broker once, and check the queue; a missing queue is created.
+    """Connect to the broker once, and check the queue, which is created if missing.
 
     Raises:
         Unavailable: It does not answer.

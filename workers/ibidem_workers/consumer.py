@@ -40,7 +40,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
         default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
 
     def connect(self) -> Connection:
-        """Connect, and declare every queue of the application, also that of rejected messages, which is not read."""
+        """Connect, and declare every queue of the application, including the unread one of rejected messages."""
         connection: Connection = super().connect()
         for queue in self.app.conf.task_queues:
             queue(connection.default_channel).declare()
@@ -51,7 +51,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
         handle = super().create_task_handler(*args, **kwargs)
 
         def receive(message: Message) -> None:
-            """Refuse a message that is too long or foreign."""
+            """Refuse a message that is too long or foreign; process others."""
             try:
                 check(message, self.app.conf.ibidem_message_bytes)
                 handle(message)

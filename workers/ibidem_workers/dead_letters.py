@@ -27,7 +27,7 @@ class DeadLetter:
         refusal: Where, which document, which field and why.
         tries: How often it was tried.
         when: The time of the last try, in seconds since 1970.
-        record: The document as it came.
+        record: The record as received.
     """
 
     run: str
@@ -38,17 +38,17 @@ class DeadLetter:
 
     @property
     def key(self) -> str:
-        """Its key in the ledger, unique per run: a later run that fails again does not overwrite it."""
+        """Key in the ledger, unique per run, so that a failure in a later run does not overwrite it."""
         origin = self.document[1]
         return f"{self.run}/{self.refusal.id}" + (f"/{text_hash(origin)}" if origin else "")
 
     @property
     def document(self) -> tuple[str, str]:
-        """Its id and origin: two files may have documents with the same id, and each fails separately."""
+        """Id and origin of the document, since documents of two files may have the same id."""
         return self.refusal.id, str(self.record.get(ORIGIN, ""))
 
     def as_json(self) -> dict[str, object]:
-        """Return an entry of `ibidem dead list --json`, with the field, the place and the run."""
+        """Return the entry for `ibidem dead list --json`, with the field, the place and the run."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
         refusal = self.refusal
         return {
@@ -68,7 +68,7 @@ def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
-    """Return the last dead letter of each document, or of some documents.
+    """Return the latest dead letter of each document, or of some documents.
 
     Raises:
         UsageError: A document has no dead letter.
@@ -85,14 +85,14 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
 
 
 def drop(engine: Engine, ids: Collection[str]) -> int:
-    """Delete the dead letters of some documents; returns of how many documents."""
+    """Delete the dead letters of some documents; returns the number of documents."""
     dead_letters = letters(engine, ids) if ids else []
     forget(engine, dead_letters)
     return len(dead_letters)
 
 
 def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
-    """Read the documents of dead letters again, each with its original version: a newer one still wins.
+    """Read the documents of dead letters again, with their original versions, so that newer versions win.
 
     Args:
         letters: The letters.
@@ -145,7 +145,7 @@ BEGINNING = 10_000
 
 
 def writable(record: Mapping[str, object]) -> Mapping[str, object]:
-    """Return a record that every engine can store: this one, or its id with the beginning of its JSON.
+    """Return a record that every engine can store: the same, or its id with the beginning of its JSON.
 
     >>> writable({"id": "a", "text": 1 << 64})
     {'id': 'a', 'unwritable': '{"id": "a", "text": 18446744073709551616}'}
@@ -160,7 +160,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
 
 
 def printable(refusal: Refusal) -> Refusal:
-    """Return a refusal that every engine can store: lone surrogates are escaped."""
+    """Return a refusal that every engine can store, with lone surrogates escaped."""
     return Refusal(
         where=_escape(refusal.where),
         id=_escape(refusal.id),

@@ -1,8 +1,9 @@
-"""Run of an ingest, from the command line or a program: documents go through the queue into the index.
+"""Run of an ingest, from the command line or a program: sends documents through the queue into the index.
 
 With the file queue, local workers are started, supervised and stopped; otherwise other workers take the documents.
 """
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
@@ -34,7 +35,7 @@ from ibidem_workers.submit import IngestRequest, Source, Submission
 
 
 def check_tables(engine: Engine, tables: Tables) -> None:
-    """Refuse to add documents to an index that was signed with another table of the same language.
+    """Refuse to add documents to an index signed with another table of the same language.
 
     A table that this folder does not hold cannot be judged; `ibidem doctor` names it.
 
@@ -58,18 +59,23 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
+WARNS_AFTER = 30.0
+"""Seconds without a result after which a run says that there may be no worker."""
+
 MAX_FILE_BYTES = 5_000_000
 """Bytes of files beyond which a run is not small, whatever they hold."""
 
 MAX_SECONDS = 0.5
 """Seconds in which the files of a run are read that is worked on inline."""
 
+_log = logging.getLogger(__name__)
+
 Report = Callable[[Progress], None]
 GroupReport = Callable[[int], None]
 
 
 class Interruption(EngineError):
-    """A run was interrupted; nothing that was sent is lost."""
+    """A run was interrupted; everything sent so far is kept."""
 
 
 def ingest(
@@ -135,7 +141,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
 
 
 def _prepare(engine: Engine, settings: Settings) -> None:
-    """Create the index if missing; refuse one that cannot be written to, and an unavailable broker."""
+    """Create the index if missing; refuse an index that cannot be written, or an unavailable broker."""
     engine.create()
     _check_shards(engine)
     check_tables(engine, Tables(settings.tables))
@@ -143,7 +149,7 @@ def _prepare(engine: Engine, settings: Settings) -> None:
 
 
 def _check_shards(engine: Engine) -> None:
-    """Refuse an index with missing shards at once, instead of waiting for the timeout.
+    """Refuse an index with missing shards immediately, instead of waiting for the timeout.
 
     Raises:
         Unavailable: A shard of the index is on no node.
@@ -154,7 +160,7 @@ def _check_shards(engine: Engine) -> None:
 
 
 def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: Report = lambda _: None) -> str:
-    """Ingest the documents of dead letters again, as a new run; the letters are removed once they are in the queue.
+    """Ingest the documents of dead letters again, as a new run; the letters are removed once they are queued.
 
     Args:
         ids: Which documents; empty: all.
@@ -180,7 +186,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
 
 
 class _LocalRun(ExitStack):
-    """Run that is waited for; with the file queue, by its own workers, which end with the block.
+    """A run that this process waits for; with the file queue, it starts its own workers.
 
     Args:
         engine: Where the run is noted.
@@ -198,10 +204,12 @@ class _LocalRun(ExitStack):
         self._watch: RunMonitor | None = None
         self._run = ""
         self._last_look = self._last_recovery = 0.0
+        self._last_all_done = time.monotonic()
+        self._is_warned = False
 
     @override
     def __enter__(self) -> Self:
-        """Start the workers of a large run: they load while the engine creates the index."""
+        """Start the workers of a large run, which load while the engine creates the index."""
         super().__enter__()
         if not self._may_be_small and self._is_queue_empty():
             self._start_workers()
@@ -209,7 +217,7 @@ class _LocalRun(ExitStack):
 
     @override
     def __exit__(self, *details: Any) -> bool | None:  # noqa: PYI036 - as the base has them
-        """Stop the workers; Ctrl-C meanwhile stops the run as at any other time."""
+        """Stop the workers; Ctrl-C still stops the run."""
         try:
             return super().__exit__(*details)
         except KeyboardInterrupt as error:
@@ -222,7 +230,7 @@ class _LocalRun(ExitStack):
         )
 
     def _is_queue_empty(self) -> bool:
-        """Return whether the queue is empty: messages of an earlier run are not signed before all checks passed."""
+        """Return whether the queue is empty; messages of an earlier run are not signed before all checks."""
         folder = self._settings.queue_folder
         return (
             folder is not None
@@ -246,7 +254,7 @@ class _LocalRun(ExitStack):
         return run
 
     def _begin(self, source: Source) -> tuple[Source, bool]:
-        """Read the first documents; returns all documents, and whether they are few enough to sign in this process.
+        """Read the first documents; returns all documents, and whether they are few enough for this process.
 
         Workers are started while files are read where that takes a while.
         """
@@ -261,14 +269,14 @@ class _LocalRun(ExitStack):
         return head, True
 
     def _start_workers(self) -> None:
-        """Start workers if the queue is a folder, and none were started."""
+        """Start workers if the queue is a folder and none are running."""
         folder = self._settings.queue_folder
         if folder is not None and self._pool is None:
             self._folder = SpoolDirectory(folder / self._settings.queue, self._settings.lease)
             self._pool = self.enter_context(Pool(self._settings, quiet=True))
 
     def _pause_while_full(self) -> None:
-        """Pause while the queue is full, so that a large collection is not stored on the disk twice."""
+        """Pause while the queue is full, so that a large collection does not fill the disk twice."""
         if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor().pause):
             self._tend(self._monitor().look())
         while self._folder is not None and self._folder.count_waiting() >= self._settings.in_flight:
@@ -288,11 +296,28 @@ class _LocalRun(ExitStack):
         if self._folder is not None and self._last_look - self._last_recovery > RECOVERS_EVERY:
             self._last_recovery = self._last_look
             self._folder.recover()
+        self._warn_of_idleness(progress)
         self._report(progress)
+
+    def _warn_of_idleness(self, progress: Progress) -> None:
+        """Warn once if batches wait and none is taken: workers may be missing, or take those of another index."""
+        now = time.monotonic()
+        if progress.batches <= progress.batches_done:
+            self._last_all_done = now
+        idle = min(progress.idle, now - self._last_all_done)
+        if self._settings.queue_folder is None and idle > WARNS_AFTER and not self._is_warned:
+            self._is_warned = True
+            _log.warning(
+                "no worker has finished a batch of run %s in %d seconds; each index has workers of its own: "
+                "start some with the same settings: IBIDEM_INDEX=%s ibidem worker",
+                self._run,
+                idle,
+                self._settings.index,
+            )
 
 
 def _are_small_files(paths: Sequence[str | Path]) -> bool:
-    """Return whether paths name a few small files; a folder may be large, and a pipe may be slow."""
+    """Return whether paths are a few small files; a folder may be large, and a pipe may be slow."""
     files = [Path(path) for path in paths]
     if not 0 < len(files) <= MAX_DOCUMENTS or not all(map(Path.is_file, files)):
         return False
@@ -328,7 +353,7 @@ def submit(
 
 
 def _document(value: object) -> Document | Refusal:
-    """Refuse a value that is neither document nor refusal; fields are checked when a document is signed."""
+    """Refuse a value that is neither a document nor a refusal; fields are checked at signing."""
     if not isinstance(value, Document | Refusal):
         raise UsageError(f"{short_repr(value)} is not a document", "create one with Document(id, text) or read_record")
     return value

@@ -55,14 +55,14 @@ def work_inline(engine: Engine, settings: Settings) -> bool:
 
 @contextmanager
 def _without_warning() -> Iterator[None]:
-    """Suppress Celery's warning about root, which is about pickle: only JSON is read here."""
+    """Suppress Celery's warning about root, which concerns pickle; only JSON is read here."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=SecurityWarning)
         yield
 
 
 def _delivery(message: Message, limit: int) -> Delivery | None:
-    """Read a message; None if it was already delivered, or no submitter sent it."""
+    """Read a message; None if it was already delivered, or is not from a submitter."""
     if message.headers.get(TRIES) or message.headers.get(TRIES_BEFORE):
         return None
     try:

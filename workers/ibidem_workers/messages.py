@@ -1,4 +1,4 @@
-"""Format of task messages: size, compression, headers and arguments are checked, and foreign messages refused.
+"""Format of task messages: checks size, compression, headers and arguments, and refuses foreign messages.
 
 It is refused before Celery acts on it, since foreign headers could ask Celery for a schedule, a time limit or other
 tasks, and before it is decompressed without bound: a few foreign bytes must not fill the memory.
@@ -31,17 +31,17 @@ _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
 
 def most_of_record(settings: Settings) -> int:
-    """Return the maximum bytes of one record as JSON, in which a character takes up to six."""
+    """Return the maximum size of a record as JSON, in bytes; a character takes up to six."""
     return 6 * settings.max_text + MAX_META
 
 
 def most_of_message(settings: Settings) -> int:
-    """Return the maximum bytes of a message's body, in which a character takes up to three times those of a record."""
+    """Return the maximum size of a message body in bytes, derived from the maximum size of a record."""
     return 3 * max(most_of_record(settings), 4 * settings.batch_characters) + MAX_META
 
 
 def too_dense(data: bytes) -> bool:
-    """Return whether JSON has so many tokens outside its strings that parsing would need many times its size.
+    """Return whether JSON has so many tokens outside strings that parsing would need many times its size.
 
     >>> too_dense(b'["a", ["b"]]')
     False
@@ -75,13 +75,13 @@ def decompress(data: bytes, limit: int) -> bytes:
 
 
 def register_compression(limit: int) -> None:
-    """Register our zstd with Kombu, with a maximum size; Kombu's own needs another library."""
+    """Register our zstd with Kombu, with a maximum size; Kombu's own version needs another library."""
     register: Any = compression.register  # kombu publishes no types for it
     register(compress, lambda data: decompress(data, limit), COMPRESSION, ["zstd"])
 
 
 def restrict_serializers(limit: int) -> None:
-    """Limit this process to decompress and parse messages up to a size, in the submitters' formats."""
+    """Limit which messages this process decompresses and parses: by size, and by format."""
     register: Any = compression.register  # kombu publishes no types for it
     encoders: Any = compression.encoders
     for kind in encoders():

@@ -1,4 +1,4 @@
-"""Overlap of calls: some run in threads while the next is prepared, and their results come in order.
+"""Overlap of calls: some run in threads while the next one is prepared; results come in order.
 
 A worker signs the next portion while a server answers for the last one: neither waits for the other.
 """

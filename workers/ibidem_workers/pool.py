@@ -1,4 +1,4 @@
-"""Supervisor of worker processes: starts them, restarts one that a document killed, and stops them.
+"""Supervisor of worker processes: starts them, restarts those killed by a document, and stops them.
 
 Each worker is a Celery worker of its own with Celery's `solo` pool, and not a child of its `prefork` pool. In a
 prefork pool the parent takes the messages and survives: when a document kills a child, the parent hands the message
@@ -33,7 +33,7 @@ TAIL = 2_000
 
 
 class WorkerFailure(EngineError):
-    """The workers could not start, or the engine accepts no writes; documents sent so far remain in the queue."""
+    """The workers could not start, or the engine refuses writes; documents sent so far remain in the queue."""
 
 
 @dataclass(eq=False, slots=True)
@@ -41,7 +41,7 @@ class _Worker:
     """One worker process.
 
     Args:
-        errors: File of its error output; None where that is shown at once.
+        errors: File of its error output; None if that is shown at once.
         pid: Its process id; 0 until the starter has said it.
         ready: Whether it takes messages.
         code: Its exit code; None while it runs.
@@ -84,7 +84,7 @@ class Pool:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Ask all workers to end: their starter stops them at the end of its input."""
+        """Ask all workers to end; their starter stops them when its input ends."""
         if self._starter is not None:
             with suppress(BrokenPipeError):
                 self._input().close()
@@ -102,7 +102,7 @@ class Pool:
 
     @property
     def pids(self) -> list[int]:
-        """The process ids of the workers that were started."""
+        """Process ids of the workers that were started."""
         return [worker.pid for worker in self._workers.values() if worker.pid]
 
     @property
@@ -111,7 +111,7 @@ class Pool:
         return any(worker.ready for worker in self._workers.values())
 
     def check(self) -> None:
-        """Check that the workers are alive; one that died after it was ready is restarted.
+        """Check that the workers are alive; a worker that died after it was ready is restarted.
 
         This ends: each death counts as a try of a message, and a message has only so many tries.
 
@@ -124,7 +124,7 @@ class Pool:
         if self._starter is not None and (code := self._starter.poll()) is not None:
             if not self.is_ready:
                 raise _failure(code, self._errors)
-            self.__exit__()  # its workers end by themselves
+            self.__exit__()  # its workers exit by themselves
             self._start()
         for number, worker in list(self._workers.items()):
             if worker.code is not None:
@@ -136,7 +136,7 @@ class Pool:
                 self._ask()
 
     def _start(self) -> None:
-        """Start the starter, and request the workers from it."""
+        """Start the starter process, and request the workers from it."""
         self._errors = tempfile.TemporaryFile() if self.quiet else None  # noqa: SIM115 - closed at the exit
         self._starter = subprocess.Popen(  # noqa: S603 - this package itself
             [*self.command, this_process()],

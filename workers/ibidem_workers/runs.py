@@ -40,8 +40,8 @@ class RunRecord:
         repeated_ids: Some of these ids.
         meta_fields: Unknown fields, which went into `meta`.
         passed_over: Files in folders that no reader takes, by suffix: how many.
-        damaged_bytes: Files of which bytes were replaced that are not in their encoding: how many of each.
-        holder: The process that reads; empty where an earlier version noted the run.
+        damaged_bytes: For each file with bytes outside its encoding, how many were replaced.
+        holder: The process that reads; empty if an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
         followed: Sum of the accounts of a follower that are no records of their own.
     """
@@ -64,16 +64,16 @@ class RunRecord:
 
     @property
     def kind(self) -> str:
-        """Whether it reads files (`ingest`) or an index (`backfill`)."""
+        """Kind of the run: `ingest` of files, or `backfill` of an index."""
         return "backfill" if len(self.paths) == 1 and self.paths[0].startswith(INDEX_PATH) else "ingest"
 
     @property
     def key(self) -> str:
-        """Its key in the ledger."""
+        """Key of the run in the ledger."""
         return HEADS + self.run
 
     def as_json(self) -> dict[str, object]:
-        """Return the record that `from_json` reads."""
+        """Return the stored record, which `from_json` parses."""
         return asdict(self)
 
     @classmethod
@@ -96,7 +96,7 @@ def refusals_key(run: str, slice_number: int) -> str:
 
 
 def new_run() -> str:
-    """Return a name for a run: the time, which sorts, down to the nanosecond in eight hex digits."""
+    """Return a name for a run: the time, in a form that sorts, with the nanoseconds in eight hex digits."""
     seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d-%H%M%S}-{nanoseconds:08x}"
 
@@ -146,12 +146,12 @@ class Progress:
 
     @property
     def has_ended(self) -> bool:
-        """Whether every document has an outcome and no more will come."""
-        return self.submitted and self.batches_done >= self.batches  # a killed submitter sent more than it noted
+        """Whether every document has an outcome, and no more documents will come."""
+        return self.submitted and self.batches_done >= self.batches  # a killed submitter may have sent more
 
 
 class RunMonitor:
-    """Monitor of one run; a complete block of batches is not read again.
+    """Monitor of one run; a block of batches is not read again once it is complete.
 
     Args:
         engine: The index whose ledger has the run.
@@ -174,7 +174,7 @@ class RunMonitor:
         self._last_change = time.monotonic()
 
     def look(self) -> Progress:
-        """Read new results; `pause` is then the delay until the next read."""
+        """Read new results, and set `pause` to the delay before the next read."""
         began = time.monotonic()
         progress = retry_unavailable(self._look, self._patience)
         self.pause = min(MAX_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
@@ -222,7 +222,7 @@ class RunMonitor:
             block = self._blocks[number - self._first]
             block.read(self._engine)
             empty = 0 if block.batches else empty + 1
-            # A submitter that was killed may have sent more than it noted; batches are worked on about in their order.
+            # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
             if empty > (EMPTY if is_noted else 0):
                 break
         while self._blocks and self._blocks[0].complete() == BLOCK:
@@ -231,14 +231,14 @@ class RunMonitor:
 
 
 def record(engine: Engine, run: str) -> RunRecord:
-    """Read a run's record; a run whose command was killed is interrupted.
+    """Read a run's record; a run whose command was killed counts as interrupted.
 
     Raises:
         UsageError: There is no such run.
     """
     entry = _read_run(engine, run)
     if entry.state == "reading" and has_exited(entry.holder):
-        entry = _read_run(engine, run)  # its last note may have come between reading and looking for it
+        entry = _read_run(engine, run)  # it may have recorded its end between the read and the check
         entry.state = "interrupted" if entry.state == "reading" else entry.state
     return entry
 
@@ -283,7 +283,7 @@ def _last_run(engine: Engine) -> str:
 
 
 def _find_repeat(engine: Engine, record: RunRecord) -> str:
-    """Return the last run of the same files after this one was interrupted; empty if there is none."""
+    """Return the next run of the same files after an interrupted run; empty if there is none."""
     if record.state != "interrupted" or not set(record.paths) - NO_FILES:
         return ""
     later = [other.run for other in runs(engine) if other.paths == record.paths and other.started > record.started]
@@ -291,7 +291,7 @@ def _find_repeat(engine: Engine, record: RunRecord) -> str:
 
 
 def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
-    """Count the documents that joined a group since a run began, and before the next one did."""
+    """Count the documents that joined a group between the start of a run and the start of the next."""
     later = [other.joined for other in runs(engine) if other.started > record.started]
     end = later[0] if later else count_joined(engine)
     return {level: max(0, end.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}

@@ -1,4 +1,4 @@
-"""Starter of workers: a process that loads their modules once, and forks each of them.
+"""Starter of workers: loads their modules once, and forks each worker.
 
 It has one thread, so that no fork takes a lock along. A supervisor writes a line to its standard input for each worker
 that it wants: `NUMBER FILE`, with the file for its errors or nothing for the starter's own. It reads what happens as
@@ -25,7 +25,7 @@ INPUT, OUTPUT, ERRORS = 0, 1, 2
 
 
 def fork_workers(supervisor: str) -> int | None:
-    """Fork workers as requested; returns in each worker, and in the starter at its end.
+    """Fork workers on request; returns in each worker, and in the starter when it ends.
 
     Args:
         supervisor: The process that asks, as `brokers.lease.this_process` names it.
@@ -41,7 +41,7 @@ def fork_workers(supervisor: str) -> int | None:
 
 
 def report(event: str, number: int, *values: int) -> None:
-    """Write an event of a worker; a short line is written to a pipe atomically."""
+    """Report an event of a worker; a short line is written to a pipe atomically."""
     os.write(OUTPUT, f"{' '.join(map(str, (event, number, *values)))}\n".encode())
 
 
@@ -59,7 +59,7 @@ class _Starter:
     _wake: tuple[int, int] = field(default_factory=lambda: os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def run(self) -> int | None:
-        """Fork workers until the end; returns the number of a worker in its own process."""
+        """Fork workers until asked to end; returns the number of a worker in its own process."""
         signal.set_wakeup_fd(self._wake[1])
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.signal(signal.SIGTERM, self._end)
@@ -93,7 +93,7 @@ class _Starter:
 
     def _fork(self, number: int, path: str) -> bool:
         """Fork a worker; returns whether this process is the worker."""
-        # A worker that is asked to end before it has reset the starter's handler would take no notice.
+        # A worker that is asked to end before it has reset the starter's handler would ignore it.
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM})
         child = os.fork()
         if not child:
@@ -109,7 +109,7 @@ class _Starter:
         return True
 
     def _reap(self) -> None:
-        """Report the workers that have ended."""
+        """Report the workers that have exited."""
         with suppress(BlockingIOError):
             os.read(self._wake[0], 4_096)
         for child in list(self._numbers):

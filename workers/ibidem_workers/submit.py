@@ -1,4 +1,4 @@
-"""Submission of a run: documents are numbered, repeated ids dropped, batches sent, the progress recorded."""
+"""Submission of a run: numbers documents, drops repeated ids, sends batches, and records the progress."""
 
 import logging
 import time
@@ -47,7 +47,7 @@ class SeenIds:
         self._hashes: set[int] = set()
 
     def add(self, id_: str) -> None:
-        """Add an id; a repeated one is counted, and the first twenty are kept for display."""
+        """Add an id; repeated ids are counted, and the first twenty are kept for display."""
         hash_ = xxhash.xxh3_64_intdigest(id_.encode())
         if hash_ not in self._hashes:
             self._hashes.add(hash_)
@@ -67,7 +67,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """The files to ingest, and how to read them.
+    """Files to ingest, and options for reading them.
 
     Args:
         paths: Files and folders; `-` is standard input.
@@ -79,7 +79,7 @@ class IngestRequest:
 
 
 class Submission:
-    """A run that is being submitted; `record` has its progress.
+    """A run being submitted; its progress is in `record`.
 
     Args:
         engine: The index whose ledger gets the run.
@@ -108,7 +108,7 @@ class Submission:
         self._last_note = 0.0
 
     def send(self, source: Source) -> RunRecord:
-        """Send all documents and record the refusals; the record has the progress in any case."""
+        """Send all documents and record the refusals; progress is recorded in any case."""
         self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
         self._note("reading")
         self._log_event("run begun")
@@ -117,7 +117,7 @@ class Submission:
                 self._send(batch)
         except BaseException:
             self._patience = 0.0
-            with suppress(EngineError):  # the error that broke it off is the one to report
+            with suppress(EngineError):  # the error that stopped the run is the one to report
                 self._note_refusals()
                 self._note("interrupted")
             self._log_event("run interrupted")
@@ -150,11 +150,9 @@ class Submission:
         """Return why a record cannot be sent; empty if it can."""
         size, limit = len(record), most_of_record(self._settings)
         if size > limit:
-            return (
-                f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten what is not its text"
-            )
+            return f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten its other fields"
         if size > MAX_STRUCTURE and too_dense(record):
-            return "it holds too many lists and numbers; keep to what describes the document"
+            return "it contains too many lists and numbers; leave out those that do not describe the document"
         return ""
 
     def _send(self, batch: SerializedBatch) -> None:

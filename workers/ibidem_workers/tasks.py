@@ -1,4 +1,4 @@
-"""Celery task that processes a batch: its documents are read, signed and written, and the result is recorded."""
+"""Celery task of a batch: reads, signs and writes its documents, and records the result."""
 
 import logging
 import time
@@ -70,17 +70,17 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        """The key of its result."""
+        """Key of the result of the delivery."""
         return batch_key(self.run, self.batch.number, self.batch.part)
 
     @property
     def where(self) -> str:
-        """The place in refusals of documents without an origin."""
+        """Place for refusals of documents without an origin."""
         return f"message {self.key}"
 
 
 def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
-    """Sign and write a batch; its result is stored before this returns, so that the message may be acknowledged.
+    """Sign and write a batch; its result is stored first, so that the message can be acknowledged.
 
     A batch that has an account already is left alone. One that ended its workers too often is sent again as single
     documents, and a single one goes to the dead letters.
@@ -116,10 +116,10 @@ def _is_noted(engine: Engine, key: str) -> bool:
     return engine.get_record("runs", key) is not None
 
 
-def _note(engine: Engine, delivery: Delivery, account: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
+def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
     if letters:
         dead_letters.add_dead_letters(engine, letters)
-    engine.put_records("runs", {delivery.key: account.as_json()})
+    engine.put_records("runs", {delivery.key: result.as_json()})
 
 
 def _account(
@@ -162,7 +162,7 @@ def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
 
 
 def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
-    """Split a batch into portions of the maximum write size; one with a repeated id stays whole.
+    """Split a batch into portions of the maximum write size; a batch with a repeated id stays whole.
 
     Which of two documents of one id is the newer is decided where both are written together.
     """
@@ -175,7 +175,7 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
-    """Sign a portion, or its documents one by one if that fails; yields the calls that write them."""
+    """Sign each portion, or its documents one by one if that fails; yields the calls that write them."""
     try:
         portion = _sign_portion(context, delivery)
     except EngineError:
@@ -280,12 +280,12 @@ def largest_version(setting: int) -> int:
 
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:
-    """Return whether a write replaced another version; a write of an earlier try of this message does not count."""
+    """Return whether a write replaced another version; writes of earlier tries of the message do not count."""
     return outcome.status is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
-    """Return the outcome; a document that an earlier try of this message wrote counts as written."""
+    """Return the outcome; a document written by an earlier try of the message counts as written."""
     if outcome.status is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
         return replace(outcome, status=WriteStatus.INDEXED)
     return outcome

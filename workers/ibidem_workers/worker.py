@@ -112,11 +112,11 @@ def main(parent: str = "") -> int:
 
 
 def load_modules() -> None:
-    """Import the modules that a worker imports late, before workers are forked."""
+    """Import the modules that a worker imports lazily, before workers are forked."""
     for name in LATE:
         import_module(name)
     gc.collect()
-    gc.freeze()  # imported objects are never garbage; to scan them at each collection takes a tenth of the time
+    gc.freeze()  # imported objects are never garbage; scanning them at each collection takes a tenth of the time
 
 
 def work(settings: Settings, number: int) -> int:
@@ -128,7 +128,7 @@ def work(settings: Settings, number: int) -> int:
 
     Raises:
         Unavailable: Engine or broker did not answer at the start.
-        Permanent: The engine cannot be used as it is.
+        Permanent: The engine cannot be used in its present state.
     """
     context = WorkerContext(
         open_engine(settings.address, settings.index),
@@ -139,7 +139,7 @@ def work(settings: Settings, number: int) -> int:
     )
     retry_unavailable(context.engine.create, settings.patience)
     context.tables.of(WARMED)
-    with suppress(Unavailable):  # Celery waits for the broker, but would ask one that refuses us for ever
+    with suppress(Unavailable):  # Celery waits for the broker, but would retry one that refuses us forever
         connect_broker(settings)
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
@@ -158,17 +158,17 @@ def _prepare_process(number: int) -> None:
     gc.set_threshold(COLLECTED_AFTER)
     report_ready = cache(lambda: report("ready", number))
     signals.worker_ready.connect(lambda **_: report_ready(), weak=False)
-    # While it subscribes to its second queue, RabbitMQ sends messages of the first, which are worked on at once.
+    # While it subscribes to its second queue, messages of the first arrive and are processed at once.
     signals.task_received.connect(lambda **_: report_ready(), weak=False)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
-    # And of a later change when the broker is lost; the batch in hand is finished, and comes again.
+    # It also warns of a future change when the broker is lost; the current batch is finished and redelivered.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
 
 
 def _make_worker(app: Celery, settings: Settings) -> Any:
-    """Create Celery's worker of one process, without communication with other workers."""
+    """Create Celery's worker of a single process, without communication with other workers."""
     return app.Worker(
         pool="solo",
         concurrency=1,
@@ -183,7 +183,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
 
 
 def register(app: Celery, context: WorkerContext) -> list[EngineError]:
-    """Register the tasks; returns a list to which the error that ends the worker is appended."""
+    """Register the tasks; returns a list that receives the error that ends the worker."""
     errors: list[EngineError] = []
 
     def task(self: Task, run: str, number: int, records: list[Record], part: int | None = None) -> None:
@@ -191,11 +191,11 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
         delivery = _delivery(self, run, Batch(number, records, part))
         if delivery.tries > context.settings.most_tries:
             raise Reject(_set_aside(delivery), requeue=False)
-        if _asked_to_end():  # Celery takes one more message after it was asked to end
+        if _asked_to_end():  # Celery takes another message after it was asked to end
             _hand_back(app, delivery, "the worker was asked to end")
             return
         try:
-            # Single documents begin with no try, but an earlier one of their batch may have written them.
+            # Single documents start with zero tries, but an earlier try of their batch may have written them.
             sign_and_write(context, delivery, lambda batch: send(app, run, batch, 0))
         except Unavailable as error:
             _hand_back(app, delivery, error)
@@ -205,7 +205,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, delivery, error)
         except Exception as error:
             _log.exception("batch %s ended its worker", delivery.key)
-            if delivery.tries >= context.settings.tries:  # nothing is signed any more: only the account is noted
+            if delivery.tries >= context.settings.tries:  # nothing is signed any more: only the result is recorded
                 raise Reject(_set_aside(delivery), requeue=False) from error
             state.should_stop = CRASHED
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
@@ -218,7 +218,7 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
 
 
 def register_match(app: Celery, engine: Engine) -> None:
-    """Register the match task; its message is acknowledged early, since the requester can do without an answer."""
+    """Register the match task; its message is acknowledged early, since the requester does not need an answer."""
     match_worker = MatchWorker(engine)
 
     def match(request: Mapping[str, object]) -> None:
@@ -230,7 +230,7 @@ def register_match(app: Celery, engine: Engine) -> None:
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
-    """Return the number of tries of a batch's message: the queue's count, and the header of a resent batch."""
+    """Return the number of tries of a batch: the queue's count, and the header of a resent batch."""
     earlier_tries = task.request.get(TRIES_BEFORE)
     tries = int(task.request.get(TRIES) or 0) + int(earlier_tries or 0)
     return Delivery(run, batch, tries, again=earlier_tries is not None)
@@ -238,11 +238,11 @@ def _delivery(task: Task, run: str, batch: Batch) -> Delivery:
 
 def _set_aside(delivery: Delivery) -> str:
     _log.error("batch %s is set aside after %d tries", delivery.key, delivery.tries)
-    return "it crashed its workers even when it was to be recorded"
+    return "it crashed its workers even while the failure was recorded"
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
-    """Publish the batch again and acknowledge this message, since a broker counts each requeue as a try.
+    """Publish the batch again and acknowledge this message, since brokers count each requeue as a try.
 
     Raises:
         Reject: The broker does not take it; then the message itself goes back.
@@ -258,11 +258,11 @@ def _asked_to_end() -> bool:
 
 
 def _leave_logging(**_: object) -> None:
-    """Prevent Celery from configuring logging: a connected signal is enough."""
+    """Prevent Celery from configuring logging, by connecting a signal."""
 
 
 def _watch_parent(parent: str) -> None:
-    """Exit after the current batch when the parent process has exited."""
+    """Exit after the current batch if the parent process has exited."""
 
     def watch() -> None:
         """Exit this process when its parent has exited."""

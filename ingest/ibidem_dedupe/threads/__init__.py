@@ -1,1 +1,1 @@
-"""Threads of mails: who answers whom, and which mails hold others whole."""
+"""Threads of mails: which mail answers which, and which mails contain others completely."""

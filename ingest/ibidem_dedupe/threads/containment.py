@@ -43,7 +43,7 @@ def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
 
 
 def _holds_levels(holder: ThreadMail, mail: ThreadMail) -> bool:
-    """Return whether the words of each depth stand at one depth of the holder."""
+    """Return whether the words of each depth of a mail occur at one depth of the holder."""
     for depth, words in enumerate(mail.words):
         if words.size >= RUN:
             if not _is_subset(mail.runs(depth), holder.all_runs):
@@ -54,7 +54,7 @@ def _holds_levels(holder: ThreadMail, mail: ThreadMail) -> bool:
 
 
 def _holds_piece(holder: ThreadMail, before: Hashes, words: Hashes) -> bool:
-    """Return whether the words of a part stand in the holder, wherever its marks put them.
+    """Return whether the words of a part occur in the holder, at any depth of its quote marks.
 
     Few words, such as `Yes.`, have to begin a part that is quoted, or to follow what they follow in their own mail.
     """
@@ -67,7 +67,7 @@ def _holds_piece(holder: ThreadMail, before: Hashes, words: Hashes) -> bool:
 
 
 def _is_subset(values: Hashes, others: Hashes) -> bool:
-    """Return whether all values are among others, which are sorted."""
+    """Return whether all values are in `others`, which is sorted."""
     if not others.size:
         return not values.size
     places = np.searchsorted(others, values)
@@ -85,13 +85,13 @@ def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
 
     Args:
         mail: The mail that is quoted.
-        answer: The one that quotes it.
+        answer: The mail that quotes it.
     """
     return altered_words(mail.own, answer.words[1]) if len(answer.words) > 1 else []
 
 
 def altered_words(words: Hashes, quotation: Hashes) -> list[Alteration]:
-    """Return the words that a quotation has differently; omitted words do not count.
+    """Return the words that differ in a quotation; omitted words do not count.
 
     Args:
         words: Hashes of the words that are quoted.

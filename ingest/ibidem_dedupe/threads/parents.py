@@ -1,4 +1,4 @@
-"""Parents of mails: which mail each answers, by its head, by what it quotes, or by subject, people and time.
+"""Parents of mails: which mail each one answers, by its header, its quotation, or its subject, people and time.
 
 A reason is used only where the ones before it say nothing. Headers are believed as they are. A quotation is the text
 of another mail: runs of words of what is quoted are looked up among those that authors wrote. The subject decides last,
@@ -11,6 +11,7 @@ from bisect import bisect_left, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Literal, cast
 
 import numpy as np
@@ -37,6 +38,8 @@ DAYS = 60 * 86_400
 NEAREST = 20
 """Mails of one subject and one author that are looked at, the latest first."""
 
+BY_ORDER = attrgetter("order")
+
 
 @dataclass(eq=False, slots=True)
 class Parents:
@@ -58,24 +61,24 @@ class Parents:
 
     @classmethod
     def find(cls, mails: Iterable[ThreadMail]) -> "Parents":
-        """Return the parents of mails that are all known.
+        """Find the parents of mails that are all in the collection.
 
         Args:
-            mails: The mails.
+            mails: The mails, in any order.
         """
         parents = cls()
-        parents.add(mails)
+        parents.add(sorted(mails, key=BY_ORDER))
         return parents
 
     @classmethod
     def of_heads(cls, mails: Iterable[ThreadMail], known: Mapping[str, tuple[str, By]]) -> "Parents":
-        """Return the parents that heads name; a mail whose head names none of the mails has its known one, if any.
+        """Return the parents named in headers; otherwise the parent that was found before, if any.
 
         Args:
-            mails: The mails.
+            mails: The mails, in any order.
             known: Document id of the parent that was found before, and what says so, by the mail's document id.
         """
-        parents = cls(list(mails))
+        parents = cls(sorted(mails, key=BY_ORDER))
         numbers: dict[str, int] = {}
         for number, mail in enumerate(parents.mails):
             numbers.setdefault(mail.id, number)
@@ -91,7 +94,7 @@ class Parents:
         return parents
 
     def add(self, mails: Iterable[ThreadMail]) -> None:
-        """Add mails, find their parents, and find them as parents of earlier ones."""
+        """Add mails, find their parents, and find mails added earlier that answer them."""
         first = len(self.mails)
         for mail in mails:
             self._note(len(self.mails), mail)
@@ -114,7 +117,7 @@ class Parents:
             insort(self._subjects.setdefault((mail.subject, sender), []), (time, number))
 
     def _waiting_for(self, mail: ThreadMail) -> Iterator[int]:
-        """Yield the mails that wait for a mail as their parent."""
+        """Yield the mails that were added earlier and may answer this mail."""
         yield from self._named.pop(mail.message_id, ()) if mail.message_id else ()
         for run in _smallest(mail.runs(0), NOTED) if self._quoted else ():
             yield from self._quoted.get(run, ())
@@ -146,7 +149,7 @@ class Parents:
         return None
 
     def _by_quotation(self, number: int, mail: ThreadMail) -> int | None:
-        """Return the mail that contains the least deep known quotation."""
+        """Return the mail that contains the outermost quotation whose words are known."""
         for depth in range(1, len(mail.words)):
             quoted = mail.runs(depth)
             votes: Counter[int] = Counter()
@@ -175,7 +178,7 @@ class Parents:
         return best[-1] if best is not None and best[0] else None
 
     def _by_short_quotation(self, number: int, mail: ThreadMail) -> int | None:
-        """Return a short mail of the same subject at the beginning of the quotation."""
+        """Return a short mail with the same subject whose words begin the quotation."""
         quoted = mail.words[1]
         for candidate in self._earlier(number, mail):
             own = self.mails[candidate].own
@@ -192,7 +195,7 @@ class Parents:
         return next(self._earlier(number, mail), None)
 
     def _earlier(self, number: int, mail: ThreadMail) -> Iterator[int]:
-        """Yield the mails of the same subject from a mail's recipients, the latest first."""
+        """Yield the mails with the same subject that a recipient of this mail wrote, the latest first."""
         time = mail.time if mail.time is not None else float("inf")
         candidates: list[tuple[float, int]] = []
         for person in mail.recipients or ("",):
@@ -205,14 +208,14 @@ class Parents:
 
 
 def _smallest(values: Hashes, count: int) -> list[int]:
-    """Return the smallest distinct values."""
+    """Return the `count` smallest distinct values."""
     distinct = np.unique(values)
     smallest: list[int] = distinct[:count].tolist()
     return smallest
 
 
 def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:
-    """Return how well a mail fits a quotation, beyond its words."""
+    """Return how well a mail matches a quotation by other properties than its words."""
     sent = other.time if other.time is not None else float("-inf")
     earlier = mail.time is None or sent <= mail.time
     people = _is_named(mail, other) or bool(other.sender & mail.recipients)

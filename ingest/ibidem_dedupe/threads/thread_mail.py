@@ -1,5 +1,6 @@
 """A mail prepared for threading: its ids, its people, its time, and the words of its parts."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ from ibidem_ingest.mail.parts import Part, part, unmarked
 
 MAX_DEPTH = 250
 HEADING = 500
+_NUMBERS = re.compile("([0-9]+)")
 
 
 class Piece(NamedTuple):
@@ -36,17 +38,17 @@ class ThreadMail:
 
     Args:
         id: The document's id.
-        message_id: The mail's own id; empty where it has none.
+        message_id: The mail's own id; empty if it has none.
         ancestors: Ids of the mails that it names as answered, the nearest first.
         subject: Without prefixes, in lower case.
         answers: Whether the subject has the prefix of an answer or a forward.
         sender: Addresses of its author.
         names: Names of its author, in lower case.
         recipients: Addresses that it was sent to.
-        time: Seconds since 1970; None where it has no date that can be read.
+        time: Seconds since 1970; None if it has no date that can be read.
         heading: The line of attribution or the copied head above what it quotes, in lower case.
         words: Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
-        attachments: Names of what is attached.
+        attachments: Names of the attachments.
         run_levels: Hashes of the runs of words of each depth, in text order.
         pieces: The parts of its body in text order, with headings and signatures.
     """
@@ -68,8 +70,16 @@ class ThreadMail:
     _cache: dict[str, Hashes] = field(default_factory=dict, repr=False)
 
     @property
+    def order(self) -> tuple[bool, float, tuple[Sequence[tuple[int, str]], str]]:
+        """Sort key of the mail: by time, mails without a date last, ties by id.
+
+        The order of writing says nothing: in a cluster, a place that is stored is a later write.
+        """
+        return self.time is None, self.time or 0.0, id_order(self.id)
+
+    @property
     def own(self) -> Hashes:
-        """The words that its author wrote."""
+        """The words of the mail that its author wrote."""
         return self.words[0] if self.words else NO_WORDS
 
     def runs(self, depth: int) -> Hashes:
@@ -85,7 +95,7 @@ class ThreadMail:
 
     @property
     def reading_runs(self) -> Hashes:
-        """The distinct runs of all depths, of the whole body and of all that is quoted in it, sorted.
+        """Return the distinct runs of all depths, of the whole body and of all its quotations, sorted.
 
         A quotation whose marks are damaged changes its depth from one line to the next, and still reads on.
         """
@@ -95,7 +105,7 @@ class ThreadMail:
         return self._cache["reading"]
 
     def _readings(self) -> tuple[list[Hashes], list[Hashes]]:
-        """Return the words of the whole body, and of all that others wrote."""
+        """Return the words of the whole body, and the words of all its quotations."""
         return (
             [piece.words for piece in self.pieces],
             [piece.words for piece in self.pieces if piece.kind in ("quoted", "heading")],
@@ -177,7 +187,7 @@ def _mail(
 
 
 def _name(source: str) -> str:
-    """Return the name in a field such as `Ann Landlord <ann@example.org>`; empty for less than two words."""
+    """Return the name in a field such as `Ann Landlord <ann@example.org>`; empty for fewer than two words."""
     name = source.partition("<")[0].strip(" \"'").lower()
     return name if " " in name else ""
 
@@ -185,6 +195,17 @@ def _name(source: str) -> str:
 def _names(meta: Mapping[str, object]) -> frozenset[str]:
     names = meta.get("attachments")
     return frozenset(each for each in names if isinstance(each, str)) if isinstance(names, list) else frozenset()
+
+
+def id_order(id_: str) -> tuple[Sequence[tuple[int, str]], str]:
+    """Return a key by which ids are sorted, with numbers by their values, as those of the mails of a mailbox.
+
+    >>> sorted(["in.mbox#10", "in.mbox#9", "a"], key=id_order)
+    ['a', 'in.mbox#9', 'in.mbox#10']
+    """
+    parts = _NUMBERS.split(id_)
+    parts[1::2] = [number.lstrip("0") for number in parts[1::2]]
+    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)], id_
 
 
 def seconds(date: str) -> float | None:

@@ -80,11 +80,11 @@ class MarkedName:
     """A name, with its version marks.
 
     Args:
-        work: The words of the name without version marks, in lower case; empty where nothing else is in it.
-        dates: The dates and years that were taken out of it, as they are written.
-        number: The declared number, part by part (`2.1` is `(2, 1)`); empty where there is none.
+        work: The words of the name without version marks, in lower case; empty if nothing else is in it.
+        dates: The dates and years that were removed from it, as written.
+        number: The declared number, part by part (`2.1` is `(2, 1)`); empty if there is none.
         stage: Draft (0), plain (1), amended (2) or final (3).
-        year: The last year that was taken out of it; None where there was none.
+        year: The last year that was taken out of it; None if there was none.
     """
 
     work: str
@@ -122,13 +122,13 @@ def read_name(name: str) -> MarkedName:
 
 
 def _counts_decimal(text: str) -> bool:
-    """Return whether a number with a point is a version in a name that other marks are taken out of already."""
+    """Return whether a decimal number is a version in a name from which other version marks were already removed."""
     words = sum(any(map(str.isalnum, word)) for word in text.split())
     return words >= DECIMAL_WORDS and not _COUNTED.search(text)
 
 
 def read_identifier(name: str) -> MarkedName:
-    """Parse an identifier or address, whose years and numbers name the work: only explicit version marks count.
+    """Parse an identifier or address; only explicit version marks count, since years and numbers identify the work.
 
     >>> read_identifier("http://data.europa.eu/eli/reg/2016/679/oj").work
     'http data europa eu eli reg 2016 679 oj'
@@ -154,7 +154,7 @@ def _words(text: str) -> str:
 
 
 def read_number(value: object) -> tuple[int, ...]:
-    """Parse the version number of a field, a date from its year on; empty if there is none.
+    """Parse the version number of a field; a date counts from its year on; empty if there is no number.
 
     >>> read_number("2.1"), read_number(3), read_number("rev. C"), read_number("Second"), read_number("new")
     ((2, 1), (3,), (3,), (2,), ())
@@ -188,7 +188,7 @@ def _take_years(text: str) -> tuple[str, tuple[str, ...], int | None]:
 
 
 def _is_time(match: re.Match[str]) -> bool:
-    """Return whether digits are a year, or two successive years: not the number of an act (`2016/679`)."""
+    """Return whether digits are a year, or two successive years, but not the number of an act (`2016/679`)."""
     year, sign, end = match.groups()
     if end is None:
         return True

@@ -85,7 +85,7 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
     behind those of an earlier stage: a final one behind all drafts. Of equal ones the first comes first.
 
     Args:
-        documents: Those of one work.
+        documents: The documents of one work.
     """
     keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}
@@ -99,7 +99,7 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
 
 
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, VersionedDocument]) -> Mapping[int, int]:
-    """Return the place of each row among the versions of its group; of equal ones the first row comes last.
+    """Return the place of each row among the versions of its group; of two equal rows, the first one comes last.
 
     Args:
         groups: Rows of each group.
@@ -140,7 +140,7 @@ def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, Key]:
 
 
 def _cut_circles(keys: Mapping[int, Key], successors: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
-    """Sort the documents of a cycle of replacements by their keys; the rest is unchanged.
+    """Sort the documents of a cycle of replacements by their keys; documents outside cycles are unchanged.
 
     A circle is a strongly connected component, found by two walks (Sharir 1981); graphlib finds a circle, and not what
     is on one.
@@ -160,7 +160,7 @@ def _cut_circles(keys: Mapping[int, Key], successors: Mapping[int, set[int]]) ->
 
 
 def _walk(start: int, edges: Mapping[int, set[int]], visits: set[int]) -> Iterator[int]:
-    """Yield the nodes reachable from a start and not yet visited, each after those reachable from it."""
+    """Yield the unvisited nodes reachable from a start, each after the nodes reachable from it."""
     path = [(start, iter(edges[start]))] if start not in visits else []
     visits.add(start)
     while path:

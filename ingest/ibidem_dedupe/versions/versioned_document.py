@@ -43,9 +43,9 @@ class VersionedDocument:
         replaced_by: Documents that it declares to be replaced by.
         names: Names of the work without version marks, by kind: `identifier`, `title`, `url`, `file` and `heading`.
         dates: The dates and years that names had in them, by kind.
-        number: The declared number of the version, part by part; empty where there is none.
+        number: The declared number of the version, part by part; empty if there is none.
         stage: Draft (0), plain (1), amended (2) or final (3).
-        date: Its date, a time in UTC, or the year in its name; empty where there is none.
+        date: Its date, a time in UTC, or the year in its name; empty if there is none.
         digest: Equal for texts of the same words.
         sample: The smallest hashes of its runs of words, sorted.
         runs: Number of its distinct runs.
@@ -67,12 +67,12 @@ class VersionedDocument:
 
     @property
     def declares(self) -> bool:
-        """Whether a field names its work or another version."""
+        """Whether a field of the document names its work or another version."""
         return bool(self.works or self.replaces or self.replaced_by)
 
 
 def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocument]:
-    """Prepare documents; mails are skipped unless they declare a work, since they share a subject with their answers.
+    """Prepare documents; mails are skipped unless they declare a work, since answers have the same subject.
 
     Args:
         documents: In any order; read no further than a batch of some million characters ahead.
@@ -86,7 +86,7 @@ def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocu
 
 
 def read_marks(document: Document) -> VersionedDocument:
-    """Read the version marks of a document, without its text."""
+    """Read the version marks of a document's metadata; its text is not read."""
     return _read(document, NO_WORDS)
 
 
@@ -126,7 +126,7 @@ _KINDS = {name: kind for kind, names in _FIELDS.items() for name in names}
 
 
 def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
-    """Return the version fields of a document, by their meaning."""
+    """Return the fields of a document that declare a version, by their meaning."""
     declarations: dict[str, list[str]] = {}
     for name, value in meta.items():
         kind = _KINDS.get(re.sub(r"[^a-z]", "", name.lower().removeprefix("dcterms")))
@@ -138,7 +138,7 @@ def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
 
 
 def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
-    """Return the names of a document, by kind; without a title, the first line is a name."""
+    """Return the names of a document, by kind; without a title, the first line counts as a name."""
     file = document.id.rpartition("/")[2]
     found = {
         "identifier": identifiers[0] if identifiers else "",

@@ -73,7 +73,7 @@ class Claims:
         return cls(document.works, frozenset(titles))
 
     def __or__(self, other: "Claims") -> "Claims":
-        """Return the union of both."""
+        """Return the union of two sets of declarations."""
         return Claims(self.works | other.works, self.titles | other.titles)
 
 
@@ -134,19 +134,19 @@ class Works:
             self._claims[first] |= self._claims[second]
 
     def _are_declared_two(self, a: int, b: int) -> bool:
-        """Whether the works of two documents are declared to be different."""
+        """Return whether the works of two documents are declared to be different."""
         one, other = self._claims[self._find(a)].works, self._claims[self._find(b)].works
         return bool(one and other) and one.isdisjoint(other)
 
     def _have_two_titles(self, a: int, b: int) -> bool:
-        """Whether the works of two documents have titles, and none in common."""
+        """Return whether the works of two documents have titles, but none in common."""
         one, other = self._claims[self._find(a)].titles, self._claims[self._find(b)].titles
         return bool(one and other) and one.isdisjoint(other)
 
     def _join_by_text(
         self, a: int, b: int, share: float, common: frozenset[Name], minimum: Mapping[Relation, float]
     ) -> bool:
-        """Join two documents that share enough.
+        """Join the works of two documents that share enough text.
 
         Args:
             a: Row of the one.
@@ -177,7 +177,7 @@ class Works:
         return frozenset(name for name, roots in works.items() if len(roots) > MAX_WORKS)
 
     def _called(self) -> Mapping[str, int]:
-        """Return the first document with each name that others may refer to."""
+        """Return the first document with each name that other documents may refer to."""
         names: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in document.called:
@@ -185,7 +185,7 @@ class Works:
         return names
 
     def _same_declared(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs that declare the same work, or of which one declares the other as its work."""
+        """Yield pairs that declare the same work, and pairs in which one declares the other as its work."""
         works: dict[str, int] = {}
         for row, document in enumerate(self.documents):
             for name in sorted(document.works):
@@ -194,14 +194,14 @@ class Works:
                     yield other, row
 
     def _replaced(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs of which one declares that it replaces the other, or is replaced by it."""
+        """Yield pairs in which one document declares that it replaces the other, or is replaced by it."""
         for row, document in enumerate(self.documents):
             for name in sorted(document.replaces | document.replaced_by):
                 if names.get(name, row) != row:
                     yield names[name], row
 
     def _candidates(self) -> Iterator[tuple[int, int, float]]:
-        """Yield unjoined pairs that have a name or a run in common, with their similarity."""
+        """Yield pairs, not yet joined, that share a name or a run of words, with their similarity."""
         holders: dict[Key, list[int]] = {}
         for row, document in enumerate(self.documents):
             others: set[int] = set()
@@ -213,7 +213,7 @@ class Works:
 
 
 def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
-    """Return the nearest rows with a key, and add one; only these are kept.
+    """Return the nearest rows with a key, then add a row; only the nearest rows are kept.
 
     >>> holders = {}
     >>> [note(holders, "rent", row) for row in range(20)][-1], len(holders["rent"])
@@ -225,7 +225,7 @@ def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
 
 
 def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[Name] = frozenset()) -> Relation:
-    """Return how the names of two documents compare, version marks aside.
+    """Return how the names of two documents compare, ignoring version marks.
 
     Args:
         a: One document.
@@ -245,7 +245,7 @@ def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[
 
 
 def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str]) -> Relation:
-    """Return how names that are equal compare, by their kinds."""
+    """Return the relation of two equal names, by their kinds."""
     strong = kinds - WEAK
     if not strong:
         return "heading"

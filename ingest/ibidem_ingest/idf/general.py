@@ -46,7 +46,7 @@ def build_general(language: str) -> Table | None:
     for centibels, bucket in zip(reversed(range(len(buckets))), reversed(buckets), strict=True):
         documents = DOCUMENTS * (1 - (1 - 10 ** (-centibels / 100)) ** WORDS)
         for word in _terms(bucket):
-            counts[word] = min(DOCUMENTS, counts.get(word, 0.0) + documents)  # words that differ in marks are one
+            counts[word] = min(DOCUMENTS, counts.get(word, 0.0) + documents)  # equal but for diacritics
     return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
 
 
@@ -79,7 +79,7 @@ def read_list(path: Path) -> list[list[str]]:
 
 def _terms(bucket: Sequence[str]) -> Iterator[str]:
     """Yield the terms among words, folded as tokens are."""
-    # Of hundreds of thousands of words nearly all are ASCII, for which a call each would take half of the time.
+    # Nearly all of the words are ASCII; a call for each of them would take half of the time.
     for word in bucket:
         if word.isascii():
             if len(word) >= MIN_LETTERS and word.isalpha() and word.islower():

@@ -125,7 +125,7 @@ class Tables:
         return self._fold(name) or self.named(name) or self._build(language)
 
     def _fold(self, name: str) -> Table | None:
-        """Convert a table counted by an earlier version into the current one, once; None if it is not one."""
+        """Convert a table that an earlier version counted into the current format; None if it is no such table."""
         folded = Table.fold(self._path(name)) if _NAME.fullmatch(name) else None
         if folded:
             self.use(folded)
@@ -156,7 +156,7 @@ class Tables:
 
     @contextmanager
     def _lock(self) -> Iterator[None]:
-        """Lock the folder, so that only one process builds; if it cannot be locked, both build."""
+        """Lock the folder, so that one process builds a table; if it cannot be locked, several may build it."""
         try:
             make_folder(self.folder)
             handle = os.open(self.folder, os.O_RDONLY)
@@ -164,7 +164,7 @@ class Tables:
             remedy = "make it writable, or name another folder for the idf tables"
             raise TableError(f"cannot write {self.folder}: {error.strerror}", remedy) from error
         try:
-            with suppress(OSError):  # some network drives know no locks
+            with suppress(OSError):  # some network drives do not support locks
                 fcntl.flock(handle, fcntl.LOCK_EX)
             yield
         finally:

@@ -95,7 +95,7 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         parts: The contents.
 
     Raises:
-        TableError: The folder cannot be written, or the disk is full; nothing is left behind.
+        TableError: The folder cannot be written, or the disk is full; no file remains.
     """
     try:
         make_folder(path.parent)
@@ -211,7 +211,7 @@ class Table:
         return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
 
     def hashes(self, limit: int | None = None) -> Hashes:
-        """Return `wh1` of the terms by rank, of the first ones if a number is given."""
+        """Return the `wh1` hashes of the terms by rank; only the first `limit` if it is given."""
         ends = self.ends[:limit]
         return hash_tokens(self.letters.tobytes() + bytes(8), np.concatenate(([0], ends[:-1])), ends)[0]
 

@@ -1,1 +1,1 @@
-"""Compiled loops of signing and grouping in C, if a compiler was available at installation; both are slower without."""
+"""Compiled loops in C for signing and grouping, if a compiler was available at installation."""

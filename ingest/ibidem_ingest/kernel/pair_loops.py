@@ -15,7 +15,7 @@ class PairLoops(Library):
     """The functions of a library that find candidates and decide on pairs, with their result arrays."""
 
     def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int], band_rows: int) -> Hashes:
-        """Run `candidates.bands` in compiled code for some rows, from the first band up to the last."""
+        """Run `candidates.bands` in compiled code for some rows and a range of bands."""
         _check(rows, len(slots))
         first, last = bands
         keys = np.empty((rows.size, last - first), np.uint64)
@@ -23,7 +23,7 @@ class PairLoops(Library):
         return keys
 
     def run_keys(self, blocks: Octets, rows: Places, slots: tuple[int, int], distances: tuple[int, int]) -> Hashes:
-        """Run `candidates.run_keys` in compiled code for some rows, from the first slot up to the last."""
+        """Run `candidates.run_keys` in compiled code for some rows and a range of slots."""
         _check(rows, len(blocks))
         first, last = slots
         keys = np.empty((rows.size, last - first), np.uint64)
@@ -118,7 +118,7 @@ class PairLoops(Library):
         return counts
 
     def shared_smallest(self, values: Array, pairs: tuple[Places, Places], fill_value: int) -> tuple[Places, Places]:
-        """Count for pairs of rows the smallest values of both, up to the size of a row: the shared, then all."""
+        """Count, for pairs of rows, the smallest values of both, up to the size of a row: the shared ones, and all."""
         _check(pairs, len(values))
         counts, together = np.empty(pairs[0].size, np.int64), np.empty(pairs[0].size, np.int64)
         columns = (values, values.shape[1], *pairs, counts.size, fill_value)
@@ -128,7 +128,7 @@ class PairLoops(Library):
     def equal_runs(
         self, blocks: Octets, pairs: tuple[Places, Places], distances: tuple[int, int]
     ) -> tuple[Places, Places, NDArray[np.bool_]]:
-        """Return for pairs of noise blocks the equal slots and pairs of slots, and whether a band is equal."""
+        """Return for pairs of noise blocks the numbers of equal slots and of slots, and whether a band is equal."""
         _check(pairs, len(blocks))
         size = pairs[0].size
         equal, slot_pairs, band = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size, np.uint8)
@@ -161,7 +161,7 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
         IndexError: A row is negative, or not below the size.
     """
     for part in rows if isinstance(rows, tuple) else (rows,):
-        if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one is a great number there
+        if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one becomes a large one
             raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")
 
 

@@ -32,7 +32,7 @@ class SigningLoops(Library):
         return starts, ends
 
     def has_broken_words(self, buffer: bytes) -> bool:
-        """Return whether a hyphen before a blank may follow a small letter."""
+        """Return whether a buffer may contain a word that is hyphenated at a line end."""
         return self._call("ibidem_hyphen", buffer, len(buffer)) >= 0
 
     def word_hashes(self, buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
@@ -140,7 +140,7 @@ class SigningLoops(Library):
         """Sketch the runs of characters of documents, as `noise.sketch` does.
 
         Returns:
-            The slots, the length of the runs, 0 where there are none, and the letters of each document.
+            The slots, the length of the runs, 0 if there are none, and the letters of each document.
         """
         size = offsets.size - 1
         sketch, run, letters = np.empty((size, slots), np.uint8), np.empty(size, np.int64), np.empty(size, np.int64)

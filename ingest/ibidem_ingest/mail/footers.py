@@ -1,4 +1,4 @@
-"""Signatures and footers of a mail: of its author, a phone, a mailing list."""
+"""Signatures and footers of mails: the author's signature, the line of a phone, the footer of a mailing list."""
 
 from ibidem_ingest.mail.lines import Lines
 from ibidem_ingest.mail.phrases import FOOTER, LIST_FOOTER, UNDERSCORES
@@ -8,7 +8,7 @@ FOOTER_LINES = 14
 
 
 def find_signatures(lines: Lines) -> None:
-    """Find the signature of the mail, the line of a phone, and the footer of a list."""
+    """Find the author's signature, the line that a phone adds, and the footer of a mailing list."""
     _find_list_footer(lines)
     signature = 0
     for position, kind in enumerate(lines.kinds):
@@ -21,7 +21,7 @@ def find_signatures(lines: Lines) -> None:
 
 
 def _begins_signature(lines: Lines, position: int) -> bool:
-    """Return whether a signature starts at a line: after two dashes, or with the line of a phone."""
+    """Return whether a signature starts at a line: after two dashes, or with the line that a phone adds."""
     content = lines.contents[position]
     if content == "--":
         return _is_short(lines, position)
@@ -29,7 +29,7 @@ def _begins_signature(lines: Lines, position: int) -> bool:
 
 
 def _is_short(lines: Lines, position: int) -> bool:
-    """Return whether few lines follow before another part."""
+    """Return whether only few lines follow before another part."""
     follow = 0
     for line in range(position + 1, len(lines)):
         if lines.kinds[line] != "new" or follow > SIGNATURE_LINES:
@@ -58,7 +58,7 @@ def _find_list_footer(lines: Lines) -> None:
             return
         if UNDERSCORES.match(content) and lines.kinds[position] != "heading":
             footer = "\n".join(lines.contents[position:])
-            # Below a quotation without marks it may be that of the mail that is quoted: then it comes twice.
+            # Below a quotation without marks, it may belong to the quoted mail: then it occurs twice.
             if LIST_FOOTER.search(footer) and (not lines.depths[position] or lines.text.count(footer.strip()) > 1):
                 lines.set(position, len(lines), "signature", 0)
             return

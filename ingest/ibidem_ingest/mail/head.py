@@ -65,7 +65,7 @@ def message_ids(value: object) -> list[str]:
 
 
 def ancestor_ids(meta: Mapping[str, object]) -> list[str]:
-    """Return the message ids that a head names as answered, the nearest first, without the mail's own.
+    """Return the message ids that a header names as answered, the nearest first, without the mail's own id.
 
     >>> ancestor_ids({"message-id": "<c@x>", "in-reply-to": "<b@x>", "references": ["a@x", "b@x", "c@x"]})
     ['b@x', 'a@x']
@@ -76,7 +76,7 @@ def ancestor_ids(meta: Mapping[str, object]) -> list[str]:
 
 
 def family_id(meta: Mapping[str, object], own_id: str) -> str:
-    """Return the id of the mail that a document is attached to; empty for a mail, and for what is attached to none.
+    """Return the id of the mail that a document is attached to; empty for documents that are not attachments.
 
     >>> family_id({"family": "in.mbox#3"}, "in.mbox#3/1"), family_id({"family": "in.mbox#3"}, "in.mbox#3")
     ('in.mbox#3', '')
@@ -91,13 +91,13 @@ def addresses(*values: object) -> frozenset[str]:
     >>> sorted(addresses("Ann <Ann@Example.org>, bob@example.org", None, "Smith; Jones"))
     ['ann@example.org', 'bob@example.org', 'jones', 'smith']
     """
-    found: set[str] = set()
+    people: set[str] = set()
     for value in values:
         if isinstance(value, str) and value:
             text = value.lower()
             names = _ADDRESS.findall(text) or [name.strip(" \"'") for name in re.split("[;,]", text)]
-            found.update(name for name in names if name)
-    return frozenset(found)
+            people.update(name for name in names if name)
+    return frozenset(people)
 
 
 def is_mail(meta: Mapping[str, object]) -> bool:

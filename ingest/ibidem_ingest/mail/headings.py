@@ -38,7 +38,7 @@ def heading(lines: Lines, position: int) -> tuple[int, int, str]:
 
 
 def is_marked_itself(lines: Lines, position: int) -> bool:
-    """Return whether a copied header or separator is part of the quotation that it introduces: marks start on its line.
+    """Return whether a copied header or separator belongs to the quotation: quote marks start on its line.
 
     Apple Mail marks a forwarded mail with its head; in an answer, a head below a line of attribution was quoted.
     """
@@ -52,7 +52,7 @@ def is_marked_itself(lines: Lines, position: int) -> bool:
 
 
 def _separator(lines: Lines, position: int) -> int:
-    """Return the line after a separator and the header below it; 0 if the line is not one."""
+    """Return the line after a separator and the header below it; 0 if the line is not a separator."""
     content = lines.contents[position].strip()
     known = len(content) < 120 and SEPARATOR.search(content) is not None
     below = position + 1
@@ -126,7 +126,7 @@ def _continues(lines: Lines, position: int, label: str) -> bool:
 
 
 def _preface(lines: Lines, position: int) -> int:
-    """Return the first of the lines with name and date that Lotus Notes writes above a header."""
+    """Return the first line of the name and date that Lotus Notes writes above a header."""
     first, blanks = position, 0
     for line in range(position - 1, max(-1, position - 6), -1):
         content = lines.contents[line]
@@ -200,7 +200,7 @@ def _prefix(lines: Lines, position: int) -> str:
 
 
 def prefixed_end(lines: Lines, position: int, prefix: str) -> int:
-    """Return the line after those with a prefix and no other marks than the first."""
+    """Return the line after the lines that have a prefix and no other quote marks than the first line."""
     end = first = position
     for line in range(position, len(lines)):
         content = _beyond_marks(lines, line)

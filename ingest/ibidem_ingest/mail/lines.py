@@ -63,7 +63,7 @@ def read_lines(text: str) -> Lines:
 
 
 def _unmark_prompts(lines: Lines) -> None:
-    """Treat `>>>` as an interpreter prompt if nothing is quoted less deep, and `>From` as an escape.
+    """Treat `>>>` as an interpreter prompt if no line has fewer quote marks, and `>From` as an escape.
 
     `>>>>> "Ann" == Ann Landlord writes:` is Supercite's line of attribution, and no quotation.
     """
@@ -84,7 +84,7 @@ def _unmark_prompts(lines: Lines) -> None:
 
 
 def _join_wrapped(lines: Lines) -> None:
-    """Treat a short line between two marked ones as the rest of the first, wrapped by a mail program."""
+    """Treat a short line between two quoted lines as the rest of the first one, wrapped by a mail program."""
     marks, contents = lines.marks, lines.contents
     for position in range(1, len(lines) - 1):
         if (

@@ -1,4 +1,4 @@
-"""The part of a document that is signed: for a mail the text of its author, for other documents all of it.
+"""The part of a document that is signed: for a mail the text of its author, for other documents the whole text.
 
 Two answers that quote the same mail are not near for that alone. The whole text stays stored and searchable.
 """

@@ -91,7 +91,7 @@ class PiecesStream(io.RawIOBase):
         return content
 
     def _fetch(self, size: int) -> bytes:
-        """Return compressed bytes: the rest of the last piece, else the next ones of the file."""
+        """Return compressed bytes: the unused rest of the last piece, else the next bytes of the file."""
         data, self._ahead = self._ahead, b""
         if not data:
             data = self._raw.read(size)
@@ -120,7 +120,7 @@ class GzipStream(PiecesStream):
     def _advance(self) -> bool:
         data = self._fetch(_GZIP_PIECE)
         if self._member is None:
-            data = data.lstrip(b"\0")  # null bytes may fill the last block of a tape
+            data = data.lstrip(b"\0")  # the last block of a tape may be padded with null bytes
             if not data:
                 return bool(self._raw.peek(1))
         member = self._member or zlib.decompressobj(_GZIP)

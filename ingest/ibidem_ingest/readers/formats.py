@@ -1,4 +1,4 @@
-"""Formats of files: a table with their suffixes and optional libraries, and the options of reading them."""
+"""File formats: a table with their suffixes and optional libraries, and the options for reading them."""
 
 import logging
 import os
@@ -176,7 +176,7 @@ class Tally:
     Args:
         moved: Top-level fields that went into `meta`, by name: in how many documents.
         skipped_files: Files in folders whose format is unknown, by suffix (`no suffix` without one), and links.
-        damaged_bytes: Files of which bytes were replaced, since they are not in the file's encoding: how many of each.
+        damaged_bytes: For each file with bytes outside its encoding, how many of them were replaced.
     """
 
     moved: Counter[str] = field(default_factory=Counter)
@@ -266,7 +266,7 @@ class Choice:
         return (path if root is None else path.relative_to(root)).as_posix()
 
     def origin(self, path: Path) -> str:
-        """Return the file that an id names; empty if the id is a hash of the text."""
+        """Return the file that an id was made from; empty if the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
         return encode_path(path)

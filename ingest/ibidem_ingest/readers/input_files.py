@@ -1,4 +1,4 @@
-"""Files to read: those named by paths, and those below a folder, each with its format."""
+"""Files to read: those given as paths, and those in folders, each with its format."""
 
 import os
 from collections import Counter
@@ -25,9 +25,9 @@ class InputFile:
 
     Args:
         path: The file; None is standard input.
-        id: The id of its document, when it holds one; empty where its text names it.
+        id: The id of its document, when it holds one; empty if its text names it.
         format: Its format.
-        origin: The file that the id names, and the place in it; empty where the id names none.
+        origin: The file that the id names, and the place in it; empty if the id names none.
         number: Its place in a file of many; 0 for a file of one.
     """
 
@@ -39,7 +39,7 @@ class InputFile:
 
     @property
     def where(self) -> str:
-        """Its name in messages."""
+        """Name of the file in messages."""
         name = "standard input" if self.path is None else printable(self.path)
         return f"{name}:{self.number}" if self.number else name
 
@@ -109,7 +109,7 @@ def named_pipes(paths: Sequence[str | Path]) -> list[str]:
 
 
 def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[str]) -> Iterator[InputFile | Refusal]:
-    """Yield the files of paths: those below folders by name, each folder once.
+    """Yield the files of paths; files in folders are sorted by name, and each folder is read once.
 
     Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
     refusal, and the rest below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
@@ -131,7 +131,7 @@ def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
-    # Behind `:2,` are the flags of a mail in a Maildir, which change when it is read.
+    # After `:2,` are the flags of a mail in a Maildir, which change when it is read.
     return InputFile(
         path, choice.name(path, root).partition(":2,")[0], format_, choice.origin(path).partition(":2,")[0]
     )
@@ -140,7 +140,7 @@ def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> I
 def _walk(
     folder: Path, root: Path, choice: Choice, skipped_files: Counter[str], known_folders: set[tuple[int, int]]
 ) -> Iterator[InputFile | Refusal]:
-    """Scan a folder; `known_folders` holds device and number of its parents, to detect loops of links."""
+    """Scan a folder; `known_folders` holds device and inode of its parents, to detect loops of links."""
     try:
         with translate_errors():
             stat = folder.stat()
@@ -173,7 +173,7 @@ def _leave(path: Path, skipped_files: Counter[str]) -> Iterator[Refusal]:
     """Count a file of no format; a mailbox of another form is refused, since it holds documents."""
     suffix = path.suffix.lower()
     if remedy := CONVERTED.get(suffix):
-        yield Refusal(printable(path), "", "", f"it is a mailbox of Outlook, which is not read as it is; {remedy}")
+        yield Refusal(printable(path), "", "", f"it is an Outlook mailbox, a format that cannot be read; {remedy}")
     else:
         skipped_files[suffix or "no suffix"] += 1
 
@@ -183,10 +183,10 @@ MAILDIR = ("cur", "new")
 
 
 def _is_maildir(path: Path) -> bool:
-    """Return whether a folder is a Maildir; a nested one has a name with a leading dot."""
+    """Return whether a folder is a Maildir, or a folder in a Maildir, whose name has a leading dot."""
     return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
 
 
 def _is_maildir_folder(folder: Path) -> bool:
-    """Return whether each file of a folder is a mail: their names have no suffix."""
+    """Return whether a folder holds mails of a Maildir, which have no suffix."""
     return folder.name in MAILDIR and _is_maildir(folder.parent)

@@ -32,7 +32,7 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     *,
     processes: int = 1,
 ) -> Iterator[Document | Refusal]:
-    """Read documents in the order of their files; one that cannot be read becomes a refusal.
+    """Read documents in the order of their files; a document that cannot be read becomes a refusal.
 
     Nothing is kept: at any time a few lines, or a few files that hold one document each, are in memory.
 
@@ -105,7 +105,7 @@ def _read_sandboxed(source: InputFile, path: Path, choice: Choice, tally: Tally,
 def _read_copy(
     source: InputFile, copy: Path, choice: Choice, time_limit: TimeLimit, reader: SandboxedReader
 ) -> Outcome:
-    """Read a temporary copy."""
+    """Parse a temporary copy of an input."""
     began = time.monotonic()
     try:
         outcome = _read_sandboxed(source, copy, choice, Tally(), reader)
@@ -118,7 +118,7 @@ def _read_copy(
 def _read_mailbox(
     source: InputFile, path: Path, pool: SandboxPool, choice: Choice, folders: ExitStack
 ) -> Iterator[Outcome | Parse[Outcome]]:
-    """Return a document of each mail in a mailbox, parsed like a mail in a separate file."""
+    """Return a document for each mail in a mailbox, parsed like a mail in a separate file."""
     number, time_limit = 0, TimeLimit(pool.seconds)
     try:
         with translate_errors(), open_compressed(path) as stream:
@@ -142,7 +142,7 @@ def _read_mailbox(
 
 
 def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
-    """Return a document of each row; rows with their own id are not named after the file."""
+    """Return a document for each row; rows that have an id are not named after the file."""
     try:
         for number, record in rows(path, choice.text_column, pool.max_text, TimeLimit(pool.seconds), choice.encoding):
             part = _part(source, number, Format.CSV)
@@ -157,7 +157,7 @@ def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice
 def _row_document(
     part: InputFile, origin: str, record: Mapping[str, object], max_text: int, choice: Choice
 ) -> Document | Refusal:
-    """Return the document of a table row; one with its own id is not replaced by a row of another table."""
+    """Return the document of a table row; if it has an id, the row of another table does not replace it."""
     text = str(record["text"])
     identity = {ORIGIN: origin} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
     try:
@@ -167,13 +167,13 @@ def _row_document(
 
 
 def _part(source: InputFile, number: int, format_: Format) -> InputFile:
-    """Return the id of one of the documents of a file."""
+    """Return the id of one of several documents in a file."""
     id_, origin = (f"{source.id}#{number}", f"{source.origin}:{number}") if source.id else ("", "")
     return InputFile(source.path, id_, format_, origin, number)
 
 
 def _add_prefix(document: Document, prefix: str, location: str) -> Document | Refusal:
-    """Add a prefix to an id, if both together are short enough."""
+    """Add a prefix to an id, if the result is short enough."""
     if not prefix:
         return document
     full_id = prefix + document.id

@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
     Args:
         number: Its number in the file, from 1.
-        content: Its bytes; of one that is too long only the head.
+        content: Its bytes; only the first ones if it is too long.
         is_whole: Whether they are all of it.
     """
 
@@ -37,12 +37,12 @@ class Line(NamedTuple):
 
     @property
     def is_open(self) -> bool:
-        """Whether it has no line break, so that it is the last readable line."""
+        """Whether the line has no line break, so that it is the last readable line."""
         return self.is_whole and not self.content.endswith(b"\n")
 
 
 def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> Iterator[Line]:
-    """Split a stream into lines, without blank ones; a line over the limit is skipped after its beginning.
+    """Split a stream into lines, without blank ones; of a line over the limit, only the beginning is read.
 
     Args:
         stream: The bytes.
@@ -65,7 +65,7 @@ def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> I
             number += _skip_blank(stream, time_limit)
         else:
             yield Line(number, content, is_whole=True)
-    stream.peek(1)  # raises the fault behind which the last lines were handed out
+    stream.peek(1)  # raises the fault that ended the file, after its last lines
 
 
 def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
@@ -84,7 +84,7 @@ def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
 # Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
 BYTES_A_CHARACTER = 6
 BYTES_ASIDE = 1 << 16
-EMPTY = "it is empty; leave it out, or give one JSON object a line"
+EMPTY = "it is empty; leave it out, or give one JSON object per line"
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
@@ -105,7 +105,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         location: How the file is named to the user.
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
-        language: The language of a record that names none; empty where it is to be detected.
+        language: The language of a record that names none; empty if it is to be detected.
         seconds: Processor time that may pass without a document.
         encoding: Its encoding; empty: a byte order mark decides, else it is UTF-8.
     """
@@ -121,7 +121,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     try:
         with translate_errors(), open_utf8(path, encoding) as stream:
             for last in lines(stream, _limit(max_text), time_limit):
-                if not last.is_open:  # else a fault of the file may come behind it
+                if not last.is_open:  # otherwise a fault of the file may follow
                     yield (read := outcome(last))
                     if isinstance(read, Document):
                         time_limit.restart()
@@ -137,10 +137,10 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 def _cut(
     last: Line | None, outcome: Callable[[Line], Document | Refusal], location: str, fault: Unreadable
 ) -> Iterator[Document | Refusal]:
-    """Report the line from which a file cannot be read; a complete last line before the cut is kept.
+    """Report the line at which a file becomes unreadable; a complete last line is kept.
 
     Args:
-        last: The last line that was read; None where there was none.
+        last: The last line that was read; None if there was none.
         outcome: Makes a document of a line, or refuses it.
         location: How the file is named to the user.
         fault: Why nothing more can be read.
@@ -191,7 +191,7 @@ def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecod
         except (ValueError, RecursionError):
             pass
     excerpt = short_repr(text[max(0, error.pos - 20) : error.pos + 20].strip())
-    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object a line"
+    reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); write one JSON object per line"
     return Refusal(location, _leading_id(line), "", reason)
 
 
@@ -204,7 +204,7 @@ def _length_refusal(head: bytes, location: str, max_text: int) -> Refusal:
 
 
 def _leading_id(line: bytes) -> str:
-    """Return the leading id of a line that is not JSON; empty if there is none."""
+    """Return the id at the beginning of a line that is not JSON; empty if there is none."""
     match = _ID_FIRST.match(line)
     if match is None:
         return ""

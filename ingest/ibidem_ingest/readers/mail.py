@@ -1,4 +1,4 @@
-"""Mails: one per file (`.eml`, or a file of a Maildir), or many in a mailbox (`.mbox`), parsed by Python's library."""
+"""Mails: one per file (`.eml`, or a file of a Maildir), or many in a mailbox (`.mbox`)."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -50,7 +50,7 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
 
 
 def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object]:
-    """Return the record of a mail that was parsed, as `mail_record` does.
+    """Return the record of a parsed mail; see `mail_record`.
 
     Raises:
         Unreadable: It holds no text, or too many parts.
@@ -152,7 +152,7 @@ class _Contents:
             self._take_file(part, name)
 
     def _take_mail(self, part: EmailMessage, name: str) -> None:
-        """Add an attached mail; its attachments belong to the family, too."""
+        """Add an attached mail; its attachments belong to the same family."""
         for mail in _below(part):
             contents = _Contents(self.parse, parts=self.parts)
             contents.read(mail)
@@ -179,7 +179,7 @@ class _Contents:
 
 
 def _sub_record(mail: EmailMessage, record: dict[str, object]) -> dict[str, object]:
-    """Complete the record of an attachment: the file name as title, sender and date of the mail."""
+    """Complete the record of an attachment: its file name is the title, sender and date are those of the mail."""
     date, source = iso_date(_line(mail, "date")), _line(mail, "from")
     name = record["attachment"]
     meta = record.get("meta")
@@ -194,7 +194,7 @@ def _below(part: EmailMessage) -> list[EmailMessage]:
 
 
 def _alternative(part: EmailMessage) -> list[EmailMessage]:
-    """Choose one of several alternatives: the plain text if it has words, else the last readable one."""
+    """Choose one of several alternatives: plain text if it has words, else the last readable one."""
     forms = _below(part)
     plain = [each for each in forms if each.get_content_type() == "text/plain" and _text(each).strip()]
     others = [each for each in forms if each.get_content_type() != "text/plain"]

@@ -1,4 +1,4 @@
-"""Mails that Outlook saved (`.msg`): a compound file of properties, read as the mail that they describe.
+"""Mails saved by Outlook (`.msg`): compound files of properties, converted to mails in MIME format.
 
 Source: [MS-OXMSG] for the streams, [MS-OXPROPS] for the numbers of the properties.
 """
@@ -51,7 +51,7 @@ CONVERT = "convert it with msgconvert (libemail-outlook-message-perl), and read 
 
 
 def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
-    """Read a mail that Outlook saved, as `mail_record` reads one.
+    """Read a mail saved by Outlook, as `mail_record` reads an `.eml` file.
 
     Args:
         path: The file.
@@ -77,7 +77,7 @@ def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) ->
 
 
 def _root(file: Any) -> "Storage":
-    """Return the message that a compound file holds.
+    """Return the message in a compound file.
 
     Raises:
         Unreadable: It holds something else, such as a document of Word.
@@ -94,7 +94,7 @@ class Storage:
 
     Args:
         file: The compound file.
-        entries: The paths of all that is in it.
+        entries: The paths of everything in the storage.
         path: Its own.
         depth: How many messages it is in.
     """
@@ -108,18 +108,18 @@ class Storage:
         """Return the message as a mail.
 
         Raises:
-            Unreadable: Its body is there in a form that is not read, or messages are nested too deeply.
+            Unreadable: The body has only an unsupported form, or messages are nested too deeply.
         """
         if self.depth > MAX_DEPTH:
-            raise Unreadable(f"it has mails in mails more than {MAX_DEPTH} deep; leave it out", "text")
+            raise Unreadable(f"its mails are nested more than {MAX_DEPTH} deep; leave it out", "text")
         mail = EmailMessage()
         for name, value in self._headers().items():
-            with suppress(ValueError, IndexError, TypeError):  # as Python's parser of addresses fails over some
+            with suppress(ValueError, IndexError, TypeError):  # since Python's address parser fails on some of them
                 mail[name] = value
         text, html = self.text(BODY), self._html()
         if text.strip() or not html.strip():
             if not text.strip() and self.stream(RTF, BINARY):
-                raise Unreadable(f"its text is there as RTF alone; {CONVERT}", "text")
+                raise Unreadable(f"it has its text only as RTF; {CONVERT}", "text")
             mail.set_content(text)
         else:
             mail.set_content(html, subtype="html")
@@ -128,14 +128,14 @@ class Storage:
         return mail
 
     def attach_to(self, mail: EmailMessage) -> None:
-        """Attach to a mail what is in this storage: a file, or another message."""
+        """Attach the content of this storage to a mail: a file, or another message."""
         name = next(filter(None, map(self.text, (LONG_FILE_NAME, FILE_NAME, NAME))), "")
         inner = (*self.path, f"{STREAM}{DATA:04X}{OBJECT}")
         if inner in self.entries:
             below = Storage(self.file, self.entries, inner, self.depth + 1)
             if (*inner, FIXED) in self.entries:
                 mail.add_attachment(below.mail(), filename=name or None)
-            else:  # an object of another program, which is only named
+            else:  # an embedded object of another program: only its name is kept
                 mail.add_attachment(b"", "application", "octet-stream", filename=name)
             return
         kind = self.text(MEDIA_TYPE) or guess_type(name)[0] or ""
@@ -143,13 +143,13 @@ class Storage:
         mail.add_attachment(self.stream(DATA, BINARY), *kind.split("/"), filename=name)
 
     def _headers(self) -> Mapping[str, str]:
-        """Return the headers: those that were transported, the others from the properties."""
+        """Return the headers: transmitted ones first, missing ones built from the properties."""
         transported = message_from_string(self.text(HEADERS), policy=policy.compat32)
         headers = {name.title(): str(transported[name]) for name in KEPT if transported[name]}
         return {name: line for name, value in (self._made_headers() | headers).items() if (line := _line(value))}
 
     def _made_headers(self) -> dict[str, str]:
-        """Make headers out of properties."""
+        """Build headers from properties."""
         sent = self.time(SENT) or self.time(DELIVERED)
         recipients: dict[str, list[str]] = {"To": [], "Cc": []}
         for recipient in self.below("__recip_version1.0_#"):
@@ -167,7 +167,7 @@ class Storage:
         }
 
     def person(self, name: int, *addresses: int) -> str:
-        """Return somebody's name and address as a header has them; addresses of Exchange are no addresses."""
+        """Return a name and address in header format; addresses of Exchange are left out."""
         address = next((value for value in map(self.text, addresses) if "@" in value), "")
         called = _line(self.text(name))
         return formataddr((called if called != address else "", _line(address))) if address else called
@@ -187,12 +187,12 @@ class Storage:
             yield Storage(self.file, self.entries, (*self.path, name), self.depth)
 
     def stream(self, number: int, kind: str) -> bytes:
-        """Return the stream of a property; empty where there is none."""
+        """Return the stream of a property; empty if it is missing."""
         path = (*self.path, f"{STREAM}{number:04X}{kind}")
         return bytes(self.file.openstream(list(path)).read()) if path in self.entries else b""
 
     def text(self, number: int) -> str:
-        """Return a property that is a text; empty where there is none."""
+        """Return a text property; empty if it is missing."""
         if data := self.stream(number, UNICODE):
             return data.decode("utf-16-le", errors="replace").rstrip("\x00")
         return _decode(self.stream(number, TEXT), self.integer(TEXT_CODE_PAGE) or self.integer(BODY_CODE_PAGE))
@@ -202,21 +202,21 @@ class Storage:
         return _decode(data, self.integer(BODY_CODE_PAGE)) if data else self.text(HTML)
 
     def integer(self, number: int) -> int:
-        """Return a property that is a number; 0 where there is none."""
+        """Return an integer property; 0 if it is missing."""
         return int(unpack_from("<i", value)[0]) if (value := self._fixed(number, INTEGER)) else 0
 
     def time(self, number: int) -> datetime | None:
-        """Return a property that is a time; None where there is none, or one that no calendar has."""
+        """Return a time property; None if it is missing or outside the calendar."""
         value = self._fixed(number, TIME)
         with suppress(OverflowError):
             return EPOCH + timedelta(microseconds=unpack_from("<Q", value)[0] // 10) if value else None
         return None
 
     def _fixed(self, number: int, kind: int) -> bytes:
-        """Return the eight bytes of a property of fixed length; empty where there is none."""
+        """Return the eight bytes of a property of fixed length; empty if it is missing."""
         path = (*self.path, FIXED)
         data = bytes(self.file.openstream(list(path)).read()) if path in self.entries else b""
-        head = len(data) % 16  # of a message 24 or 32 bytes, of others 8: each property has 16
+        head = len(data) % 16  # 24 or 32 bytes in a message, else 8; then 16 for each property
         for at in range(head, len(data), 16):
             if unpack_from("<HH", data, at) == (kind, number):
                 return data[at + 8 : at + 16]
@@ -224,7 +224,7 @@ class Storage:
 
 
 def _decode(data: bytes, code_page: int) -> str:
-    """Decode an old text by its code page, or as Windows writes in the west."""
+    """Decode an 8-bit text by its code page; Windows-1252 if it has none or an unknown one."""
     names = {65001: "utf-8", 20127: "latin-1", 28591: "latin-1", 50220: "iso2022_jp", 50221: "iso2022_jp"}
     try:
         text = data.decode(names.get(code_page, f"cp{code_page or 1252}"), errors="replace")
@@ -234,6 +234,6 @@ def _decode(data: bytes, code_page: int) -> str:
 
 
 def _line(value: str) -> str:
-    """Return a header on one line, without what no header may hold."""
+    """Return a header value on one line, without characters that headers must not contain."""
     clean = "".join(each if each.isprintable() else " " for each in value.encode(errors="replace").decode())
     return " ".join(clean.split())

@@ -1,4 +1,4 @@
-"""Sandboxed reader: parses HTML and PDF in a process with resource limits, since the libraries may crash.
+"""Sandboxed reader: parses files in a process with resource limits, since the libraries may crash.
 
 A small PDF may unpack into more than the memory holds, and a damaged one may end the process that reads it: then that
 file is refused, and the next is read by a fresh process. Requests and answers are lines of JSON.
@@ -178,7 +178,7 @@ class SandboxedReader:
         )
 
     def kill(self) -> None:
-        """Kill the process while another thread waits for its answer; that thread then sees the end."""
+        """Kill the process while another thread waits for its answer; the other thread then gets an empty answer."""
         if (process := self._process) is not None:
             process.kill()
 
@@ -196,7 +196,7 @@ def _memory(max_text: int) -> int:
 
 
 def _environment() -> dict[str, str]:
-    """Return the variables that Python needs, without passwords: a file may take over the process that parses it."""
+    """Return the environment variables that Python needs, without passwords: a malicious file may read them."""
     variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
     return variables | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
@@ -211,7 +211,7 @@ def main() -> None:
     _, hard = resource.getrlimit(resource.RLIMIT_DATA)
     resource.setrlimit(resource.RLIMIT_DATA, (int(sys.argv[1]), hard))
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # output of a library is no answer
+    os.dup2(2, 1)  # a library's output must not be taken for an answer
     for line in sys.stdin.buffer:
         signal.setitimer(signal.ITIMER_REAL, float(sys.argv[2]))  # SIGALRM ends it where its parent no longer can
         answer = _read(line)
@@ -248,7 +248,7 @@ class SandboxPool:
     Args:
         max_text: The most characters that a text may have.
         seconds: Limit of the time that reading one file may take.
-        processes: How many files are read at once.
+        processes: Number of files to read in parallel.
     """
 
     max_text: int

@@ -65,7 +65,7 @@ def rows(
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines of a table, with a maximum size of a row, which quoted cells may extend over many lines.
+    """Lines of a table, with a maximum size of a row, since quoted cells may contain many lines.
 
     Args:
         file: The table.
@@ -83,11 +83,11 @@ class _Lines:
         self._size = 0
 
     def __iter__(self) -> Self:
-        """Return itself."""
+        """Return the iterator itself."""
         return self
 
     def __next__(self) -> str:
-        """Read a line.
+        """Return the next line.
 
         Raises:
             Unreadable: The line or its row is too long, or the time has passed.
@@ -114,7 +114,7 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
         try:
             cells = next(reader, None)
         except csv.Error as error:
-            raise Unreadable(f"nothing from row {number} on can be read: {error}") from error
+            raise Unreadable(f"rows from {number} on cannot be read: {error}") from error
         if cells is None:
             return
         if (damage := _decoding_error(cells)) is not None:
@@ -131,7 +131,7 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
 
 
 def _decoding_error(cells: list[str]) -> Unreadable | None:
-    """Return the position of bytes in a row that are not UTF-8; None if there are none."""
+    """Return the position of bytes in a row that are not UTF-8; None if all are valid."""
     try:
         ",".join(cells).encode(errors="surrogateescape").decode()
     except UnicodeDecodeError as error:
@@ -140,7 +140,7 @@ def _decoding_error(cells: list[str]) -> Unreadable | None:
 
 
 def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
-    """Return the cause of too many cells in a row."""
+    """Return the cause of excess cells in a row."""
     return Unreadable(
         f"the row has {cells} cells, but the first line names {columns}; "
         f"put a cell that contains {separator!r} into double quotes"

@@ -57,7 +57,7 @@ def note_damage(damage: int) -> dict[str, int]:
 
 
 def first_line(text: str) -> str:
-    r"""Return the first line with words, as a title; empty if the beginning has none.
+    r"""Return the first line with words, as a title; empty if there is none at the beginning.
 
     >>> first_line("\n=======\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
     'COMPLAINT FOR DAMAGES'

@@ -1,4 +1,4 @@
-"""Time limit: the longest time that a file of many documents is read without finding one.
+"""Time limit: the longest time without a document while a file of many documents is read.
 
 A small file may unpack into gigabytes of blank lines, or hold thousands of mails without text.
 """
@@ -9,7 +9,7 @@ from ibidem_ingest.errors import Unreadable
 
 
 class TimeLimit:
-    """Time since the last document: of this thread's processor, and of the processes that parse parts of the file.
+    """Time since the last document: processor time of this thread, and of the processes that parse parts of the file.
 
     Waiting for a pipe or a slow disk does not count.
 
@@ -26,7 +26,7 @@ class TimeLimit:
         self._restart()
 
     def restart(self) -> None:
-        """Restart the count at the next check, after a document was read: reading the clock takes as long as a line."""
+        """Restart the count at the next check, after a document was read; reading the clock now would take too long."""
         self._found = True
 
     def _restart(self) -> None:
@@ -43,7 +43,7 @@ class TimeLimit:
         self._found = self._found or found
 
     def check(self) -> None:
-        """Raise if the time is over; only for the thread that reads the file.
+        """Raise if the time limit is exceeded; only for the thread that reads the file.
 
         Raises:
             Unreadable: It has.

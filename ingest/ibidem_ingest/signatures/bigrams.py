@@ -1,4 +1,4 @@
-"""Bigrams of scripts in which a letter is a syllable or a word, and the list of the existing ones.
+"""Bigrams of scripts in which a letter is a syllable or a word, and the list of the bigrams that exist.
 
 A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
 A text is *dense* where more than a sixth of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones: a word
@@ -62,7 +62,7 @@ def is_dense_letter(letter: str) -> bool:
 
 
 def is_dense(tokens: Sequence[str]) -> bool:
-    """Return whether more than a sixth of the letters of a text are dense: a Latin word among them has many letters."""
+    """Return whether more than a sixth of a text's letters are dense: a Latin word has many letters."""
     dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
     return 6 * dense > sum(map(len, tokens))
 
@@ -79,7 +79,7 @@ def bigrams(tokens: Sequence[str]) -> Iterator[str]:
 
 
 def single_letters(tokens: Sequence[str]) -> Iterator[str]:
-    """Yield the bigrams of alphabetic letters that are alone between two dense letters.
+    """Yield the bigrams of single alphabetic letters between two dense letters.
 
     >>> list(single_letters(["東", "a", "京", "ab", "京"])), list(single_letters(["한a국", "b", "말"]))
     (['東a', 'a京'], ['한a', 'a국'])

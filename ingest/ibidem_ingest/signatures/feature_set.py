@@ -148,7 +148,7 @@ class FeatureColumns(NamedTuple):
 
 
 def none_batch(documents: int) -> FeatureColumns:
-    """Return the value for documents without feature sets."""
+    """Return feature sets that are empty, one for each document."""
     return FeatureColumns(np.zeros(0, np.int64), np.zeros(documents, np.int64), np.zeros(documents, bool))
 
 

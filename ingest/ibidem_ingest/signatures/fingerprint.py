@@ -1,4 +1,4 @@
-"""idf fingerprint: the six rarest terms and where they are (Conrad, Guo and Schriber 2003, section 6.1).
+"""idf fingerprint: the six rarest terms and their positions (Conrad, Guo and Schriber 2003, section 6.1).
 
 Candidates are the document's terms in the idf table with idf_norm ≤ 0.8. The six with the highest idf_norm are taken
 (ties in code-point order), each with the token offset of its first occurrence, relative to the smallest of the six. In
@@ -61,7 +61,7 @@ class FingerprintColumns(NamedTuple):
     """The fingerprints of several documents.
 
     Args:
-        values: SHA-1 of each, 20 bytes; none where there is no candidate.
+        values: SHA-1 of each, 20 bytes; none if there is no candidate.
         terms: How many terms each is made of.
     """
 
@@ -77,7 +77,7 @@ class FingerprintColumns(NamedTuple):
 
 
 def none_batch(documents: int) -> FingerprintColumns:
-    """Return the value for documents without fingerprints."""
+    """Return fingerprints that are empty, one for each document."""
     return FingerprintColumns([b""] * documents, [0] * documents)
 
 

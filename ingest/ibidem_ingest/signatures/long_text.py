@@ -66,17 +66,17 @@ class LongSignatures:
 
     @cached_property
     def has_signatures(self) -> NDArray[np.bool_]:
-        """(p,) whether a part has signatures, and is not blank or nearly so."""
+        """(p,) whether a part has signatures; blank and nearly blank parts have none."""
         return self.tokens >= pages.MIN_TOKENS
 
     @cached_property
     def part_of_word(self) -> NDArray[np.int64]:
-        """(n,) the part in which each unique word is."""
+        """(n,) the part that contains each unique word."""
         return np.repeat(np.arange(len(self)), self.unique_counts)
 
     @cached_property
     def slot_keys(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """(s,) the slots of all parts, each with its number among the 34, ascending; and (s,) the part of each."""
+        """(s,) the slots of all parts, each with its number among the 34, ascending; and (s,) the part of each slot."""
         keys = np.arange(pages.SLOTS, dtype=np.int32) << 16 | self.sketches[self.has_signatures].astype(np.int32)
         order = np.argsort(keys, axis=None, kind="stable")
         part = np.flatnonzero(self.has_signatures).astype(np.int32)
@@ -84,7 +84,7 @@ class LongSignatures:
 
     @cached_property
     def profile_keys(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-        """(q,) the profiles of the parts that have one, ascending; and (q,) the part of each."""
+        """(q,) the profiles of all parts, ascending; and (q,) the part of each profile."""
         part = np.flatnonzero(self.has_signatures & (self.profiles != 0)).astype(np.int32)
         keys = self.profiles[part].view(np.int64)
         order = np.argsort(keys, kind="stable")
@@ -237,5 +237,5 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
 
 
 def divide_tokens(batch: TokenBatch, offsets: Places) -> TokenBatch:
-    """Return the same tokens, split into other documents."""
+    """Return the same tokens, divided into other documents."""
     return TokenBatch(batch.buffer, batch.starts, batch.ends, batch.hashes, batch.leading, offsets)

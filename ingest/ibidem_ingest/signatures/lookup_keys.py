@@ -76,7 +76,7 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
 
 
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
-    """Return the look-up values of several documents, as `lookup_keys` does; empty for a damaged one.
+    """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values.
 
     Args:
         values: Their packed values.
@@ -151,7 +151,7 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
         blocks: (n, 76) noise blocks.
 
     Returns:
-        (n, 32) values; none is 0 where the block says something.
+        (n, 32) values; none is 0 if the block says something.
     """
     slots = blocks.astype(np.uint64)
     run = slots[:, noise.SLOTS]
@@ -200,7 +200,7 @@ def characters(idf: bytes, block: bytes) -> list[str]:
 
 
 def long_clues(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
-    """Return the look-up values of a long text; empty for a short one."""
+    """Return the look-up values of a long text; empty for a short text."""
     if signatures is None:
         return {}
     clues = signatures.clues()

@@ -269,7 +269,7 @@ def _remix(hashes: Sequence[int], multiplier: int) -> list[int]:
 
 
 def _own_minimum(hashes: Sequence[int], slot: int) -> int:
-    """Return the smallest value of a slot's own function."""
+    """Return the smallest value of the hash function that belongs to a slot."""
     products = (each * SLOT_MULTIPLIERS[slot] & _MASK for each in hashes)
     return _LAST | min((each ^ each >> 32) * C2 & _MASK for each in products) >> 3
 

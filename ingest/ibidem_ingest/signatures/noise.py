@@ -115,7 +115,7 @@ class Noise(NamedTuple):
 
     @property
     def runs_of_a_term(self) -> float:
-        """Runs lost with each differing term or bigram."""
+        """Number of runs lost with each differing term or bigram."""
         return RUNS_OF_A_BIGRAM if self.dense else RUNS_OF_A_WORD
 
     @property
@@ -135,7 +135,7 @@ def read(block: bytes) -> Noise:
 
 
 def are_comparable(a: Noise, b: Noise) -> bool:
-    """Return whether two blocks have runs of one length, and at least one is noisy."""
+    """Return whether two blocks have runs of the same length, and at least one block is noisy."""
     return a.run == b.run > 0 and (a.noisy or b.noisy)
 
 
@@ -144,7 +144,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
 
     Args:
         tokens: In text order.
-        table: The idf table of their language; None where there is none.
+        table: The idf table of their language; None if there is none.
     """
     run = _run(tokens)
     letters = [ord(letter) for token in tokens for letter in token]
@@ -216,7 +216,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
     Args:
         batch: The tokens.
         rarest: Their terms, looked up in the idf table.
-        table: The table; None where there is none, as for `rarest`.
+        table: The table; None if there is none, as for `rarest`.
     """
     blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():
@@ -274,7 +274,7 @@ def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
 
 
 def estimate(equal: int) -> float:
-    """Return the share of common runs of two texts, from equal slots: corrected for those equal by chance.
+    """Return the share of common runs of two texts from their equal slots, corrected for slots equal by chance.
 
     >>> estimate(64), estimate(0)
     (1.0, 0.0)

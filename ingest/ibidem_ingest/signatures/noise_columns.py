@@ -1,4 +1,4 @@
-"""Noise blocks of many texts at once, with the same results as `noise` for one."""
+"""Noise blocks of many texts at once, with the same results as `noise` for one text."""
 
 from dataclasses import dataclass
 
@@ -22,7 +22,7 @@ RUNS = np.array([2 ** (code / 8) for code in range(256)])
 
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
-    """Return for pairs of noise blocks the equal slots and pairs of slots, and whether a band is equal."""
+    """Return for pairs of noise blocks the numbers of equal slots and of slots, and whether a band is equal."""
     if loops.IN_USE:
         return loops.IN_USE.equal_runs(blocks, (a, b), noise.APART)
     equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
@@ -41,7 +41,7 @@ def runs_of_a_term(run: Codes) -> Figures:
 
 
 def is_noisy(block: Codes) -> Bools:
-    """Return which blocks are noisy: `noise.Noise.noisy`, in columns.
+    """Return which blocks are noisy: `noise.Noise.noisy` for many blocks.
 
     Args:
         block: (n, 76) noise blocks; one that says nothing is not noisy.

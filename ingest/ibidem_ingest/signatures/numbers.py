@@ -1,4 +1,4 @@
-"""The numbers of a text, as a guard: recurring notices have the same words and other numbers.
+"""The numbers in a text, as a guard: recurring notices have the same words, but different numbers.
 
 Kept are how many distinct tokens hold a digit, and the 16 smallest of their 16-bit hashes (a bottom-k sketch): the
 highest 16 bits of `wh1`.
@@ -79,7 +79,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
 
 
 def compare(a: Numbers, b: Numbers) -> float:
-    """Return the share of the 16 smallest hashes of the union that both have; 1.0 if there are no numbers."""
+    """Return which share of the 16 smallest hashes of the union both texts have; 1.0 if there are no numbers."""
     left, right = set(a.sketch), set(b.sketch)
     union = sorted(left | right)[:SKETCH]
     return len(left & right & set(union)) / len(union) if union else 1.0

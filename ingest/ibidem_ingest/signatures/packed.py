@@ -100,7 +100,7 @@ class Packed:
 
 
 class PackedParts(NamedTuple):
-    """A packed value split into its parts: the head, three bytes a term, two bytes a slot, the id, the noise block."""
+    """The parts of a packed value: head, three bytes per term, two bytes per slot, id, noise block."""
 
     head: bytes
     terms: bytes
@@ -193,7 +193,7 @@ def read_id(value: bytes) -> str:
 
 
 def read_length(value: bytes) -> int:
-    """Read the number of tokens alone; 0 of a value that is cut off."""
+    """Read only the number of tokens; 0 for a truncated value."""
     return int.from_bytes(value[2:6], "little")
 
 
@@ -216,7 +216,7 @@ def read_noise(blocks: bytes) -> bytes | None:
         blocks: All bytes behind the id.
 
     Returns:
-        The block's 76 bytes; zeros where there is none; None where the bytes are no blocks.
+        The block's 76 bytes; zeros where there is none; None if the bytes are no blocks.
 
     >>> read_noise(b"") == bytes(76), read_noise(b"no blocks") is None
     (True, True)
@@ -231,7 +231,7 @@ def read_noise(blocks: bytes) -> bytes | None:
 
 
 def _blocks(blocks: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
-    """Yield the name, first four bytes and content of each block; None for one that is cut off."""
+    """Yield the name, first four bytes and content of each block; None for a truncated block."""
     position = 0
     while position < len(blocks):
         begin = blocks[position : position + BLOCK.size]
@@ -266,12 +266,12 @@ def guard(document: Document, distinct: Sequence[str]) -> bytes:
 
 
 def hash_value(value: bytes) -> bytes:
-    """Hash a value to four bytes, xxh32 little-endian; zeros only for an empty one."""
+    """Hash a value to four bytes, xxh32 little-endian; zeros only for an empty value."""
     return max(1, xxhash.xxh32_intdigest(value)).to_bytes(4, "little") if value else bytes(4)
 
 
 def leading_bytes(signature: str, size: int) -> bytes:
-    """Return the first bytes of a stored hash, without its scheme; empty for an empty one."""
+    """Return the first bytes of a stored hash, without its scheme; empty for an empty hash."""
     start = signature.find(":") + 1
     return bytes.fromhex(signature[start : start + 2 * size])
 
@@ -298,7 +298,7 @@ def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
 
 
 def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:
-    """Return the ascending part of the sketch: the rest is padding."""
+    """Return the ascending part of the sketch; the rest is padding."""
     size = min(count, 1)
     while 0 < size < min(count, SKETCH) and hashes[size] > hashes[size - 1]:
         size += 1
@@ -332,7 +332,7 @@ def _is_possible(packed: Packed) -> bool:
 
 
 def _is_interval(first: int, last: int) -> bool:
-    """Return whether two days are the first and last of a date, or both unknown."""
+    """Return whether two days are the first and last day of a date, or both unknown."""
     return first == last == NO_DATE or FIRST_DAY <= first <= last <= LAST_DAY
 
 

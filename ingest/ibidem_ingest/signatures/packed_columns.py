@@ -157,7 +157,7 @@ class PackedColumns:
 
     @classmethod
     def decode_lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Hold packed values that are decoded on first access to a column, since few pages of stored groups need any.
+        """Hold packed values that are decoded on first access to a column: few pages of stored groups need a column.
 
         >>> PackedColumns.decode_lazily([None, b"damaged"]).is_signed.tolist()
         [False, False]
@@ -198,7 +198,7 @@ class PackedBuffer:
         term_count: (n,) int64.
         terms: (n, 180) uint8, three bytes a term; undefined beyond the count.
         slot_count: (n,) int64, 0 or 100 where whole.
-        slots: (n, 100) uint16; 0 where there are none.
+        slots: (n, 100) uint16; 0 if there are none.
         names: (n, 2) int64: where an id begins and ends.
         noise: (n, 76) uint8; zeros where there is no noise block.
     """
@@ -260,12 +260,12 @@ class PackedBuffer:
 
 
 def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
-    """Copy a number of bytes from each position."""
+    """Copy `size` bytes from each position."""
     return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
 
 
 def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-    """Read the blocks after the ids: nearly all values have either only a noise block or nothing there.
+    """Read the blocks after the ids; nearly all values have only a noise block there, or nothing.
 
     Args:
         values: The packed values.
@@ -333,7 +333,7 @@ def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
 
 
 def _sketches(rows: Rows) -> Whole32:
-    """Replace hashes by `NO_NUMBER` from the first that is not ascending."""
+    """Replace hashes by `NO_NUMBER`, starting at the first hash that is not ascending."""
     sketch = rows["number_sketch"].astype(np.int32)
     filling = np.arange(SKETCH) >= rows["numbers"][:, None]
     filling[:, 1:] |= sketch[:, 1:] <= sketch[:, :-1]

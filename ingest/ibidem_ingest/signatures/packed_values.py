@@ -60,14 +60,14 @@ class PackedValues(Sequence[bytes | None]):
 
     @override
     def __getitem__(self, row: int | slice) -> "bytes | PackedValues | None":
-        """Return one value, or those of some documents."""
+        """Return one value, or the values of some documents."""
         if isinstance(row, slice):
             return replace(self, begin=self.begin[row], size=self.size[row])
         begin, size = int(self.begin[row]), int(self.size[row])
         return None if size == MISSING else self.text[begin : begin + size]
 
     def take(self, rows: Sequence[int] | Places) -> "PackedValues":
-        """Return some of the documents, in another order."""
+        """Return some of the documents, in the given order."""
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     def keep_own(self, ids: Sequence[str]) -> "PackedValues":
@@ -160,14 +160,14 @@ class IdColumn(Sequence[str]):
 
     @override
     def __getitem__(self, row: int | slice) -> "str | IdColumn":
-        """Return one id, or those of some documents."""
+        """Return one id, or the ids of some documents."""
         if isinstance(row, slice):
             return replace(self, begin=self.begin[row], size=self.size[row])
         begin = int(self.begin[row])
         return self.text[begin : begin + int(self.size[row])].decode(errors="ignore")
 
     def take(self, rows: Sequence[int] | Places) -> "IdColumn":
-        """Return the ids of some documents, in another order."""
+        """Return the ids of some documents, in the given order."""
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     @property
@@ -182,7 +182,7 @@ class IdColumn(Sequence[str]):
 
     @property
     def keys(self) -> list[NDArray[np.uint64]] | None:
-        """Numbers that sort like the ids, the most significant first; None if ids are too long.
+        """Numbers that sort like the ids, the most significant number first; None if ids are too long.
 
         Eight bytes make one; where all are equal, the shorter id comes first.
         """

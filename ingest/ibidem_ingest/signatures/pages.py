@@ -49,7 +49,7 @@ def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     sketches, profiles = np.zeros((len(batch), SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
     for first, end in cut:
         part = batch.slice(first, end)
-        if (part.lengths >= MIN_TOKENS).any():  # where nothing is written, zeros take no memory
+        if (part.lengths >= MIN_TOKENS).any():  # untouched pages of zeros take no memory
             sketches[first:end], profiles[first:end] = _sign(part)
     return sketches, profiles
 
@@ -138,7 +138,7 @@ def chunk_starts(hashes: Hashes) -> Places:
 
 
 def local_minima(hashes: Hashes) -> Places:
-    """Return the positions, from the 200th on, whose hash is below the 200 before and not above the 200 after.
+    """Return the positions, from the 200th on, whose hash is below the 200 before it and not above the 200 after it.
 
     Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).
     """

@@ -178,7 +178,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
 
 
 def encode_long(document: Document, length: int) -> bytes:
-    """Return a document's long signatures in stored form; empty for a short one.
+    """Return a document's long signatures in stored form; empty for a short document.
 
     Args:
         document: The document.
@@ -208,7 +208,7 @@ def _sign_by_idf(
 def sign_and_pack(
     documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
 ) -> list[tuple[StoredSignatures, bytes]]:
-    """Sign documents, and return for each the signatures stored in addition to the packed value, and that value.
+    """Sign documents; returns for each the additionally stored signatures, and the packed value.
 
     Args:
         documents: As for `sign`; all in one batch.
@@ -219,14 +219,14 @@ def sign_and_pack(
 
 
 def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
-    """Sign a batch, the documents of each idf table together."""
+    """Sign a batch, grouping the documents by idf table."""
     return _map_by_table(documents, tables, sign_batch)
 
 
 def _map_by_table(
     documents: Sequence[Document], tables: Tables, work: Callable[[Sequence[Document], Table | None], Sequence[T]]
 ) -> list[T]:
-    """Apply a function to the documents of each idf table together; the results are in the order of the documents."""
+    """Apply a function to the documents of each idf table; the results are in the order of the documents."""
     places: dict[Table | None, list[int]] = defaultdict(list)
     current = {language: tables.of(language) for language in {document.language for document in documents}}
     for place, document in enumerate(documents):

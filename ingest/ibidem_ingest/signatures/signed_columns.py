@@ -1,4 +1,4 @@
-"""Signatures of a batch of documents in columns, from which packed values are built without a call for each."""
+"""Signatures of a batch of documents in columns; packed values are built from them without a call for each document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -174,7 +174,7 @@ def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[objec
 
 
 def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:
-    """Return the first bytes of hashes as integers; zeros for an empty one."""
+    """Return the first bytes of hashes as integers; zeros for an empty hash."""
     cut = b"".join([each[:size] or _NO_HASH[:size] for each in hashes])
     return np.frombuffer(cut, "<u8").reshape(-1, size // 8)
 

@@ -1,4 +1,4 @@
-"""Source code: texts whose unknown words are identifiers, and therefore no sign of misreading.
+"""Detection of source code, whose unknown words are identifiers and do not indicate misreading.
 
 Two files of one library differ in names that no list of words knows, as two readings of a page do; so a text that is
 source code has no noise block. It is one where braces, equals signs, underscores and semicolons are one character of 80

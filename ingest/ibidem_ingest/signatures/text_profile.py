@@ -50,7 +50,7 @@ def sign(tokens: Sequence[str], *, log: bool = False) -> str:
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> list[bytes]:
-    """Sign several documents, as `sign` does; returns the bare hashes, empty for a document with too few words."""
+    """Sign several documents; returns hashes without a scheme, empty for a document with too few words."""
     data, bounds, sizes = _write_lines(batch, groups, log=log)
     digest = xxhash.xxh3_128_digest
     return [
@@ -85,7 +85,7 @@ def quantum(highest: int) -> int:
 
 
 def _value(count: int, highest: int, *, log: bool) -> int:
-    """Return the quantized count, 0 for a dropped word; with `log`, 1 for each word if all occur once."""
+    """Return the quantized count, 0 for a dropped word; with `log`, 1 for each word if no word occurs twice."""
     if not log:
         return count // quantum(highest) * quantum(highest)
     return count.bit_length() - 1 if highest > 1 else 1

@@ -1,4 +1,4 @@
-"""Unique words: the terms that occur once in a text, in their order (Yalniz, Can and Manmatha 2011, DUPNIQ).
+"""Unique words: the terms that occur once in a text, in text order (Yalniz, Can and Manmatha 2011, DUPNIQ).
 
 Two editions of a book have most of them in common and in the same order, however their pages break and however many
 letters were misread. With L the length of the longest common subsequence of two sequences X and Y:
@@ -70,7 +70,7 @@ class UniqueWords:
 
     @property
     def comparable(self) -> bool:
-        """Whether they can be compared at all."""
+        """Whether the text has enough unique words to be compared."""
         return self.words.size >= MIN_WORDS and not self.alphabetical
 
     def sample_keys(self) -> Hashes:
@@ -112,7 +112,7 @@ class Alignment:
 
     @property
     def counts(self) -> bool:
-        """Whether the two texts share enough words to count as similar."""
+        """Whether the two texts share enough words to be considered similar."""
         return self.its >= ITS or (self.cs >= CS and len(self) >= MIN_ALIGNED)
 
 
@@ -140,7 +140,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
     """Sign several texts, as `sign` does.
 
     Returns:
-        The unique words of each, and their places among the tokens of the batch; none where there are too few.
+        The unique words of each, and their places among the tokens of the batch; none if there are too few.
     """
     vocabulary = groups.vocabulary
     positions = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))
@@ -182,7 +182,7 @@ def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
 
 
 def sequence_similarity(length: int, a: int, b: int) -> float:
-    """Return log L / log(|X| + |Y| - L); 1 for sequences that are equal.
+    """Return log L / log(|X| + |Y| - L); 1 for equal sequences.
 
     >>> round(sequence_similarity(1_000, 8_000, 8_000), 3), sequence_similarity(500, 500, 500)
     (0.718, 1.0)
@@ -230,7 +230,7 @@ def common_places(a: UniqueWords, b: UniqueWords, minimum: int = 0) -> tuple[Pla
 
 
 def longest(left: Places, right: Places) -> tuple[Places, Places]:
-    """Return the longest increasing subsequence of the second positions, with the first ones (patience, O(n log n)).
+    """Return the longest increasing subsequence of the second positions (patience, O(n log n)).
 
     Args:
         left: (n,) ascending.

@@ -123,7 +123,7 @@ def _is_joint(text: str, match: re.Match[str]) -> bool:
 
 @dataclass(slots=True)
 class _JoinedText:
-    """Pieces between the removed breaks, and form feeds to insert after the current word."""
+    """Pieces between the removed line breaks, and form feeds to insert after the current word."""
 
     text: str
     pieces: list[str] = field(default_factory=list)
@@ -137,7 +137,7 @@ class _JoinedText:
         self.waiting += match[2].count("\f")
 
     def finish(self) -> str:
-        """Return the text so far and the rest of it."""
+        """Return the text so far and the remaining text."""
         self._add(len(self.text))
         return "".join([*self.pieces, "\f" * self.waiting])
 
@@ -175,7 +175,7 @@ def tokens(text: str) -> list[str]:
 
 
 def cut_tokens(text: str) -> list[str]:
-    """Return the tokens of a text whose broken words are already joined: joining twice would join more."""
+    """Return the tokens of a text whose broken words are already joined; joining twice would also join other words."""
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     text = normal_form(text)
@@ -305,7 +305,7 @@ def _separate(points: CodePoints) -> CodePoints:
     mark = shapes == MARK
     base = np.maximum.accumulate(
         np.where(mark, 0, np.arange(points.size))
-    )  # of a mark: the place of the character before
+    )  # for a mark: the position of the character before it
     mask = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
     single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))

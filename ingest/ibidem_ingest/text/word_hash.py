@@ -101,7 +101,7 @@ C = 0xE249EB2067D24289
 
 
 def shingles(hashes: Sequence[int]) -> list[int]:
-    """Return the shingle hashes of one document, in text order, repeated ones included.
+    """Return the shingle hashes of one document, in text order, with repetitions.
 
     >>> from ibidem_ingest.text.word_hash import wh1
     >>> [f"{each:016x}" for each in shingles([wh1(token) for token in "the court so held".split()])]
@@ -119,7 +119,7 @@ def _shingle(hashes: Sequence[int]) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Shingles:
-    """The shingles of several documents, as many for each as it has tokens.
+    """The shingles of several documents; each document has as many shingles as tokens.
 
     Args:
         hashes: Shingle hashes in text order, document by document, uint64. A document's last shingle is repeated

@@ -1,4 +1,4 @@
-"""`ibidem alerts`: saved searches that report only documents which duplicate nothing reported before."""
+"""`ibidem alerts`: saved searches that report only documents that are not duplicates of reported ones."""
 
 from typing import Annotated
 
@@ -21,7 +21,7 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.alerts import Alert, alerts, find_alert, remove, run, save
 from ibidem_ingest.document import Document
 
-app = typer.Typer(help="Saved searches that report only documents that duplicate none reported before.")
+app = typer.Typer(help="Saved searches that report only documents that are not duplicates of reported ones.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The alert's name.", show_default=False)]
 
@@ -83,7 +83,7 @@ def run_(
 
 @app.command("remove")
 def remove_(name: Name, as_json: Json = False) -> None:
-    """Remove a saved search and what it remembers."""
+    """Remove a saved search and the list of its reported documents."""
     with engine_context() as engine:
         alert = find_alert(engine, name)
         remove(engine, name)

@@ -10,7 +10,7 @@ An error is one message on standard error and an exit code:
 | 2 | wrong use |
 | 3 | done, with some documents refused |
 | 130 | interrupted (Ctrl-C) |
-| 143 | asked to end (SIGTERM); 0 where that is the usual end: `ibidem worker`, `ibidem serve` |
+| 143 | asked to end (SIGTERM); 0 if that is the usual end: `ibidem worker`, `ibidem serve` |
 | 141 | the reader of the output went away (a closed pipe) |
 """
 
@@ -57,7 +57,7 @@ def sigterm_as_exception() -> Iterator[None]:
         raise Sigterm
 
     if threading.current_thread() is not threading.main_thread():
-        yield  # the process is another program's, and so are its signals
+        yield  # another program's process, whose signals are not ours
         return
     handler = signal.signal(signal.SIGTERM, end)
     try:
@@ -101,14 +101,14 @@ FILE_REMEDIES = {
 
 
 def file_error(error: OSError) -> str:
-    """Return a message that names the file, the error and, where there is one, the remedy."""
+    """Return a message that names the file, the error and, if there is one, the remedy."""
     name = f"{error.filename}: " if error.filename else ""
     remedy = f"; {FILE_REMEDIES[error.errno]}" if error.errno in FILE_REMEDIES else ""
     return f"{name}{error.strerror or error}{remedy}"
 
 
 def silence_output() -> None:
-    """Redirect standard output to nowhere, so that the interpreter's last flush cannot fail."""
+    """Redirect standard output to the null device, so that the interpreter's last flush cannot fail."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
@@ -151,7 +151,7 @@ COMMANDS = {
     "search": "Show search results with their duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
-    "alerts": "Save searches that report only documents that duplicate none reported before.",
+    "alerts": "Save searches that report only documents that are not duplicates of reported ones.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
     "mcp": "Let an assistant search, by the Model Context Protocol on standard input and output.",
@@ -176,7 +176,7 @@ COMPLETION = "_IBIDEM_COMPLETE"
 
 
 def version(value: bool) -> None:
-    """Print the version and stop, when it was asked for."""
+    """Print the version and exit, if it was requested."""
     if value:
         typer.echo(f"ibidem {distribution.installed_version()} (distribution {distribution.NAME})")
         raise typer.Exit
@@ -185,7 +185,7 @@ def version(value: bool) -> None:
 def root(
     _version: bool = typer.Option(False, "--version", callback=version, is_eager=True, help="Print the version."),
 ) -> None:
-    """Find duplicate documents while indexing and indent or collapse them while searching."""
+    """Find duplicate documents while indexing, and indent or collapse them while searching."""
 
 
 def placeholder() -> None:
@@ -200,7 +200,7 @@ def load(name: str) -> Callable[..., object] | typer.Typer:
 
 
 def build(names: Sequence[str]) -> typer.Typer:
-    """Build the application with the wanted commands in full and the others as help lines.
+    """Build the application: the given commands completely, the others as help lines only.
 
     Args:
         names: Names of the commands that may run.
@@ -223,10 +223,10 @@ def build(names: Sequence[str]) -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and leave with its exit code.
+    """Run the command line and exit with its exit code.
 
     Args:
-        arguments: What was typed after `ibidem`; the process's own when None.
+        arguments: The arguments after `ibidem`; None: those of the process.
     """
     with sigterm_as_exception():
         exit_on_error(start)(list(sys.argv[1:] if arguments is None else arguments))
@@ -234,9 +234,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 def start(typed: list[str]) -> None:
     """Build the application with the given command, and run it."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # nothing here multiplies matrices, and its threads wait busily
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices here, and its threads would busy-wait
     first = next((word for word in typed if not word.startswith("-")), "")
     app = build(list(COMMANDS) if COMPLETION in os.environ else [first])
-    gc.freeze()  # imported objects are never garbage, and to scan them takes a twentieth of an ingest
+    gc.freeze()  # imported objects are never garbage; scanning them takes a twentieth of an ingest
     gc.set_threshold(COLLECTED_AFTER)
     app(typed, prog_name="ibidem")

@@ -1,4 +1,4 @@
-"""`ibidem tune --ask`: show the pairs whose labels teach the rule most, and read a key for each."""
+"""`ibidem tune --ask`: show the pairs whose labels improve the rule most, and read a key for each."""
 
 import getpass
 import sys
@@ -61,7 +61,7 @@ class AskRequest:
 
 @dataclass(slots=True)
 class Session:
-    """Questions to a person, until all pairs are judged, answers change nothing more, or the person stops.
+    """Questions to a person, until all pairs are judged, answers change nothing, or the person stops.
 
     Args:
         inquiry: Chooses the pairs.
@@ -104,7 +104,7 @@ class Session:
             self.inquiry.answer(number, is_duplicate=key == "y")
 
     def note(self, pair: Pair, *, is_duplicate: bool) -> None:
-        """Store an answer as a label, and as a manual decision where the index has both documents."""
+        """Store an answer as a label, and as a manual decision if the index has both documents."""
         add_answer(self.path, pair, is_duplicate=is_duplicate)
         self.asked += 1
         try:
@@ -124,7 +124,7 @@ def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: 
         settings: The settings.
 
     Raises:
-        UsageError: A table of answers that cannot be used, or documents of which no two are alike.
+        UsageError: The table of answers is not valid, or no two documents are similar.
     """
     texts: dict[str, Document] = {}
     with bar("Signing") as advance:
@@ -134,7 +134,7 @@ def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: 
     given = read_answers(request.answers, collection.ids)
     inquiry = Inquiry(collection)
     if not len(inquiry):
-        raise UsageError("no two of these documents are alike enough to ask about", "name more documents")
+        raise UsageError("no two of these documents are similar enough to ask about", "name more documents")
     inquiry.take(given)
     with engine_context(settings) as engine:
         session = Session(inquiry, texts, request.answers, engine, request.count)

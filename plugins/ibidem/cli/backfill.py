@@ -63,7 +63,9 @@ DryRun = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Write nothing; list documents that were changed since they were signed.")
 ]
-Follow = Annotated[bool, typer.Option("--follow", help="Keep signing what others add or change, until Ctrl-C.")]
+Follow = Annotated[
+    bool, typer.Option("--follow", help="Keep signing documents that others add or change, until Ctrl-C.")
+]
 Groups = Annotated[bool, typer.Option("--groups", help="Sign nothing; settle the groups of signed documents.")]
 
 
@@ -108,7 +110,7 @@ def run(
 
 
 def refuse_figures(parameters: Mapping[str, object]) -> None:
-    """Refuse the parameters of a decision, which only a dry run makes."""
+    """Refuse parameters of the pair decision, which only a dry run uses."""
     options = ("--level", "--similarity", "--preset", "--window-days")
     for option, value in zip(options, parameters.values(), strict=True):
         if value is not None:
@@ -237,7 +239,7 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
     """Print the groups, the share that collapse mode would hide, and sample pairs."""
     looked_at = answer["documents"]
     if looked_at == MAX_DOCUMENTS < answer["of"]:
-        console.print(Text(f"Of {answer['of']:,} documents the first {looked_at:,} written were looked at.\n"))
+        console.print(Text(f"Of {answer['of']:,} documents, the first {looked_at:,} written were read.\n"))
     for part in report(answer):
         console.print(part)
     console.print(Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits."))
@@ -265,8 +267,8 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
             f"measured on {format_count(cost['tried'], 'document')}."
         )
     yield (
-        f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and what is "
-        "rewritten takes space twice until segments merge."
+        f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
+        "rewritten documents take space twice until segments are merged."
     )
 
 

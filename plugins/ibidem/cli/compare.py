@@ -1,4 +1,4 @@
-"""`ibidem compare`: two documents side by side, with the words that differ in the passages that they share."""
+"""`ibidem compare`: two documents side by side, with the differing words in their shared passages."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -104,7 +104,7 @@ class Columns:
 def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
-    """Yield one passage as it appears in both texts.
+    """Yield one passage as it appears in each text.
 
     Args:
         passage: The passage.
@@ -150,7 +150,7 @@ def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
-    """Write the beginning of a passage as it appears in one text; words that differ are in brackets.
+    """Write the beginning of a passage as it appears in one text; differing words are in brackets.
 
     Args:
         text: The text.
@@ -286,7 +286,7 @@ def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
 
 
 def yes(value: object) -> str:
-    """Format a boolean as a word."""
+    """Format a boolean as `yes` or `no`."""
     return "equal" if value else "different"
 
 

@@ -49,7 +49,7 @@ def sanitize(text: str) -> str:
 
 
 def highlight(passage: str, *, styled: bool) -> Text:
-    """Highlight the query's words in a passage: by style, or by asterisks where there is no style.
+    """Highlight the query's words in a passage: by style, or by asterisks if styles are not available.
 
     Args:
         passage: A snippet or title with `HIGHLIGHT` marks.
@@ -69,7 +69,7 @@ def highlight(passage: str, *, styled: bool) -> Text:
 
 
 def one_line(line: Text) -> Text:
-    """Keep a text on one line; what does not fit is cut with an ellipsis."""
+    """Keep a text on one line; text that does not fit is cut with an ellipsis."""
     line.no_wrap, line.overflow = True, "ellipsis"
     return line
 
@@ -135,7 +135,7 @@ THEME = Theme(
 
 
 class PipeConsole(Console):
-    """Console that raises errors of a closed pipe, so that they are handled with all other errors."""
+    """Console that raises the error of a closed pipe, so that it is handled with all other errors."""
 
     def on_broken_pipe(self) -> None:
         """Raise the error instead of handling it as `rich` does."""
@@ -166,7 +166,7 @@ def bar(label: str) -> Iterator[Advance]:
     """Show a progress bar.
 
     Args:
-        label: What is done.
+        label: The text beside the bar.
 
     Yields:
         A function that takes how many are done, and of how many, when that is known.
@@ -177,10 +177,10 @@ def bar(label: str) -> Iterator[Advance]:
 
 @contextmanager
 def rated_bar(label: str) -> Iterator[Advance]:
-    """Show a progress bar with documents per second and the remaining time.
+    """Show a progress bar with documents per second and the time left.
 
     Args:
-        label: What is done.
+        label: The text beside the bar.
 
     Yields:
         A function that takes how many are done, and of how many.
@@ -190,7 +190,7 @@ def rated_bar(label: str) -> Iterator[Advance]:
 
 
 class Rate(ProgressColumn):
-    """The number of items a second."""
+    """Progress column: the number of items per second."""
 
     def render(self, task: Task) -> Text:
         """Return the current rate; empty until it is known."""
@@ -217,10 +217,10 @@ NARROWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Indented:
-    """A text that is indented by some columns.
+    """A text indented by some columns.
 
     Args:
-        text: The text; one that must not wrap is cut with an ellipsis.
+        text: The text; if it must not wrap, it is cut with an ellipsis.
         columns: How far to the right.
         head: Text to the left of its first line, at most as wide as that; a number or a sign.
     """
@@ -241,7 +241,7 @@ class Indented:
 
 
 def warn_once(shares: Iterable[ForeignShare]) -> None:
-    """Warn of documents whose declared language differs from the detected one."""
+    """Warn of documents whose declared language differs from the detected language."""
     for each in shares:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
@@ -279,7 +279,7 @@ Filters = Annotated[
 
 
 def parameter(name: str | Parameter, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:
-    """Return the option for a parameter of the dedupe layer, with the table's help.
+    """Return the option for a dedupe parameter, with the help of the table of parameters.
 
     Args:
         name: The parameter's name, such as `dedupe_keep`, or the parameter.
@@ -317,7 +317,7 @@ def figures(
 
 
 def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
-    """Return the presets that a command may use, including those of the index if the name is not built in."""
+    """Return the presets that a command may use; those of the index are read only if the name is not built in."""
     if not name or name in PRESETS or name == NO_PRESET:
         return PRESETS
     with engine_context() as engine:

@@ -90,7 +90,7 @@ def drop_(ids: Ids = None, everything: All = False, as_json: Json = False) -> No
 
 
 def choose(dead_letters: list[DeadLetter], ids: list[str] | None, *, everything: bool) -> list[DeadLetter]:
-    """Return the failed documents with the given ids; all of them only if requested."""
+    """Return the failed documents with the given ids, or all of them if `everything` is set."""
     if bool(ids) == everything:
         raise UsageError("no failed document is named", "name their ids, or give --all")
     return dead_letters

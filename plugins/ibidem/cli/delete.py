@@ -20,7 +20,7 @@ SHOWN = 100
 
 def run(
     ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Document ids.", show_default=False)],
-    identical: Annotated[bool, typer.Option("--identical", help="Their identical copies too: a takedown.")] = False,
+    identical: Annotated[bool, typer.Option("--identical", help="Also delete their identical copies.")] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -44,7 +44,10 @@ def run(
     for index, held in former.items():
         names = name_few(held)
         messages().print(
-            Text(f"still in index {index!r}, which was copied into this one: {names}; delete that index, or them in it")
+            Text(
+                f"still in index {index!r}, which was copied into this one: {names}; "
+                "delete that index, or these documents in it"
+            )
         )
     if missing := sorted(outcome.id for outcome in outcomes if outcome.status is WriteStatus.MISSING):
         messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))

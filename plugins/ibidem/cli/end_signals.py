@@ -20,7 +20,7 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
 
     def ask(_number: int, _frame: FrameType | None) -> None:
         """Record a request to end."""
-        with suppress(BlockingIOError):  # it holds thousands of requests already
+        with suppress(BlockingIOError):  # the pipe already holds thousands of requests
             os.write(writing, b".")
 
     def wait_for_signal(seconds: float) -> bool:

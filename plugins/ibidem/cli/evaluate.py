@@ -78,7 +78,7 @@ def run(
     window_days: WindowDays = None,
     positive: Positive = "",
     unjudged: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not cover; left out.")
+        Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")
     ] = None,
     filters: Filters = None,
     worst: Annotated[
@@ -119,7 +119,7 @@ def run(
 
 
 def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
-    """Measure, with a bar."""
+    """Evaluate with a progress bar."""
     settings = load()
     documents = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:
@@ -135,7 +135,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
 
 
 def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
-    """Write the page of the worst errors to a file; without a file name, open it in the browser."""
+    """Write the page of the worst errors to a file; without a file name, open the page in the browser."""
     settings = load()
     items = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
@@ -180,7 +180,7 @@ def list_evidence(evaluation: Evaluation) -> Iterator[Text]:
 def mistakes(evaluation: Evaluation) -> Iterator[Text]:
     """Return the worst errors, each with its reason."""
     if evaluation.mistakes:
-        yield Text("\nthe worst mistakes: missed ones that are most alike, wrong ones that are least alike")
+        yield Text("\nthe worst errors: the most similar missed pairs, the least similar wrong pairs")
     for each in evaluation.mistakes:
         yield Text.assemble((f"  {each.kind:<6}  ", "bold"), sanitize(f"{each.a} and {each.b}"))
         yield Text(f"          {each.why}")

@@ -55,10 +55,13 @@ def run(
         Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
     ] = None,
     stored: Annotated[
-        bool, typer.Option("--stored", help="Read the groups that are stored with the documents; decide nothing.")
+        bool, typer.Option("--stored", help="Read the stored groups instead of computing groups.")
     ] = False,
     threads: Annotated[
-        bool, typer.Option("--threads", help="Find the threads of mails: who answers whom, which mails hold others.")
+        bool,
+        typer.Option(
+            "--threads", help="Find the threads of mails: which mail answers which, and which contain others."
+        ),
     ] = False,
     versions: Annotated[
         bool, typer.Option("--versions", help="Find the versions of each work: their order, and the current one.")
@@ -90,14 +93,20 @@ def run(
 
 
 def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: bool) -> None:
-    """Refuse options that do not go together."""
+    """Refuse options that cannot be combined."""
     if threads and versions:
         raise UsageError("--threads cannot be combined with --versions", "ask for one of them")
     if (threads or versions) and (stored or has_figures):
         option = "--threads" if threads else "--versions"
-        raise UsageError(f"{option} cannot be combined with figures or with --stored", "leave them out")
+        raise UsageError(
+            f"{option} cannot be combined with --level, --similarity, --preset, --window-days or --stored",
+            "leave them out",
+        )
     if stored and has_figures:
-        raise UsageError("--stored cannot be combined with figures", "groups are stored at level near: leave them out")
+        raise UsageError(
+            "--stored cannot be combined with --level, --similarity, --preset or --window-days",
+            "groups are stored at level near: leave them out",
+        )
 
 
 def show(
@@ -224,7 +233,7 @@ def writer(path: Path) -> Callable[[Path, Iterable[Row], type[Row]], None]:
     """Return the writer for a file name's suffix."""
     writers = {".csv": write_csv, ".jsonl": write_jsonl}
     if path.suffix not in writers:
-        raise UsageError(f"--export {path}: its name does not say the format", f"end it in {' or '.join(writers)}")
+        raise UsageError(f"--export {path}: the file name has no known suffix", f"end it in {' or '.join(writers)}")
     return writers[path.suffix]
 
 

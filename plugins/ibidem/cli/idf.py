@@ -30,7 +30,7 @@ Shares = Mapping[int, float]
 
 
 def bars(shares: Shares) -> Iterator[str]:
-    """Return a line with a bar for some lengths.
+    """Return a line with a bar for some of the lengths.
 
     >>> next(bars({6: 0.5, 7: 0.7, 20: 1.0}))
     ' 6   50.0 %  ████████████████████'
@@ -55,7 +55,7 @@ def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
         from matplotlib import rc_context  # noqa: PLC0415 - an extra, and only where something is drawn
         from matplotlib.figure import Figure  # noqa: PLC0415 - as above
     except ImportError as error:
-        raise UsageError("no picture can be drawn", install_command("plot")) from error
+        raise UsageError("matplotlib is not installed", install_command("plot")) from error
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for name, shares in curves.items():
@@ -77,7 +77,9 @@ app = typer.Typer(help="Build, choose, show or compare tables of word frequencie
 
 Paths = Annotated[
     list[str] | None,
-    typer.Argument(metavar="PATH…", help="Files with documents; those of the index without any.", show_default=False),
+    typer.Argument(
+        metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
+    ),
 ]
 RAREST = 10
 """So many of a table's rarest allowed terms are shown."""
@@ -138,7 +140,7 @@ def show(
     if as_json:
         print_json({"tables": facts})
     elif not facts:
-        results().print(Text(f"No tables in {tables.folder}; the first document that is signed makes one."))
+        results().print(Text(f"No tables in {tables.folder}; one is built when the first document is signed."))
     else:
         results().print(tables_table(facts))
 
@@ -216,12 +218,12 @@ def to_json(shares: Mapping[int, float]) -> dict[str, float]:
 
 
 def line(table: Table) -> str:
-    """Describe a table in a line."""
+    """Describe a table on one line."""
     return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
 
 
 def show_table(table: Table, *, as_json: bool) -> None:
-    """Show one table with the rarest terms that count."""
+    """Show one idf table with the rarest terms that count."""
     first = min(table.first_allowed, table.size)
     rarest = [table.term(rank) for rank in range(first, min(first + RAREST, table.size))]
     if as_json:
@@ -235,7 +237,7 @@ def show_table(table: Table, *, as_json: bool) -> None:
 
 
 def tables_table(facts: list[dict[str, object]]) -> Shown:
-    """Return tables as a table, the current one of each language marked."""
+    """Format idf tables as a table, with the current one of each language marked."""
     table = Shown(box=None, pad_edge=False, padding=(0, 2))
     for column in ("name", "language", "terms", "documents", "origin", ""):
         table.add_column(column, overflow="fold")

@@ -31,7 +31,7 @@ Paths = Annotated[
         show_default=False,
     ),
 ]
-Wait = Annotated[bool, typer.Option(help="Wait until every document is accounted for.")]
+Wait = Annotated[bool, typer.Option(help="Wait until every document has an outcome.")]
 FormatName = Annotated[
     str,
     typer.Option(
@@ -56,7 +56,7 @@ IdSource = Annotated[
     ),
 ]
 Language = Annotated[
-    str, typer.Option("--language", metavar="CODE", help="Language of documents that name none: en, de; or detect.")
+    str, typer.Option("--language", metavar="CODE", help="Language of documents without one: en, de; or detect.")
 ]
 TextColumn = Annotated[
     str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
@@ -107,7 +107,7 @@ def run(
 
 
 def show(result: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show the summary of a run, with documents whose files are gone if these were looked for."""
+    """Show the summary of a run, and documents whose files are gone if `--sync` looked for them."""
     if as_json:
         print_json(result)
         return
@@ -135,7 +135,7 @@ def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) 
 
 
 def gone_files(result: Mapping[str, Any]) -> Text:
-    """Return which documents' files are gone, and how to delete the documents."""
+    """Describe the documents whose files are gone, and how to delete these documents."""
     if not result["gone"]:
         return Text("\nThe files of all documents still exist.")
     count, names = format_count(len(result["gone"]), "document"), name_few(result["gone"])

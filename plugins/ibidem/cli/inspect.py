@@ -57,7 +57,7 @@ def run(
     preset: Preset = None,
     window_days: WindowDays = None,
     every: Annotated[
-        bool, typer.Option("--all", help=f"Show all duplicates; without it the first {SHOWN_TO_PEOPLE}.")
+        bool, typer.Option("--all", help=f"Show all duplicates; default: the first {SHOWN_TO_PEOPLE}.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -82,7 +82,7 @@ def run(
 def describe_group(name: str, group: Mapping[str, Any]) -> str:
     """Describe the stored group of a document, and the reason for it."""
     if not group:
-        return "No group is stored with it."
+        return "It has no stored group."
     size = format_count(group["documents"], "document")
     if group["lead"] == name:
         return f"It leads its stored group of {size}."

@@ -1,10 +1,10 @@
-"""Names of options in errors: request parameters are named by their command-line options."""
+"""Names of options in errors: request parameters appear as command-line options."""
 
 import re
 
 
 def name_options(message: str) -> str:
-    """Replace the names of request parameters in a message by those of options.
+    """Replace the names of request parameters in a message by the names of options.
 
     >>> name_options("dedupe_similarity='1.5' is not valid"), name_options("dedupe_by=stored, dedupe=off")
     ("--similarity '1.5' is not valid", '--by stored, --dedupe off')

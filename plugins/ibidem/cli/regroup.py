@@ -53,10 +53,10 @@ def run(
     preset: Preset = None,
     window_days: WindowDays = None,
     threads: Annotated[
-        bool, typer.Option("--threads", help="Find the threads of mails and store them with the mails, instead.")
+        bool, typer.Option("--threads", help="Instead, find the threads of mails and store them.")
     ] = False,
     versions: Annotated[
-        bool, typer.Option("--versions", help="Find the works and their versions and store them, instead.")
+        bool, typer.Option("--versions", help="Instead, find works with their versions and store them.")
     ] = False,
     as_json: Json = False,
 ) -> None:
@@ -65,7 +65,10 @@ def run(
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:
-            raise UsageError("--threads and --versions cannot be combined with figures or with --all", "leave them out")
+            raise UsageError(
+                "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all",
+                "leave them out",
+            )
         report_members(write_members(memberships), as_json=as_json)
         return
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
@@ -87,7 +90,7 @@ WRITERS = {"threads": write_threads, "works": write_works}
 
 
 def write_members(names: Sequence[str]) -> dict[str, WrittenMembers]:
-    """Find and store threads or works, with a bar, and settle the groups of documents that were written for it.
+    """Find and store threads or works, with a bar, and settle the groups of the documents that changed.
 
     Args:
         names: Which of `WRITERS`.
@@ -125,7 +128,7 @@ def report_members(written: Mapping[str, WrittenMembers], *, as_json: bool) -> N
 
 
 def lookup_advice(policy: Policy) -> str:
-    """Return a note on the share of the weakest pairs that look-ups find, if it is low; else None.
+    """Return a note if look-ups find only a small share of the weakest pairs; else None.
 
     >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:69]
     ('', 'By min-hash an index finds 40 % of the pairs that share as little as ')
@@ -144,7 +147,7 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
     """Return the policy of the stored groups.
 
     Args:
-        parameters: Those that were named, by the names of their parameters.
+        parameters: The given values, by parameter name.
         presets: Presets by name, those stored with the index among them.
 
     Raises:
@@ -161,10 +164,10 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
 
 
 def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
-    """Refuse a different policy for a part of the documents.
+    """Refuse a different policy for some of the documents only.
 
     Raises:
-        UsageError: They are others than those of the index, and groups are not started over.
+        UsageError: They differ from those of the index, and not all groups are settled again.
     """
     if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")

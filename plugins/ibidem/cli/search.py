@@ -99,7 +99,7 @@ def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[Renderabl
 
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
-    """Yield the lines of a duplicate: title, date and source, level and reason, the words that differ."""
+    """Yield the lines of a duplicate: title, date and source, level and reason, differing words."""
     width = 4 + 2 * min(max(entry.depth, 1), DEEPEST)
     yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
     yield Indented(Text(facts_line(entry), "about"), width)
@@ -113,9 +113,9 @@ def facts_line(entry: Entry) -> str:
     return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 
-def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
+def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the lines about documents that belong to groups of earlier pages."""
-    rows = account.get("late") or []
+    rows = stats.get("late") or []
     if not rows:
         return
     yield Text(f"{format_count(len(rows), 'more member')} of groups on earlier pages:", "level")
@@ -236,7 +236,7 @@ def parse_order(typed: str) -> Order:
 
 
 def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
-    """Search in the index that the settings name."""
+    """Search the index named by the settings."""
     settings = load()
     tables = Tables(settings.tables).current().values()
     with engine_context(settings) as engine:

@@ -40,7 +40,7 @@ def run(host: Host = LOOPBACK, port: Port = PORT, workers: Workers = 1, followin
 
 @contextmanager
 def share_metrics() -> Iterator[None]:
-    """Let child processes share a folder of metrics, which the Prometheus library reads on import."""
+    """Let child processes share a folder of metrics; the Prometheus library reads its path on import."""
     with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
         os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         yield

@@ -32,7 +32,7 @@ def show_summary(summary: Summary, console: Console) -> None:
 
 
 def fates(summary: Summary) -> Iterator[Indented]:
-    """Yield the outcomes of the documents read, one line each."""
+    """Yield the outcomes of the documents that were read, one line each."""
     lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
     width = max(len(number) for number, _ in lines)
     for number, meaning in lines:
@@ -53,7 +53,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     yield from ((summary[name], meaning) for name, meaning in meanings.items() if summary.get(name))
     for level in ("identical", "near"):
         if duplicates.get(level):
-            yield duplicates[level], f"of them {LEVELS[level]} one that was there before"
+            yield duplicates[level], f"of them {LEVELS[level]} an earlier document"
 
 
 FATES = {
@@ -111,7 +111,7 @@ def refusal(entry: Mapping[str, str]) -> Text:
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the remarks of a summary: repeated ids, unmapped fields, a run under way."""
+    """Yield the remarks of a summary: repeated ids, unmapped fields, an unfinished run."""
     clashes = {entry["id"] for entry in summary["refusals"] if entry["field"] == "id"}
     repeated_ids = summary["repeated_ids"] if summary.get("repeated") else ()
     if ids := [each for each in repeated_ids if each not in clashes]:
@@ -119,7 +119,7 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         times = format_count(count, "id came again", "ids came again")
         yield Text(f"\n{times} in this run ({name_few(ids)}); the newer version counts, else the later one.")
     if summary.get("meta_fields"):
-        yield Text(f"\nFields that documents do not have went into meta: {name_few(summary['meta_fields'])}.")
+        yield Text(f"\nOther fields of records were stored in meta: {name_few(summary['meta_fields'])}.")
     if damaged := summary.get("damaged_bytes"):
         files = name_few([f"{name} ({format_count(count, 'byte')})" for name, count in damaged.items()])
         reason = "� stands in place of bytes that are not in the encoding"
@@ -145,7 +145,7 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
     if state == "interrupted":
         yield Text("\nThe run was interrupted: its command has ended. Documents already sent are in the queue.")
         if summary.get("again"):
-            yield Text(f"The same files were given again in run {summary['again']}.")
+            yield Text(f"The same files were ingested again in run {summary['again']}.")
         else:
             yield Text(f"{AGAIN.capitalize()}.")
     elif state in STATES:
@@ -157,7 +157,7 @@ STATES = {"waiting": "not done", "reading": "being read"}
 
 
 def name_few(names: Sequence[str]) -> str:
-    """Return a few of many names.
+    """Return the first few of many names.
 
     >>> name_few([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'

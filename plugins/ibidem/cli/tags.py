@@ -52,8 +52,8 @@ Tag = Annotated[
     str, typer.Argument(metavar="TAG", help=f"{', '.join(USUAL)}, or a word of your own.", show_default=False)
 ]
 Ids = Annotated[list[str], typer.Argument(metavar="ID", help="Document ids.", show_default=False)]
-InGroup = Annotated[bool, typer.Option("--group", help="And all duplicates of each in the whole index.")]
-InThread = Annotated[bool, typer.Option("--thread", help="And all mails of the thread of each.")]
+InGroup = Annotated[bool, typer.Option("--group", help="Also tag all their duplicates in the whole index.")]
+InThread = Annotated[bool, typer.Option("--thread", help="Also tag all mails of their threads.")]
 Reason = Annotated[str, typer.Option(help="Why.")]
 Author = Annotated[str, typer.Option(help="Author; the user of this machine by default.")]
 Export = Annotated[
@@ -114,7 +114,7 @@ def change(
     about: tuple[str, str],
     as_json: bool,
 ) -> None:
-    """Add entries on documents, or on the group or thread of each, and print them."""
+    """Add entries for documents, or for the group or thread of each, and print them."""
     author, reason = about[0] or getpass.getuser(), about[1]
     with engine_context() as engine:
         targets = list(find_targets(engine, ids, parameters, in_group=in_group, in_thread=in_thread))
@@ -129,7 +129,7 @@ def change(
 def find_targets(
     engine: Engine, ids: Sequence[str], parameters: Mapping[str, str | None], *, in_group: bool, in_thread: bool
 ) -> Iterator[TagTarget]:
-    """Yield what is tagged, each in one step; all is found before anything is tagged.
+    """Yield the documents to tag in each step; all documents are found before any is tagged.
 
     Raises:
         UsageError: Options that do not go together.
@@ -148,7 +148,7 @@ def find_targets(
 
 
 def describe(entry: TagEntry) -> str:
-    """Say what an entry did."""
+    """Describe what an entry changed."""
     done = "tagged" if entry.action == "add" else "no longer tagged"
     where = f", the {entry.kind} of {sanitize(entry.lead[1])}" if entry.lead is not None else ""
     return f"{format_count(len(entry.documents), 'document')} {done} {sanitize(entry.tag)}{where}"
@@ -194,7 +194,7 @@ def table(entries: Sequence[TagEntry]) -> Table:
 def report(
     export: Export = None,
     threads: Annotated[bool, typer.Option("--threads", help="Compare the mails of each thread.")] = False,
-    stored: Annotated[bool, typer.Option("--stored", help="Read the groups that are stored.")] = False,
+    stored: Annotated[bool, typer.Option("--stored", help="Read the stored groups.")] = False,
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
@@ -253,7 +253,7 @@ def lines(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
 
 
 def document_line(document: Mapping[str, Any]) -> str:
-    """Describe a document of a group: its id, tags, and who said so."""
+    """Describe a document of a group: its id, its tags, and who set them."""
     said = ", ".join(document["tags"]) or {"changed": "its text has changed since", "untagged": "not yet tagged"}.get(
         document["state"], ""
     )
@@ -262,17 +262,17 @@ def document_line(document: Mapping[str, Any]) -> str:
 
 
 def check_export(path: Path | None) -> None:
-    """Refuse the name of a file that does not say the format, before anything is read.
+    """Refuse a file name without a known suffix, before anything is read.
 
     Raises:
         UsageError: It does not.
     """
     if path is not None and path.suffix[1:] not in FORMATS:
         endings = " or ".join(f".{ending}" for ending in FORMATS)
-        raise UsageError(f"--export {path}: its name does not say the format", f"end it in {endings}")
+        raise UsageError(f"--export {path}: the file name has no known suffix", f"end it in {endings}")
 
 
 def write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
-    """Write rows to a file in the format of its name."""
+    """Write rows to a file, in the format of its suffix."""
     path.write_bytes(FORMATS[path.suffix[1:]][1](rows, columns))
     messages().print(Text(f"Written to {path}."))

@@ -1,4 +1,4 @@
-"""`ibidem tune`: choose the figures of the decision on labelled documents."""
+"""`ibidem tune`: choose the thresholds of the decision from labelled documents."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -35,12 +35,13 @@ from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
-Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs that the labels do not cover; left out.")]
+Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")]
 Learn = Annotated[
-    bool, typer.Option("--learn", help="Learn a weighted sum of many figures too; it replaces thresholds it beats.")
+    bool,
+    typer.Option("--learn", help="Also learn a weighted sum of many figures; it is chosen if it beats thresholds."),
 ]
 Whole = Annotated[
-    int, typer.Option("--of", metavar="N", min=0, help="Documents of the whole collection, where these are a sample.")
+    int, typer.Option("--of", metavar="N", min=0, help="Number of documents in the collection, if these are a sample.")
 ]
 Ask = Annotated[
     int | None,
@@ -55,7 +56,7 @@ Ask = Annotated[
 OnPage = Annotated[bool, typer.Option("--page", help="Ask on a page in the browser; needs the extra gateway.")]
 Save = Annotated[
     str,
-    typer.Option("--save", metavar="NAME", help="Keep the figures with the index as a preset, where they are better."),
+    typer.Option("--save", metavar="NAME", help="Store the figures with the index as a preset, if they are better."),
 ]
 
 
@@ -100,7 +101,7 @@ def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
     """Print the chosen figures.
 
     Args:
-        tuning: What was chosen.
+        tuning: The choice.
         save: Name of the preset that it was kept as, where it is better than the default; empty: it is not kept.
         as_json: Whether to print JSON.
     """
@@ -139,7 +140,7 @@ def report(tuning: Tuning) -> Iterator[Text]:
 
 def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     """Yield the expected quality on held-out labels, and how to apply the choice."""
-    yield Text("On labels that had no part in the choice:")
+    yield Text("On held-out labels:")
     yield Text(f"  default figures  {describe(tuning.default)}")
     yield Text(f"  thresholds       {describe(tuning.expected)}  ({tuning.chosen})")
     if tuning.learned is not None:

@@ -43,10 +43,10 @@ def run(
             if pool.is_ready:
                 try:
                     settle(engine, SETTLES, memory=settings.settle_bytes, queue=queue)
-                except Unavailable:  # the workers tell it, and wait for it
+                except Unavailable:  # the workers report it, and wait
                     pass
                 except UsageError as error:
-                    if str(error) != refusal:  # documents are taken in all the same
+                    if str(error) != refusal:  # documents are ingested nevertheless
                         messages().print(Text(f"groups are not settled: {error}"))
                     refusal = str(error)
             time.sleep(LOOK_EVERY)

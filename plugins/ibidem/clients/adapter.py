@@ -33,7 +33,7 @@ class CapturedRequest:
 
     @property
     def index(self) -> str:
-        """The names that are searched; empty for all."""
+        """The names of the indexes to search; empty for all."""
         return unquote(self.path.strip("/").rpartition("/")[0])
 
 
@@ -111,7 +111,7 @@ class ClientAdapter(ABC):
         return self.to_response(read_filter(self.params()).apply(answer))
 
     def read_json(self, text: Any) -> Any:
-        """Return a body, or one line of it, as plain JSON; the client may have it as text or as objects."""
+        """Return a body, or one line of it, as parsed JSON; the client may pass text or objects."""
         text = text if isinstance(text, str | bytes) or text is None else self.dump(text)
         return orjson.loads(text) if text else {}
 
@@ -124,7 +124,7 @@ def format_parameter(value: object) -> str:
 
 
 def request_json(request: ApiRequest) -> bytes | None:
-    """Return the body of a request, as plain JSON: clients send bytes unchanged."""
+    """Return the body of a request as parsed JSON; clients send bytes unchanged."""
     if request.lines is not None:
         return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in request.lines)
     return None if request.body is None else orjson.dumps(request.body)

@@ -115,7 +115,7 @@ class ElasticsearchClient(WrappedClient):
 
     Args:
         client: The client; requests of the wrapped one are sent in a version of the API that its server takes.
-        metadata: What is known of indexes; nothing yet when None.
+        metadata: Cached index metadata; None: an empty cache.
     """
 
     adapter: ClassVar[type[ClientAdapter]] = ElasticsearchAdapter
@@ -124,7 +124,7 @@ class ElasticsearchClient(WrappedClient):
         super().__init__(speak_server_version(client, version_of(client)), metadata)
 
     def options(self, **arguments: Any) -> Any:
-        """Return the same client with other options; it shares cached index metadata unless the user differs."""
+        """Return the same client with other options; cached index metadata is shared for the same user."""
         client = self.ibidem_client
         metadata = None if any(name in arguments for name in OTHERS) else metadata_cache(self)
         return type(self)(speak_server_version(client.options(**arguments), version_of(client)), metadata)
@@ -149,7 +149,7 @@ def version_of(client: Any) -> ApiVersion:
 
 
 def speak_server_version(client: Any, version: ApiVersion) -> Any:
-    """Return a copy of a client whose methods send requests in a version that its server accepts.
+    """Return a copy of a client whose methods send requests in an API version that its server accepts.
 
     Args:
         client: The client; its connections are shared.
@@ -157,13 +157,13 @@ def speak_server_version(client: Any, version: ApiVersion) -> Any:
     """
     copied = copy_in_version(client, version)
     for name, part in vars(client).items():
-        if getattr(part, "_client", None) is client:  # `indices` and the like send through the client that they know
+        if getattr(part, "_client", None) is client:  # `indices` and similar parts keep a reference to their client
             setattr(copied, name, type(part)(copied))
     return copied
 
 
 def copy_in_version(client: Any, version: ApiVersion) -> Any:
-    """Return a copy of a client that sends its own requests in a version that its server accepts."""
+    """Return a copy of a client that sends its own requests in an API version that its server accepts."""
     copied = copy.copy(client)
     in_version = in_server_version_async if isinstance(client, AsyncElasticsearch) else in_server_version
     vars(copied)[VERSION] = version

@@ -37,7 +37,7 @@ class FastJson:
 
 
 def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) -> Any:
-    """Return a view of a transport that parses JSON with orjson; the transport itself if its owner replaced the parser.
+    """Return a view of a transport that parses JSON with orjson, or the transport itself if its parser was replaced.
 
     Args:
         transport: A client's transport.
@@ -54,6 +54,6 @@ def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) ->
 
 @lru_cache(maxsize=64)
 def _view(kind: type, decoders: str) -> type:
-    """Create the class of a transport view: all attributes are the transport's, except for the decoders."""
+    """Create the class of a transport view, which has all attributes of the transport except the decoders."""
     view = property(lambda self: FastJson(vars(self)[decoders]))
     return type(kind.__name__, (kind,), {decoders: view, "__module__": __name__})

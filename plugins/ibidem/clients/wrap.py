@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Answer_co = TypeVar("Answer_co", covariant=True)
 
     class SearchMethod(Protocol[Answer_co]):
-        """A client's `search` or `msearch`, with the arguments that the client does not have by itself."""
+        """A client's `search` or `msearch`, with the additional dedupe arguments."""
 
         def __call__(  # noqa: PLR0913 - the parameters of dedupe, by name
             self,

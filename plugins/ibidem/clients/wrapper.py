@@ -1,4 +1,4 @@
-"""Wrapped client: accepts `dedupe` in searches, and delegates everything else to the client it holds."""
+"""Wrapped client: accepts `dedupe` in searches, and delegates everything else to the original client."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -31,7 +31,7 @@ class WrappedClient:
 
     Args:
         client: The client.
-        metadata: What is known of indexes; nothing yet when None.
+        metadata: Cached index metadata; None: an empty cache.
     """
 
     adapter: ClassVar[type[ClientAdapter]]
@@ -79,12 +79,12 @@ class WrappedClient:
         return grouped_search(search, self._metadata_for(adapter))
 
     def _msearch_call(self, arguments: Mapping[str, Any]) -> tuple[GroupedCall | None, Mapping[str, Any]]:
-        """Return the call of several searches if one is grouped, else None, and the arguments to pass on."""
+        """Return the call for several searches if one of them is grouped, else None, and the arguments to pass on."""
         options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
         plain = without_dedupe(arguments)
         for name in SEARCHES:
             if name in plain and not isinstance(plain[name], str | bytes | list | tuple):
-                plain[name] = list(plain[name] or ())  # it may be an iterator, and is read twice
+                plain[name] = list(plain[name] or ())  # it may be an iterator, but is read twice
         if not options and not any(mentions_dedupe(plain.get(name)) for name in SEARCHES):
             return None, plain
         adapter = self._capture("msearch", plain)
@@ -194,18 +194,18 @@ def mentions_dedupe(body: Any) -> bool:
 
 
 def read_mentioned(body: Any) -> Mapping[str, Any]:
-    """Return a body that may contain dedupe parameters; else an empty one."""
+    """Return a body that may contain dedupe parameters; empty if it cannot."""
     if not mentions_dedupe(body) or isinstance(body, list | tuple):
         return {}
     try:
         read = orjson.loads(body) if isinstance(body, str | bytes) else body
     except orjson.JSONDecodeError:
-        return {}  # the client sends it as it is, and the engine says what is wrong with it
+        return {}  # the client sends it unchanged, and the engine reports the error
     return read if isinstance(read, Mapping) else {}
 
 
 def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
-    """Return heads and bodies of several searches as plain JSON.
+    """Return headers and bodies of several searches as parsed JSON.
 
     Raises:
         UsageError: A line is not JSON.
@@ -217,7 +217,7 @@ def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
 
 
 def read_line(number: int, line: bytes) -> Any:
-    """Return one line as plain JSON; an empty line is an empty object."""
+    """Return one line as parsed JSON; an empty line is an empty object."""
     try:
         return orjson.loads(line or b"{}")
     except orjson.JSONDecodeError as error:

@@ -1,4 +1,4 @@
-"""Compare two documents: every signal, their relation, and the text that they share."""
+"""Compare two documents: every signal, their relation, and their shared text."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,7 +34,7 @@ Misread = tuple[str, str]
 
 
 def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misread]:
-    """Yield the words that were misread in one of two texts, in the order of the first, each pair once.
+    """Yield the words that were misread in one of two texts, in the order of the first text, each pair once.
 
     Args:
         a: Tokens of one text.
@@ -62,7 +62,7 @@ def is_unknown(word: str, table: Table) -> bool:
 
 
 def is_similar(a: str, b: str) -> bool:
-    """Return whether two words that differ have most of their letters in common."""
+    """Return whether two different words have most of their letters in common."""
     return a != b and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE
 
 
@@ -87,7 +87,7 @@ class Comparison:
         evidence: Evidence that makes them duplicates, or None.
         signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
         words_a: The words of the first text, with their places.
-        words_b: Those of the second.
+        words_b: The words of the second text.
         passages: The text that both have with small differences, in the order of the first.
         shared: Every run of words that both have, as characters, in the order of the first.
         decision: The manual decision on the pair, which takes precedence over signals; None if there is none.
@@ -176,14 +176,14 @@ def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> b
     Args:
         decision: The decision.
         a: Id and packed value of one document.
-        b: Those of the other.
+        b: The other document.
     """
     contents = {decision.a[1]: decision.content_a, decision.b[1]: decision.content_b}
     return all(is_same_content(packed, contents.get(name, "")) for name, packed in (a, b))
 
 
 def is_same_content(packed: Packed, content: str) -> bool:
-    """Return whether a text still has a content hash; a missing hash, or one of another scheme, counts as equal."""
+    """Return whether a text still has a content hash; a missing hash, or a hash of another scheme, counts as equal."""
     scheme = f"ch{packed.scheme}:"
     return not content.startswith(scheme) or content == content_key(packed)
 
@@ -290,12 +290,12 @@ def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, 
 
 
 def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
-    """Return the share of each text's word characters that is in shared passages."""
+    """Return which share of each text's word characters is in shared passages."""
     return {"overlap": {"a": share(a, [region.a for region in shared]), "b": share(b, [region.b for region in shared])}}
 
 
 def share(text: Words, spans: list[tuple[int, int]]) -> float:
-    """Return the share of a text, from its first word to its last, that the spans cover."""
+    """Return which share of a text, from its first to its last word, the spans cover."""
     if not text.tokens:
         return 0.0
     return round(count_covered(spans) / count_covered([(text.starts[0], text.ends[-1])]), 3)

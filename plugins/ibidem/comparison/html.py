@@ -24,7 +24,7 @@ class TextSpan(NamedTuple):
     """Text of one kind.
 
     Args:
-        text: As it is in the document.
+        text: The text, as in the document.
         differs: Whether the other text has other words here, or none; only inside a passage.
         page: Number of the page that begins before it, from 1; 0 when none does.
     """
@@ -36,7 +36,7 @@ class TextSpan(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text: a passage that both have, or the text between two passages.
+    """A part of a text: a shared passage, or the text between two passages.
 
     Args:
         stretches: Its text.
@@ -50,7 +50,7 @@ class Part:
 
     @property
     def colour(self) -> int:
-        """Number of its highlight colour."""
+        """Number of the part's highlight colour."""
         return self.passage % COLOURS
 
 

@@ -76,7 +76,7 @@ class DotPlot:
 
 
 def span(number: int, dots: int, pages: int) -> tuple[int, int]:
-    """Return the first and last page that a dot along one side covers, from 1.
+    """Return the first and last page that a dot covers in one of the texts, from 1.
 
     >>> span(0, 3, 3), span(1, 2, 300)
     ((1, 1), (151, 300))
@@ -114,7 +114,7 @@ def equal_word_numbers(passage: Passage) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def visible_dots(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Iterator[Dot]:
-    """Yield the visible dots.
+    """Yield the dots that are large enough to be visible.
 
     Args:
         shares: (rows, columns) share of common words.
@@ -186,7 +186,7 @@ class PassageEntry:
 
     @property
     def colour(self) -> int:
-        """Number of its highlight colour."""
+        """Number of the passage's highlight colour."""
         return self.anchors[0] % COLOURS
 
 
@@ -294,7 +294,7 @@ def verdict(comparison: Comparison) -> str:
 
 
 def summary(comparison: Comparison) -> str:
-    """Return how much text they share."""
+    """Return how much text the two documents share."""
     words = sum(passage.words for passage in comparison.passages)
     if not words:
         return "They share no passage of eight words."

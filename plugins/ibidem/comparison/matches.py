@@ -64,7 +64,7 @@ def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
 
 
 def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
-    """Return how many words are the same from `a[i]` and `b[j]` on."""
+    """Return how many words are equal from `a[i]` and `b[j]` on."""
     limit = min(len(a) - i, len(b) - j)
     return next((n for n in range(limit) if a[i + n] != b[j + n]), limit)
 
@@ -88,7 +88,7 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
     i = reached = 0
     while i <= len(a) - size:
         places = places_by_gram.get(tuple(a[i : i + size]), ())
-        # Of places that are equally long the one nearest to where the last run ended: texts mostly go on in order.
+        # Of equally long runs, the one nearest to the end of the last run: texts are mostly in the same order.
         words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
         if words:
             matches.append(Run(i, j, words))
@@ -159,17 +159,17 @@ class Passage:
 
     @property
     def a(self) -> tuple[int, int]:
-        """Range of its words in the first text."""
+        """Range of the passage's words in the first text."""
         return self.runs[0].a, self.runs[-1].a + self.runs[-1].words
 
     @property
     def b(self) -> tuple[int, int]:
-        """Range of its words in the second text."""
+        """Range of the passage's words in the second text."""
         return self.runs[0].b, self.runs[-1].b + self.runs[-1].words
 
     @property
     def words(self) -> int:
-        """Number of words in its runs."""
+        """Number of words in the passage's runs."""
         return sum(run.words for run in self.runs)
 
 
@@ -271,7 +271,7 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
 
 
 def to_block(run: Run) -> Block:
-    """Return a run as a block."""
+    """Convert a run into a block."""
     return Block(is_equal=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
 
 

@@ -1,4 +1,4 @@
-"""Quotations in the body of a mail: whose text each is, its lines, and the words that differ from the original."""
+"""Quotations in the body of a mail: the author and the lines of each, and the words that differ from the original."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ QUOTATION: tuple[Kind, ...] = ("quoted", "heading")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Words that a quotation has in place of others.
+    """Words of an original, and the words that a quotation has instead.
 
     Args:
         start: The first character of the words, in the body of the mail that quotes.
@@ -38,13 +38,13 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of a body: its author's text, a quotation with all that is quoted in it, or a signature.
+    """A section of a body: the author's text, a quotation with its own quotations, or a signature.
 
     Args:
         kind: `new`, `quoted` or `signature`.
         start: Its first character.
         end: The character behind its last.
-        author: Who wrote what is quoted, as the line above it says; empty where nothing says so.
+        author: The author of the quotation, by the line above it; empty if unknown.
         lines: Number of quoted lines with words.
         changes: What it alters, in the order of the text.
     """
@@ -62,7 +62,7 @@ def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]
 
     Args:
         body: The body.
-        originals: Bodies of the mail that it answers, of the one that this answers, and so on.
+        originals: Bodies of the answered mail, of the mail that this one answers, and so on.
 
     >>> for each in body_sections("Yes.\n\nOn 3 May 2004, Ann wrote:\n> Is it due?\n"):
     ...     print(each.kind, each.author, each.lines)
@@ -81,26 +81,26 @@ def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]
 
 
 def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> Iterator[Change]:
-    """Yield the words that quotations have differently from their originals, in the order of the text.
+    """Yield the words that differ between quotations and their originals, in text order.
 
     Args:
         body: The body.
         parts: Its parts.
         originals: As for `body_sections`.
     """
-    found: list[Change] = []
+    changes: list[Change] = []
     for depth, original in enumerate(originals, 1):
         if max(len(body), len(original)) > MAX_COMPARED:
             continue
         own, quoted = _words(original, part(original), 0), _words(body, parts, depth)
         for change in altered_words(_hashes(own), _hashes(quoted)):
             first, last = quoted.starts[change.quoted[0]], quoted.ends[change.quoted[1] - 1]
-            found.append(Change(first, last, _text(original, own, *change.words)))
-    yield from sorted(found, key=lambda each: each.start)
+            changes.append(Change(first, last, _text(original, own, *change.words)))
+    yield from sorted(changes, key=lambda each: each.start)
 
 
 def _words(body: str, parts: Sequence[Part], depth: int) -> Words:
-    """Return the words of a depth, with their places in the body; depth 0 is what its author wrote."""
+    """Return the words of a depth, with their places in the body; depth 0 is the author's own text."""
     found = Words([], [], [])
     for each in parts:
         if each.depth == depth and each.kind in ("new", "quoted"):
@@ -116,7 +116,7 @@ def _hashes(words: Words) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
 
 
 def _text(body: str, words: Words, first: int, end: int) -> str:
-    """Return the text of words, with one space between lines."""
+    """Return the text of a range of words, with lines joined by one space."""
     return " ".join(body[words.starts[first] : words.ends[end - 1]].split()) if first < end else ""
 
 
@@ -126,7 +126,7 @@ def _lines(body: str, parts: Sequence[Part]) -> int:
 
 
 def _author(body: str, parts: Sequence[Part]) -> str:
-    """Return who wrote a quotation: the sender in a copied head, or the line of attribution."""
+    """Return the author of a quotation: the sender in a copied header, or the attribution line."""
     if parts[0].kind != "heading":
         return ""
     lines = [line.strip(" >*") for line in body[parts[0].start : parts[0].end].splitlines()]

@@ -1,4 +1,4 @@
-"""Redline of two texts: what was removed, added and moved, in rows of two columns that run side by side.
+"""Redline of two texts: removed, added and moved text, in rows of two parallel columns.
 
 A passage that both texts have is one row, or one for each of its paragraphs; what is between two passages is a row of
 its own. Passages in the same order in both texts stay where they are, as many words of them as possible; the others
@@ -53,7 +53,7 @@ class Row:
 
     @property
     def differs(self) -> bool:
-        """Whether a part of it was removed, added or moved."""
+        """Whether a part of the row was removed, added or moved."""
         return any(run.kind in ("changed", "moved") for run in (*self.a, *self.b))
 
 
@@ -82,7 +82,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     known = numbers(a)
     lengths: dict[int, int] = {}
     for part in b:
-        lengths.setdefault(part.target, length(part))  # of one that occurs twice the first stays, as in `split_at`
+        lengths.setdefault(part.target, length(part))  # of a repeated passage the first one counts, as in `split_at`
     in_place = frozenset(stay([each for each in lengths.items() if each[0] in known]))
     rows: list[Row] = []
     differences = 0
@@ -104,7 +104,7 @@ def length(part: Part) -> int:
 
 
 def stay(passages: Sequence[tuple[int, int]]) -> list[int]:
-    """Return the numbers that ascend and weigh the most together: a heaviest increasing subsequence.
+    """Return the ascending numbers with the greatest total weight: a heaviest increasing subsequence.
 
     Args:
         passages: Number and weight of each.
@@ -151,7 +151,7 @@ def arrange(a: Sequence[Part], b: Sequence[Part], in_place: frozenset[int]) -> I
 def split_at(
     parts: Sequence[tuple[int, Part]], in_place: frozenset[int]
 ) -> Iterator[tuple[int, Sequence[Part], Part | None]]:
-    """Yield each passage that stays with the part numbers before it, and last the rest, under 0.
+    """Yield each fixed passage with the numbers of the parts before it, and finally the remaining parts, under 0.
 
     Args:
         parts: Parts of a text, each with its number in the first text.
@@ -170,7 +170,7 @@ def split_at(
 
 
 def lone_runs(parts: Sequence[Part]) -> Iterator[Run]:
-    """Yield the runs of the parts that the other text has in another place, or not at all."""
+    """Yield the runs of parts that are elsewhere in the other text, or missing there."""
     for part in parts:
         for span in part.stretches:
             if span.page:
@@ -181,12 +181,12 @@ def lone_runs(parts: Sequence[Part]) -> Iterator[Run]:
 
 
 def has_words(text: str) -> bool:
-    """Return whether a text has a letter or digit, so that its absence would matter."""
+    """Return whether a text has a letter or digit, so that removing it would matter."""
     return any(map(str.isalnum, text))
 
 
 def paragraphs(a: Part, b: Part) -> Iterator[Row]:
-    """Yield the rows of a passage: one per paragraph if both texts have the same number, else one."""
+    """Yield the rows of a passage: one per paragraph if both texts have the same number of paragraphs, else one."""
     left, right = (list(cut_paragraphs(part.stretches)) for part in (a, b))
     if len(left) != len(right):
         left, right = ([[run for each in side for run in each]] for side in (left, right))
@@ -194,11 +194,11 @@ def paragraphs(a: Part, b: Part) -> Iterator[Row]:
         yield Row(own, other, passages=(0, 0) if position else (a.passage, b.passage))
 
 
-def cut_paragraphs(stretches: Sequence[TextSpan]) -> Iterator[list[Run]]:
+def cut_paragraphs(spans: Sequence[TextSpan]) -> Iterator[list[Run]]:
     """Yield the runs of each paragraph, with its line breaks at the end."""
     lines = (
         Run(line, "changed" if span.differs and has_words(line) else "same") if line else Run(str(span.page), "page")
-        for span in stretches
+        for span in spans
         for line in [*([""] if span.page else []), *span.text.splitlines(keepends=True)]
     )
     number = 0

@@ -40,17 +40,17 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """The document's id."""
+        """Id of the document."""
         return str(self.hit["_id"])
 
     @property
     def index(self) -> str:
-        """Its index."""
+        """Index of the document."""
         return str(self.hit.get("_index", ""))
 
     @property
     def mark(self) -> Mapping[str, Any]:
-        """Its position in the group: `_dedupe` of the response."""
+        """Position of the document in its group: `_dedupe` of the response."""
         mark: Mapping[str, Any] = self.hit.get("_dedupe", {})
         return mark
 
@@ -60,50 +60,50 @@ class Entry:
 
     @property
     def title(self) -> str:
-        """Its title with the query's words marked, or its id if it has no title."""
+        """Title with the query's words marked; the id if there is no title."""
         titles = self.hit.get("highlight", {}).get("title") or [self.field("title")]
         return str(titles[0] or self.id)
 
     @property
     def facts(self) -> list[str]:
-        """Its date and source, and its place among the mails or versions, if known."""
+        """Date and source, and the place among the mails or versions, if known."""
         return [value for value in (self.field("date"), self.field("source"), self.standing) if value]
 
     @property
     def standing(self) -> str:
-        """Its place among the mails of a thread or the versions of a work: inclusive, or which version; else empty."""
+        """Place among the mails of a thread or the versions of a work: inclusive, or which version; else empty."""
         if "edition" in self.mark:
             return f"version {self.mark['edition']}" + (", current" if self.mark["current"] else "")
         return "inclusive" if self.mark.get("inclusive") else ""
 
     @property
     def depth(self) -> int:
-        """How deep it is indented; 0 for a lead."""
+        """Depth of indentation; 0 for a lead."""
         return int(self.mark.get("indent", 0))
 
     @property
     def passage(self) -> str:
-        """The best passage with the query's words marked, or the beginning of its text."""
+        """The best passage with the query's words marked, or the beginning of the text."""
         return str((self.hit.get("highlight", {}).get("text") or [self.field("text")[:PASSAGE]])[0])
 
     @property
     def level(self) -> str:
-        """The level at which it is a duplicate; `joined` if only a manual decision or another member joined it."""
+        """Level of the duplicate; `joined` if only a manual decision or another member joined it."""
         return str(self.mark["level"] or "joined")
 
     @property
     def evidence(self) -> str:
-        """The reason why it is a duplicate, without the name of its lead; empty for a lead."""
+        """Reason why the document is a duplicate, without the name of its lead; empty for a lead."""
         return duplicate_reason(self.mark).lstrip(":; ")
 
     @property
     def evidence_with_lead(self) -> str:
-        """The reason why it is a duplicate, naming the lead, as text that follows the level."""
+        """Reason why the document is a duplicate, with the name of the lead, as text to follow the level."""
         return duplicate_reason(self.mark, hit_title(self.lead))
 
     @property
     def difference(self) -> Sequence[Piece]:
-        """The words that differ from the lead's; empty if the two share a part only."""
+        """Words that differ from the lead; empty if the two only share a part."""
         if self.mark["level"] in ("partial", "thread"):
             return ()
         return word_diff(Entry(self.lead, self.lead).field("text"), self.field("text"))
@@ -116,7 +116,7 @@ class Group:
     Args:
         number: Its place in the list.
         lead: The document that leads.
-        duplicates: Those that are listed below it.
+        duplicates: The duplicates listed below it.
     """
 
     number: int
@@ -125,18 +125,18 @@ class Group:
 
     @property
     def hidden(self) -> int:
-        """How many members of the group are not listed."""
+        """Number of members of the group that are not listed."""
         return int(self.lead.mark.get("size", 1)) - 1 - len(self.duplicates)
 
     @property
     def noun(self) -> str:
-        """What its other members are called."""
+        """Word for the other members of the group."""
         mark = self.lead.mark
         return "mail" if "families" in mark else "version" if "edition" in mark else "duplicate"
 
     @property
     def further(self) -> str:
-        """Number of copies that were counted and not read, in words; empty if none."""
+        """Number of copies that were counted but not read, in words; empty if none."""
         return uncounted_copies(self.lead.hit)
 
 
@@ -154,7 +154,7 @@ def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = F
 
 
 def inner_duplicates(lead: ResponseHit) -> Sequence[ResponseHit]:
-    """Return the duplicates that a collapsed lead carries."""
+    """Return the duplicates inside a collapsed lead."""
     hits: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
     return hits
 
@@ -195,7 +195,7 @@ def row(entry: Entry) -> Row:
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:
-    """Write rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell.
+    """Format rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell.
 
     Args:
         rows: The rows.
@@ -209,12 +209,12 @@ def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:
 
 
 def cell(value: object) -> str:
-    """Write a value for a cell."""
+    """Format a value for a cell."""
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def as_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:  # noqa: ARG001 - as `as_csv`
-    """Write rows as JSON Lines."""
+    """Format rows as JSON Lines."""
     return b"".join(orjson.dumps(each) + b"\n" for each in rows)
 
 

@@ -1,4 +1,4 @@
-"""Word diff of a lead and its duplicate: fits on one line, with bounded cost.
+"""Word diff of a lead and its duplicate, on one line and at limited cost.
 
 What both texts begin and end with is set aside first, character by character; of what is left at most `EXAMINED` words
 a side are aligned (`difflib`, longest common runs first), and no more are cut than that, so the cost does not grow with
@@ -34,7 +34,7 @@ class Piece:
 
     Args:
         kind: In both texts (`same`), only in one of them, or a run of common words that is left out (`gap`).
-        words: The words as they are in the text; none for a gap.
+        words: The words as in the text; empty for a gap.
     """
 
     kind: Kind
@@ -43,11 +43,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """The beginning of a text, prepared for alignment: the compared words, and the words to show.
+    """The beginning of a text, prepared for alignment: the words to compare, and the words to show.
 
     Args:
         keys: The tokens of each chunk, so that case and punctuation are no difference.
-        words: Each chunk as it is in the text.
+        words: Each chunk, as in the text.
     """
 
     keys: list[tuple[str, ...]]
@@ -55,7 +55,7 @@ class DiffSide:
 
     @classmethod
     def cut(cls, text: str, limit: int | None = None) -> "DiffSide":
-        """Cut a text.
+        """Take the first words of a text.
 
         Args:
             text: The text.
@@ -74,7 +74,7 @@ def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
     Args:
         a: The one text.
         b: The other.
-        around: Characters that are kept of what is alike, at both ends.
+        around: Number of equal characters to keep at both ends.
 
     >>> [part[-24:] for part in set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.")]
     ['. The same. Rent is due.', 'e same. Rent is not due.']
@@ -107,7 +107,7 @@ def word_border(text: str, reached: int) -> int:
 
 
 def common_start(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """Return how many words both begin with.
+    """Return how many words two texts have in common at their beginning.
 
     >>> common_start("abcx", "abd")
     2
@@ -116,7 +116,7 @@ def common_start(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
 
 
 def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
-    """Return how many words both end with, beyond the first `start`."""
+    """Return how many words two texts have in common at their end, not counting the first `start`."""
     limit = min(len(a), len(b)) - start
     return next((i for i in range(limit) if a[-1 - i] != b[-1 - i]), limit)
 
@@ -151,7 +151,7 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
 
 
 def is_open(differing: Sequence[Place]) -> bool:
-    """Return whether the first words of two texts do not show where they differ, or where the first difference ends."""
+    """Return whether the first words of two texts are too few to show the whole first difference."""
     return not differing or max(differing[0][1] - differing[0][0], differing[0][3] - differing[0][2]) > FIRST // 2
 
 

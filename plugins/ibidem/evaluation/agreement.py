@@ -46,11 +46,11 @@ class PairFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCount:
-    """The pairs that a kind of evidence joins and no stronger one does.
+    """The pairs that a kind of evidence joins, and no stronger kind.
 
     Args:
         found: Pairs.
-        right: Those of them that are duplicates.
+        right: How many of the pairs are duplicates.
     """
 
     found: int
@@ -76,7 +76,7 @@ class SetFigures:
     """Agreement of duplicate sets with labels, as in Conrad's Table 8; a set has two or more documents.
 
     Args:
-        agree: Labelled sets that were found as they are, with the same documents.
+        agree: Labelled sets that were found with exactly the same documents.
         missed: Labelled sets that were not.
         over: Sets found that no label knows.
     """
@@ -87,7 +87,7 @@ class SetFigures:
 
     @classmethod
     def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
-        """Compare two partitions of the same documents, each given as the part number of each document."""
+        """Compare two partitions of the same documents, each as a list of set numbers."""
         true_sets, own_sets = sets(true), sets(sizes)
         return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
 

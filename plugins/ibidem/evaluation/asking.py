@@ -51,7 +51,7 @@ class Expectation:
     spread: float
 
     def __str__(self) -> str:
-        """Write both.
+        """Format F1 and its spread.
 
         >>> str(Expectation(0.91, 0.0123))
         '0.910 ± 0.012'
@@ -126,7 +126,7 @@ class Inquiry:
         return int(left[np.argmin(doubt)])
 
     def _similarity(self) -> Figures:
-        """Return the higher similarity, by words or by characters."""
+        """Return the similarity by words or by characters, whichever is higher."""
         names = list(FIGURES)
         similarity: Figures = self.figures[:, [names.index("runs"), names.index("characters")]].max(axis=1)
         return similarity
@@ -163,7 +163,7 @@ class Inquiry:
         return changed <= CHANGE * max(1, int(self._joined[-1].sum()))
 
     def expect(self) -> Expectation:
-        """Estimate F1 from the probabilities that rules of resampled answers assign to every candidate."""
+        """Estimate F1 from the probabilities that rules learned from resampled answers assign to every candidate."""
         joined = self._joined[-1]
         numbers = np.array(list(self.answers), np.int64)
         rng = np.random.default_rng(1)

@@ -51,7 +51,7 @@ class Mistake:
     signals: Signals
 
     def as_json(self) -> dict[str, object]:
-        """Return its part of the output of `ibidem evaluate --json`."""
+        """Return the error as shown by `ibidem evaluate --json`."""
         return {"a": self.a, "b": self.b, "kind": self.kind, "why": self.why, "signals": self.signals}
 
 
@@ -97,7 +97,7 @@ class SignedDocuments:
         return sorted(entries)
 
     def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
-        """Describe a pair that was judged wrongly."""
+        """Describe a pair on which the decision was wrong."""
         rows = [self.ids.index(name) for name in pair]
         a, b = (self.columns.unpack_row(row) for row in rows)
         if a is None or b is None:
@@ -109,7 +109,7 @@ class SignedDocuments:
 
 
 def insufficient_share(signals: Signals) -> str:
-    """Return the similarity of a pair that was not sufficient.
+    """Return the similarity of a pair, which was not sufficient.
 
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
     'only about 31 % of the text shared, one is 50 % shorter'

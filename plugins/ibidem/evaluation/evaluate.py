@@ -149,7 +149,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     filters: Sequence[Filter] = (),
     worst: int = MAX_LISTED,
 ) -> Evaluation:
-    """Sign documents in memory and compare the duplicates that are found with labels.
+    """Sign documents in memory, and compare the duplicates found with labels.
 
     Args:
         items: Documents and refusals, as readers give them.
@@ -242,7 +242,7 @@ def sign_collection(
     progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
 ) -> Collection:
-    """Sign documents in memory; only packed values and long signatures are kept.
+    """Sign documents in memory, keeping only packed values and long signatures.
 
     Args:
         items: Documents and refusals, as readers give them.
@@ -286,12 +286,12 @@ def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal])
 def filter_documents(
     documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]
 ) -> Iterator[Document]:
-    """Yield the documents that pass all filters, and record the ids of the others.
+    """Yield the documents that pass all filters, and record the ids of the other documents.
 
     Args:
         documents: Documents.
         filters: On `id`, `source`, `language` or `meta.<name>`.
-        left_out: Takes the ids of those that do not pass.
+        left_out: Receives the ids of the other documents.
     """
     for document in documents:
         if all(matches_filter(document, each) for each in filters):
@@ -301,7 +301,7 @@ def filter_documents(
 
 
 def matches_filter(document: Document, condition: Filter) -> bool:
-    """Return whether a document has a filter's value; for a list in `meta`, one entry is enough.
+    """Return whether a document has a filter's value; for a list in `meta`, one matching entry is enough.
 
     >>> matches_filter(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
     True

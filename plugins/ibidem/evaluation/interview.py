@@ -1,4 +1,4 @@
-"""An interview: pairs of documents that a person is asked to judge, on a terminal or a page."""
+"""An interview: a person judges pairs of documents, on a terminal or a page."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -37,5 +37,5 @@ class Interview(Protocol):
 
         Args:
             number: The pair's number.
-            key: What was answered; `q` ends the interview.
+            key: The key of the answer; `q` ends the interview.
         """

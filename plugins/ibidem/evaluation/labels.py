@@ -1,4 +1,4 @@
-"""Labels: which pairs of documents are duplicates in truth.
+"""Labels: which pairs of documents are truly duplicates.
 
 Two kinds of table with a header, tabs or commas between its columns: `id, cluster`, where all documents of a cluster
 are duplicates of each other; and `a, b, …`, where a listed pair is one when its other columns fulfil a condition.
@@ -46,7 +46,7 @@ class Condition:
     """A condition on the columns of a pair: every term has to hold.
 
     Args:
-        typed: As it was written.
+        typed: The condition, as typed.
         terms: Column, operator and number.
     """
 
@@ -64,7 +64,7 @@ class Condition:
 
 
 def parse_condition(typed: str) -> Condition:
-    """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty one is always true.
+    """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty condition is always true.
 
     Raises:
         UsageError: It is not valid.
@@ -215,7 +215,7 @@ def cluster_pairs(clustered: Mapping[tuple[str], str]) -> set[Pair]:
 
 
 def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
-    """Refuse a file that names documents which are not there.
+    """Refuse a file that names documents that do not exist.
 
     Args:
         path: The file.

@@ -1,4 +1,4 @@
-"""Learning: fit the rule of a policy to labelled pairs, and count its results on held-out sets.
+"""Learning: fit a rule to labelled pairs, and measure it on held-out sets.
 
 Candidates are the pairs that share enough for a learned rule to weigh them; a true pair that is none of them is missed.
 Some random pairs are added as others that are no duplicates.
@@ -78,7 +78,7 @@ def find_candidates(columns: PackedColumns) -> tuple[Rows, Rows]:
 
 
 def draw_pairs(columns: PackedColumns) -> tuple[Rows, Rows]:
-    """Draw random pairs of texts with words, always the same."""
+    """Draw random pairs of texts with words; the seed is fixed."""
     rows = np.flatnonzero(columns.length > 0)
     a, b = np.random.default_rng(1).choice(rows, (2, RANDOM_PAIRS))
     distinct = a != b
@@ -86,7 +86,7 @@ def draw_pairs(columns: PackedColumns) -> tuple[Rows, Rows]:
 
 
 def cross_learn(examples: Examples, truth: Truth) -> Counts:
-    """Count the results in each fold of the rule learned on all others."""
+    """Count the results in each fold of the rule learned on all other folds."""
     total = np.zeros(3)
     for fold in range(FOLDS):
         taught = (truth.fold[examples.a] != fold) & (truth.fold[examples.b] != fold)

@@ -1,4 +1,4 @@
-"""Logistic regression with a ridge, by Newton's method: some thirty weights on a few thousand pairs.
+"""Logistic regression with a ridge penalty, by Newton's method, for about thirty weights and a few thousand pairs.
 
 The core has numpy and no scipy or scikit-learn, which would weigh more than all of it; this is twenty lines. Each step
 is halved until the penalised likelihood rises, so that it converges where labels are separable (Hastie, Tibshirani and

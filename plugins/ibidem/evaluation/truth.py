@@ -1,4 +1,4 @@
-"""Labelled pairs of a collection in folds, and the pairs that figures find among them."""
+"""Labelled pairs of a collection in folds, and which of them a policy finds."""
 
 import zlib
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ class Truth:
         part: (n,) the number of each document's duplicate set.
         fold: (n,) the fold of each document: that of its duplicate set.
         true: Pairs of rows that are duplicates, as `smaller * size + larger`.
-        unjudged: Pairs that nothing is known of.
+        unjudged: Pairs without a label.
         sampled: How many documents of the whole collection each of these stands for. Sets are drawn whole, so a wrong
             pair of two sets stands for as many pairs: half of the sets have half of the duplicates, and a quarter of
             the pairs of different sets.
@@ -48,7 +48,7 @@ class Truth:
         unjudged: set[Pair],
         collection_size: int = 0,
     ) -> "Truth":
-        """Split the sets into folds by a hash of their first id, independent of the order of the files."""
+        """Split the sets into folds by a hash of their first id, so that the order of the files does not matter."""
         row = {name: at for at, name in enumerate(collection.ids)}
         first: dict[int, str] = {}
         for name, position in zip(collection.ids, part, strict=True):
@@ -92,7 +92,7 @@ class Truth:
 
 
 def f1(counts: Counts) -> float:
-    """Return the harmonic mean of precision and recall, from the counts of right, found and true pairs."""
+    """Return the harmonic mean of precision and recall, from the counts of correct, found and true pairs."""
     hits, reported, true = counts.tolist()
     return 2 * hits / (reported + true) if hits else 0.0
 

@@ -1,4 +1,4 @@
-"""Tuning: choose the figures of the decision on a user's own labelled pairs, with cross-validation.
+"""Tuning: choose the thresholds of the decision from a user's labelled pairs, with cross-validation.
 
 Tried are the default figures and those of each built-in preset, each at several similarities (signatures.md,
 "Similarity"), with all of their evidence and without some of it; and, where it is asked for, a rule that is learned
@@ -73,7 +73,7 @@ class Figures:
         )
 
     def __str__(self) -> str:
-        """The recommendation: the simplest figures that no others beat by `GAIN`.
+        """Format the figures as options of the command line.
 
         >>> str(Figures("law", 40))
         '--preset law --similarity 40'
@@ -103,7 +103,7 @@ Choice = Literal["default", "thresholds", "learned"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The figures recommended by labels.
+    """The figures that the labels recommend.
 
     Args:
         documents: How many there are.
@@ -114,7 +114,7 @@ class Tuning:
         default: What the default figures reach.
         expected: What the choice reaches on labels that had no part in it.
         labelled: How many documents have labels; found pairs of the others count as wrong.
-        learned: A learned rule, where one was asked for.
+        learned: A learned rule, if requested.
     """
 
     documents: int
@@ -202,7 +202,7 @@ def choose_figures(
     Args:
         collection: Signed documents.
         true: Pairs that are duplicates.
-        unjudged: Pairs that nothing is known of.
+        unjudged: Pairs without a label.
         learn: Whether to learn a rule as well.
         collection_size: How many documents the whole collection has.
     """
@@ -259,7 +259,7 @@ def found(truth: Truth, preset: str) -> Iterator[tuple[Figures, Rows, Rows]]:
 
 
 def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
-    """Count the results in each fold of the figures that are best on all others."""
+    """Count, for each fold, the results of the figures that are best on all other folds."""
     total = np.zeros(3)
     for fold in range(FOLDS):
         totals = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
@@ -268,7 +268,7 @@ def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
 
 
 def best(counts: Mapping[Figures, Counts]) -> Figures:
-    """Return the figures with the highest F1; ties go to those nearest to the default."""
+    """Return the figures with the highest F1; of equal ones, those nearest to the defaults."""
     return min(
         counts,
         key=lambda each: (

@@ -35,7 +35,7 @@ root_router = APIRouter(tags=["search"])
 @root_router.get("/")
 @root_router.head("/", include_in_schema=False)
 async def root(request: Request, context: WithContext, engine: CallersEngine) -> Response:
-    """Show the page to a browser; to a client tell what the engine says of itself, over SQLite what the gateway is."""
+    """Show the page to a browser; a client gets the engine's response, or the gateway's over SQLite."""
     if accepts_html(request):
         return await run_in_threadpool(home, engine, context, read_query(request.query_params))
     if context.upstream is None:
@@ -71,7 +71,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
     Args:
         settings: The settings in force.
-        hosts: Further names by which the gateway may be called.
+        hosts: Further host names of the gateway.
     """
     context = GatewayContext(settings, Engines(settings), make_upstream(settings), Metrics())
 
@@ -95,7 +95,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
 
 def add_routes(app: FastAPI, context: GatewayContext) -> None:
-    """Add all routes; those of the engine last, if the settings allow them."""
+    """Add all routes; routes of the engine come last, and only if the settings allow them."""
     for router in ROUTERS:
         app.include_router(router)
     if context.settings.gateway_paths == "all":

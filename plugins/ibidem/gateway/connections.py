@@ -39,7 +39,7 @@ class Connections:
             connection: The connection.
 
         Returns:
-            False where all others are being answered.
+            False if all others are being answered.
         """
         neighbours = self._connections.setdefault(connection.network, {})
         for connections, limit in ((neighbours, self.settings.gateway_connections), (self._all, self._limit)):
@@ -78,7 +78,7 @@ class Connection(HttpToolsProtocol):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether a request, or the rest of one, has not arrived yet."""
+        """Whether a request has not arrived completely."""
         return self.cycle is None or self.cycle.response_complete or self.cycle.more_body
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
@@ -108,7 +108,7 @@ class Connection(HttpToolsProtocol):
             self._wait()
 
     def drop(self) -> None:
-        """Close the connection, to allow another."""
+        """Close the connection to make room for another."""
         self._registry.remove(self)
         self._end(LATE)
 
@@ -131,7 +131,7 @@ class Connection(HttpToolsProtocol):
 
 
 def caller_network(address: str) -> str:
-    """Return what identifies a caller: an IPv4 address, or the IPv6 network that is assigned to one caller.
+    """Return the network that identifies a caller: an IPv4 address, or the IPv6 network assigned to one caller.
 
     >>> caller_network("2001:db8::1") == caller_network("2001:db8::ffff:1"), caller_network("10.0.0.1")
     (True, '10.0.0.1')

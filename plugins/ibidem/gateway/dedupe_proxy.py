@@ -91,7 +91,7 @@ class DedupeProxy:
         """Search, and respond in the engine's own format with duplicates grouped.
 
         Args:
-            request: What is searched, and how it is grouped.
+            request: The search and its grouping.
             metadata: Cache of the metadata of indexes.
 
         Raises:
@@ -124,7 +124,7 @@ class DedupeProxy:
         return self._read(await self._request("POST", path, params, LINES, lines))
 
     async def _run(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
-        """Send every request of a flow, and time its stages.
+        """Send every request of a flow, and measure the time of its stages.
 
         Args:
             flow: Requests to be sent.

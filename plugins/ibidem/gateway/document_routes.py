@@ -88,7 +88,7 @@ def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
 
 @document_router.get("/doctor")
 def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Response:
-    """Return every setting and check, as `ibidem doctor --json` does, to callers that the engine admits."""
+    """Return every setting and check, as `ibidem doctor --json` does, if the engine accepts the caller."""
     settings = context.settings
 
     def open_index() -> Engine:
@@ -118,7 +118,7 @@ def answer(value: Mapping[str, Any], status: int = 200) -> Response:
     """Serialize a value as JSON.
 
     Args:
-        value: What is answered.
+        value: The value of the response.
         status: HTTP status.
     """
     return Response(orjson.dumps(value), status, media_type=JSON)
@@ -170,18 +170,20 @@ class Word(StrictQuery):
     b: Id
     verdict: str = Field(description=f"{' or '.join(VERDICTS)}.")
     reason: str = Field(default="", max_length=MAX_WORDS)
-    author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
+    author: str = Field(
+        default="", max_length=200, description="Author; for a caller with credentials, the user's name."
+    )
 
 
 @override_router.get("")
 def overrides(engine: CallersEngine, _: NoParameters) -> Response:
-    """List what readers said of pairs of documents that the caller may read."""
+    """List the manual decisions on pairs of documents that the caller may read."""
     return answer({"overrides": [word.as_record() for word in readable_overrides(engine, load_overrides(engine))]})
 
 
 @override_router.post("", dependencies=Allowed, status_code=201)
 def say(word: Word, engine: CallersEngine, caller: WithCaller) -> Response:
-    """Say that two documents are not duplicates, or that they are the same."""
+    """Record that two documents are not duplicates, or that they are the same."""
     author = caller.name or word.author
     override = add_override(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
     return answer({"overrides": [override.as_record()]}, 201)
@@ -189,7 +191,7 @@ def say(word: Word, engine: CallersEngine, caller: WithCaller) -> Response:
 
 @override_router.delete("", dependencies=Allowed)
 def unsay(engine: CallersEngine, pair: PairParameters) -> Response:
-    """Take back what was said of two documents."""
+    """Remove the manual decision on two documents."""
     return answer(
         {"overrides": [word.as_record() for word in remove_override(engine, pair.a, pair.b, readable_overrides)]}
     )
@@ -205,7 +207,7 @@ Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_len
 
 @alert_router.get("/{name}.atom", response_class=Response, responses={200: {"content": {"application/atom+xml": {}}}})
 def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -> Response:
-    """Give the latest documents that an alert reported; `ibidem alerts run` looks for new ones."""
+    """Return the latest documents that an alert reported, as a feed; `ibidem alerts run` looks for new ones."""
     alert = find_alert(engine, name)
     latest = list_reports(engine, name)[-SHOWN:][::-1]
     base = str(request.base_url).rstrip("/")
@@ -220,7 +222,7 @@ def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -
 
 @alert_router.get("/{name}.json")
 def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
-    """Tell what is new for an alert since it was last run or marked as seen; nothing is remembered."""
+    """Return what is new for an alert since it was last run or marked as seen, without recording it."""
     alert = find_alert(engine, name)
     documents = [
         {"id": each.id, "title": each.title, "date": each.date, "source": each.source}

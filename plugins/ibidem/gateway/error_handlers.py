@@ -45,7 +45,7 @@ def as_page(request: Request, error: HttpError) -> Response:
 
 
 def hide_address(text: str, engine: str) -> str:
-    """Remove the engine's address from an error: some servers name themselves.
+    """Remove the engine's address from an error, since some servers include it.
 
     Args:
         text: The message.

@@ -1,4 +1,4 @@
-"""Expansion of a compressed, streamed body: a few bytes must not become work for the engine that delays others."""
+"""Limit on the expansion of a compressed, streamed body, so that a small body cannot occupy the engine."""
 
 import asyncio
 import zlib
@@ -21,7 +21,7 @@ class Expansion:
         allowed: Bytes that any body may unpack to.
 
     Raises:
-        HttpError: Another encoding than gzip, of which nobody here knows what it unpacks to.
+        HttpError: An encoding other than gzip, whose uncompressed size cannot be checked.
     """
 
     def __init__(self, encoding: str, allowed: int) -> None:
@@ -38,7 +38,7 @@ class Expansion:
         """Count the next part of a body, before it is forwarded.
 
         Args:
-            part: As it came.
+            part: The part as received.
 
         Raises:
             HttpError: It is not gzip, or unpacks to too much.
@@ -57,7 +57,7 @@ class Expansion:
             await asyncio.sleep(0)
 
     def _step(self, reader: "zlib._Decompress", part: bytes) -> bytes:
-        """Decompress some of a part, and return the rest of it."""
+        """Decompress the next piece of a part, and return the rest of the part."""
         try:
             self._unpacked += len(reader.decompress(part, AT_ONCE))
         except zlib.error as error:

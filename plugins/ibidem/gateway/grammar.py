@@ -39,13 +39,13 @@ def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, str
     """Return a reader of an object.
 
     Args:
-        parts: Those that may be objects or lists, and how each is read.
+        parts: Parts that may be objects or lists, with their readers.
         default: How other members are read; None refuses objects and lists.
         strict: Whether all others are refused.
     """
 
     def read(value: Any) -> Iterator[str]:
-        """Yield the indexes that the parts of an object name."""
+        """Yield the indexes named by the parts of an object."""
         for name, part in value.items() if isinstance(value, dict) else ():
             reader = parts.get(name, default)
             if reader is not None:
@@ -57,10 +57,10 @@ def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, str
 
 
 def list_reader(reader: Part) -> Part:
-    """Return a reader of one value or a list of values."""
+    """Return a reader of a value, or of a list of values."""
 
     def read(value: Any) -> Iterator[str]:
-        """Yield the indexes that one value, or each of a list, names."""
+        """Yield the indexes named by one value, or by each value of a list."""
         for item in value if isinstance(value, list) else (value,):
             yield from list_reader(reader)(item) if isinstance(item, list) else reader(item)
 
@@ -154,7 +154,7 @@ def nested_sort(value: Any) -> Iterator[str]:
 
 
 def nearest(value: Any) -> Iterator[str]:
-    """Read a kNN search, whose parts are in it or under the name of a field."""
+    """Read a kNN search, whose parts are direct members or nested under a field name."""
     yield from NEAREST(value)
     yield from map_reader(object_reader({"filter": query}, skip))(value)
 
@@ -189,7 +189,7 @@ def search(value: Any) -> Iterator[str]:
 
 
 def table(*names: str, part: Part = skip) -> dict[str, Part]:
-    """Create a table in which several parts have the same reader."""
+    """Create a table that assigns one reader to several parts."""
     return dict.fromkeys(names, part)
 
 

@@ -63,7 +63,7 @@ def is_allowed(name: str, settings: Settings) -> bool:
 
 
 def check_expansion(value: object, settings: Settings) -> None:
-    """Refuse a wildcard that reaches hidden indexes, as ledgers are, while not all indexes are open.
+    """Refuse a wildcard that matches hidden indexes, such as ledgers, unless all indexes are open.
 
     Args:
         value: Of `expand_wildcards`.
@@ -92,7 +92,7 @@ def check_indexes(names: str, settings: Settings) -> str:
         settings: The settings in force.
 
     Raises:
-        HttpError: A name that none can have, or one that is not open to callers.
+        HttpError: An impossible name, or one that is not open to callers.
     """
     if has_all_indexes(settings) and settings.gateway_paths == "all":
         return names
@@ -183,12 +183,12 @@ OWN = re.compile(
 
 
 def has_all_paths(settings: Settings) -> bool:
-    """Return whether every path of every index is forwarded to the engine, which alone decides on access."""
+    """Return whether every path of every index is forwarded, so that only the engine decides on access."""
     return settings.gateway_paths == "all" and has_all_indexes(settings)
 
 
 def streams(scope: Scope, settings: Settings) -> bool:
-    """Return whether a request is streamed, so that its body may have any length.
+    """Return whether a request is streamed; the body of a streamed request may have any length.
 
     Args:
         scope: The request.
@@ -207,7 +207,7 @@ _ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
 
 
 def split_alias(indexes: str) -> tuple[str, str]:
-    """Split an alias into the engine's own index names and the dedupe mode it stands for, if any.
+    """Split an alias into the engine's own index names and the dedupe mode that it implies, if any.
 
     Args:
         indexes: Names by commas.
@@ -224,7 +224,7 @@ def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
 
     Args:
         alias: The mode that an alias asks for, or nothing.
-        headers: Those of the request, names in small letters.
+        headers: The headers of the request, names in lower case.
 
     >>> default_mode("", {"x-ibidem-dedupe": "indent"})
     {'dedupe': 'indent'}
@@ -234,10 +234,10 @@ def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 
 def own_path(raw: str) -> str:
-    """Return a path with the engine's own names of indexes.
+    """Return a path with the engine's own index names.
 
     Args:
-        raw: The path as it came.
+        raw: The path as received.
 
     >>> own_path("/news~dedupe/_doc/a~dedupe")
     '/news/_doc/a~dedupe'

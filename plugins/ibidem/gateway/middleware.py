@@ -89,7 +89,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
 def check_host(host: str, hosts: tuple[str, ...]) -> None:
-    """Refuse a host name that is not the gateway's.
+    """Refuse a host name that does not belong to the gateway.
 
     Args:
         host: The header `Host`.
@@ -110,12 +110,12 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
-    """Refuse a request sent by a page of another site, except for followed links.
+    """Refuse a request from a page of another site, except for links that the user follows.
 
     Args:
         method: The request's method.
         headers: Its headers, names in small letters.
-        path: What is asked for.
+        path: The requested path.
 
     Raises:
         HttpError: It comes from another site.
@@ -177,7 +177,7 @@ class LimitsMiddleware:
         app: What answers.
         settings: The limits.
         metrics: Counts the requests.
-        hosts: Names by which the gateway may be called.
+        hosts: Host names of the gateway.
         product: Headers that the engine would send with every answer.
     """
 
@@ -241,7 +241,7 @@ class LimitsMiddleware:
         waited_for = True
 
         async def send(message: Message) -> None:
-            """Handle a request while the client is connected."""
+            """Send a message to the client, unless the request has timed out."""
             if waited_for:
                 await answer(message)
 
@@ -258,7 +258,7 @@ class LimitsMiddleware:
         work.result()
 
     def _take_place(self, scope: Scope) -> Callable[[], None]:
-        """Acquire a place for a request, if its path needs one; returns a function that releases it."""
+        """Acquire a place for a request, if its path needs one; returns a function to release it."""
         if scope["path"] in ALWAYS:
             return lambda: None
         address = caller_address(scope)
@@ -276,7 +276,7 @@ class LimitsMiddleware:
 
 
 def caller_address(scope: Scope) -> str:
-    """Return what identifies the caller of a request."""
+    """Return the address that identifies the caller of a request."""
     client = scope.get("client")
     return caller_network(client[0]) if client else ""
 
@@ -289,7 +289,7 @@ def collect(release: Callable[[], None], work: asyncio.Future[None]) -> None:
 
 
 def check_headers(scope: Scope) -> None:
-    """Refuse a request with duplicate authorization, host or content-type headers: two readers may use different ones.
+    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones.
 
     Raises:
         HttpError: Naming the header.
@@ -302,7 +302,7 @@ def check_headers(scope: Scope) -> None:
 
 
 def tell(scope: Scope, status: int, seconds: float) -> None:
-    """Log a response, without the query string and body."""
+    """Log a response, without its query string and body."""
     level = logging.DEBUG if scope["path"] in ALWAYS else logging.INFO
     if LOG.isEnabledFor(level):
         event = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
@@ -324,7 +324,7 @@ class Outgoing:
 
     Args:
         send: Sends to the client.
-        always: Headers of every answer, where it has none of these names.
+        always: Headers added to every response, unless it has them.
     """
 
     def __init__(self, send: Send, always: dict[str, str]) -> None:

@@ -51,8 +51,8 @@ class SearchLine:
     """One of several searches.
 
     Args:
-        request: What it asks, or what is wrong with it.
-        content: Its head and body, written again from what was read, each with its end of line.
+        request: The parsed search, or its error.
+        content: Its header and body, serialized again, each with a line end.
     """
 
     request: NativeRequest | UsageError | HttpError
@@ -91,7 +91,7 @@ def read_lines(
 
     Args:
         indexes: The indexes in the path; may be empty.
-        query_string: As it came; what it asks of the dedupe layer is asked for each.
+        query_string: The query string as received; its dedupe parameters apply to each search.
         headers: Names in small letters.
         content: The body's bytes.
         settings: The settings in force.
@@ -121,7 +121,7 @@ def read_lines(
 
 
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    r"""Yield head and body of each search.
+    r"""Yield header and body of each search.
 
     Raises:
         HttpError: A head without a body, or a last line without an end.
@@ -147,7 +147,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     settings: Settings,
     default: Mapping[str, str],
 ) -> SearchLine:
-    """Read one of several searches; an invalid parameter or part fails this search only.
+    """Read one of several searches; an invalid parameter or part makes only this search fail.
 
     Args:
         indexes: Where its head names none.
@@ -210,10 +210,10 @@ AT_ONCE = 4
 
 
 async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: IndexMetadataCache) -> Json:
-    """Answer several searches in order, as `_msearch` does: one that fails does not affect the others.
+    """Answer several searches in order, as `_msearch` does; a failed search does not affect the others.
 
     Args:
-        work: Where they are sent.
+        work: Sends the searches.
         lines: The searches.
         metadata: Cache of the metadata of indexes.
     """
@@ -224,7 +224,7 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
 
 
 async def send_ungrouped(work: DedupeProxy, lines: MsearchRequest) -> Json:
-    """Send the searches without grouping together; the responses are filtered once all have arrived."""
+    """Send the searches without grouping in one request; the responses are filtered at the end."""
     contents = [line.content for line in lines.lines if line.passes]
     parameters = {name: value for name, value in lines.parameters.items() if name != FILTER_PATH}
     return await work.send_lines(lines.path, parameters, b"".join(contents)) if contents else {}

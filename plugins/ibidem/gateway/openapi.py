@@ -51,7 +51,7 @@ WRONG = {
 
 
 def add_error_schema(app: FastAPI) -> None:
-    """Add the errors that every route may return to an application's OpenAPI document, in one common schema.
+    """Add the errors that every route may return to the OpenAPI document, in one common schema.
 
     Args:
         app: The application, its routes added.
@@ -74,7 +74,7 @@ def add_errors(responses: dict[str, Any]) -> None:
     """Describe every error, and remove the framework's own error schema.
 
     Args:
-        responses: Those of an operation, by status.
+        responses: The responses of an operation, by status.
     """
     responses.pop("422", None)
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
@@ -131,11 +131,11 @@ class LevelQuery(StrictQuery):
     dedupe_window_days: str | None = to_field(PARAMETERS["dedupe_window_days"])[1]
 
     def policy(self, engine: Engine, level: Level = "near") -> Policy:
-        """Return the decision for a pair.
+        """Return the policy for the decision on a pair.
 
         Args:
             engine: The index, which may have presets of its own.
-            level: The level where none is given.
+            level: The default level.
         """
         parameters = {name: getattr(self, name) for name in LevelQuery.model_fields}
         return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))
@@ -149,11 +149,11 @@ class Pair(StrictQuery):
 
 
 class ComparedPair(Pair, LevelQuery):
-    """Two documents, and when they are duplicates."""
+    """Two documents, and the parameters of the decision on them."""
 
 
 class Nothing(StrictQuery):
-    """No parameters."""
+    """A query string without parameters."""
 
 
 SearchParameters = Annotated[SearchQuery, Query()]

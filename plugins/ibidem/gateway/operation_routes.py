@@ -1,4 +1,4 @@
-"""Routes for operation: `/metrics` for Prometheus, `/healthz` and `/readyz`."""
+"""Routes for operators: `/metrics` for Prometheus, `/healthz` and `/readyz`."""
 
 import os
 
@@ -19,7 +19,7 @@ router = APIRouter(tags=["operation"])
 
 @router.get("/metrics", response_class=PlainTextResponse)
 def metrics(context: WithContext, engine: CallersEngine) -> Response:
-    """Tell what was counted, for Prometheus; the dead letters only to those who may read them."""
+    """Return the Prometheus metrics; the number of dead letters only to callers who may read them."""
     text = generate_latest(shared_registry(context.metrics.registry)) + dead_letters(engine)
     return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
@@ -53,13 +53,13 @@ PATIENCE_S = 5.0
 
 @router.get("/healthz")
 async def healthz() -> dict[str, str]:
-    """Tell that the gateway answers, whatever the engine does."""
+    """Report that the gateway responds, whatever the state of the engine."""
     return {"status": "ok"}
 
 
 @router.get("/readyz")
 def readyz(context: WithContext) -> dict[str, str]:
-    """Tell that the engine answers too; one that asks for an account answers."""
+    """Report whether the engine responds, too; a response that requires credentials counts."""
     engine = open_for_caller(context.settings.address, context.settings.index, (), PATIENCE_S)
     try:
         engine.info()

@@ -1,4 +1,4 @@
-"""All other paths, if `IBIDEM_GATEWAY_PATHS` is `all`: they are forwarded with the caller's own rights.
+"""Forwarding of all other paths with the caller's own rights, if `IBIDEM_GATEWAY_PATHS` is `all`.
 
 Where all indexes are open, requests and answers are streamed. Else documents alone can be read and
 written, in the indexes that are open: each request names its index and nothing else, and what is sent is written again
@@ -222,7 +222,7 @@ ROUTE = SimpleNamespace(path="/{path}")
 
 @dataclass(slots=True)
 class Passthrough:
-    """Forwards every request that no other route takes.
+    """Forwards every request that no other route handles.
 
     Args:
         context: Settings, caches and metrics that every request may use.

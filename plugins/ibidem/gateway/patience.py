@@ -1,4 +1,4 @@
-"""Timeout of a request, including the wait that it asks of the engine."""
+"""Timeout of a request, extended by the time that it asks the engine to wait."""
 
 import re
 from collections.abc import Mapping
@@ -46,12 +46,12 @@ class Patience:
         return max(0.0, self._began + self.seconds - monotonic())
 
     def extend(self, seconds: float) -> None:
-        """Add the requested wait of the engine."""
+        """Add the time that the engine was asked to wait."""
         self.seconds += seconds
 
 
 def extend(scope: Scope, parameters: Mapping[str, object]) -> None:
-    """Add the longest wait among a request's parameters to its timeout.
+    """Extend a request's timeout by the longest wait among its parameters.
 
     Args:
         scope: The request.

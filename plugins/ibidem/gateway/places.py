@@ -6,7 +6,7 @@ from ibidem.gateway.errors import HttpError
 
 
 class Places:
-    """The places of requests of one kind; one address may hold three quarters of them.
+    """The places for requests of one kind; one address may occupy three quarters of them.
 
     Args:
         limit: How many there are.
@@ -28,7 +28,7 @@ class Places:
         """Acquire a place.
 
         Args:
-            address: Who asks.
+            address: The address of the caller.
 
         Raises:
             HttpError: All are taken, or all that one address may hold.
@@ -49,7 +49,7 @@ class Places:
 
 
 def too_many_requests(reason: str) -> HttpError:
-    """Refuse a request above the concurrency limit."""
+    """Return the error of a request above the concurrency limit."""
     return HttpError(
         429, "rejected_execution_exception", reason, "try again in a second; IBIDEM_GATEWAY_CLIENTS allows more"
     )

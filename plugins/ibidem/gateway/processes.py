@@ -1,4 +1,4 @@
-"""Supervisor of the processes of `ibidem serve`: restarts each that exits by itself, and stops all together."""
+"""Supervisor of the processes of `ibidem serve`: restarts crashed processes, and stops all of them together."""
 
 import logging
 import os
@@ -25,7 +25,7 @@ Work = Callable[[], None]
 
 
 class Supervised:
-    """A process that is restarted when it exits, with a growing delay if it exits soon.
+    """A process that is restarted when it exits, with a growing delay if it exits early.
 
     Args:
         work: What it does.
@@ -134,7 +134,7 @@ def fork(work: Work, reading: int, writing: int) -> int:
 
 
 def watch_pipe(reading: int) -> None:
-    """End this process when the other end of a pipe is closed; nobody is left to kill it if it is slow."""
+    """End this process when the other end of a pipe is closed, since its supervisor is gone."""
     os.read(reading, 1)
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(SECONDS_TO_END)

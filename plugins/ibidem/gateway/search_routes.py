@@ -41,7 +41,7 @@ async def pass_on(
         request: Method, path, query string and headers.
         upstream: The engine.
         content: The body's bytes.
-        read: What was read of it all; None for what is the engine's to judge.
+        read: The parsed request; None if only the engine judges it.
         settings: The settings in force.
     """
     if read is None or (has_all_indexes(settings) and not read.dedupe):
@@ -89,7 +89,7 @@ CLOSED = 499
 
 
 async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Answer]) -> Answer:
-    """Await some work; cancel it if the client disconnects.
+    """Await `work`; cancel it if the client disconnects.
 
     Args:
         request: The client's request, its body read.
@@ -157,7 +157,7 @@ Indexes = Annotated[str, Path(description="Names and patterns of indexes, separa
 async def search(
     indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
-    """Search in the engine's own language; with `dedupe=indent` or `collapse` its duplicates are grouped."""
+    """Search in the engine's own query language; `dedupe=indent` or `collapse` groups duplicates."""
     return await respond(indexes, request, context, cluster, caller, DedupeProxy.search)
 
 
@@ -166,14 +166,14 @@ async def search(
 async def count(
     indexes: Indexes, request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller
 ) -> Response:
-    """Count what matches; with `dedupe=indent` or `collapse` its groups too, in the account `dedupe`."""
+    """Count matches; `dedupe=indent` or `collapse` also counts groups, under `dedupe` in the response."""
     return await respond(indexes, request, context, cluster, caller, count_groups)
 
 
 @everywhere.get("/_search")
 @everywhere.post("/_search")
 async def search_all(request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller) -> Response:
-    """Search all indexes, or those of a point in time."""
+    """Search all indexes, or the indexes of a point in time."""
     return await search("", request, context, cluster, caller)
 
 
@@ -191,7 +191,7 @@ async def count_all(request: Request, context: WithContext, cluster: WithCluster
 async def several(
     request: Request, context: WithContext, cluster: WithCluster, caller: WithCaller, indexes: str = ""
 ) -> Response:
-    """Search several times at once; each search says for itself, or the query string for all, how it is grouped."""
+    """Run several searches; the parameters of grouping are in each search, or in the query string for all."""
     content = await request.body()
     native = readable(
         lambda: read_lines(indexes, request.url.query, request.headers, content, context.settings), request, context

@@ -52,7 +52,7 @@ def serve(
     name = f"[{host}]" if ":" in host else host
 
     def serve_here() -> None:
-        """Serve in this process."""
+        """Serve in the current process."""
         server = make_server(settings, () if host in EVERYWHERE else (name,))
         spare_the_collector()
         with contextlib.suppress(KeyboardInterrupt):
@@ -67,16 +67,16 @@ def serve(
 
 
 def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
-    """Create the server of a gateway, not listening yet.
+    """Create the server of a gateway; it does not listen yet.
 
     Args:
         settings: The settings in force.
-        hosts: Further names by which the gateway may be called.
+        hosts: Further host names of the gateway.
     """
     config = uvicorn.Config(
         make_gateway(settings, hosts),
         http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
-        log_config=None,  # it goes the way of all that is logged
+        log_config=None,  # uvicorn's logs go through our logging
         access_log=False,
         server_header=False,
         proxy_headers=False,
@@ -86,7 +86,7 @@ def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server
 
 
 def spare_the_collector() -> None:
-    """Run the garbage collector rarely: the window of each search is thousands of objects without cycles.
+    """Make garbage collection rare, since each search creates thousands of objects without cycles.
 
     With the thresholds that it starts with it would look at all of them every few searches, for a sixth of the time.
     """

@@ -1,4 +1,4 @@
-"""Streaming: a request body is forwarded byte for byte as it arrives, and so is the response.
+"""Streaming: request body and response are forwarded byte for byte as they arrive.
 
 A client has to send, and to take, at least `MIN_RATE` bytes a second, and what it packs may not grow without bounds.
 The engine may take its time: only it knows how long it was asked to wait (`timeout=30s`, `wait_for_completion`), and a
@@ -28,7 +28,7 @@ Answer = TypeVar("Answer")
 
 
 class Pace:
-    """Pace of a client: each byte earns it time, and waiting uses it up.
+    """Minimum transfer rate of a client: each byte adds waiting time, and waiting uses it up.
 
     Args:
         limit: Seconds that it may be waited for at a stretch, and without a byte.
@@ -38,7 +38,7 @@ class Pace:
         self._limit = self._remaining = limit
 
     async def wait(self, work: Awaitable[Answer]) -> Answer:
-        """Wait for the client.
+        """Wait for the client, at most for the time that is left.
 
         Args:
             work: Ends when the client has sent or taken something.
@@ -54,7 +54,7 @@ class Pace:
         return answer
 
     def earn(self, count: int) -> None:
-        """Add the time earned by some bytes."""
+        """Add waiting time for `count` transferred bytes."""
         self._remaining = min(self._limit, self._remaining + count / MIN_RATE)
 
 

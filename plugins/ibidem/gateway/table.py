@@ -1,4 +1,4 @@
-"""Response that is a table to download: CSV or JSON Lines."""
+"""Response with a table to download, as CSV or JSON Lines."""
 
 from collections.abc import Iterable, Sequence
 
@@ -9,7 +9,7 @@ from ibidem.gateway.errors import HttpError
 
 
 def as_table(name: str, ending: str, rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> Response:
-    """Write rows as a table to download.
+    """Return a response with rows as a table to download.
 
     Args:
         name: Name of the file without its ending.

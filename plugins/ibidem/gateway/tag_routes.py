@@ -42,10 +42,12 @@ class TagChange(StrictQuery):
         default=None, ge=1, description="Number of documents that were shown; if it has changed, nothing is tagged."
     )
     reason: str = Field(default="", max_length=MAX_WORDS)
-    author: str = Field(default="", max_length=200, description="Author; for a caller with an account its user.")
+    author: str = Field(
+        default="", max_length=200, description="Author; for a caller with credentials, the user's name."
+    )
 
     def target(self, engine: Engine) -> TagTarget:
-        """Return the documents.
+        """Return the documents to tag.
 
         Args:
             engine: The index, with the caller's rights.
@@ -60,13 +62,13 @@ class TagChange(StrictQuery):
 
 
 def find_target(engine: Engine, ids: list[str], kind: Kind, policy: Policy | None = None) -> TagTarget:
-    """Return what is tagged in one step.
+    """Return the documents to tag in one step.
 
     Args:
         engine: The index, with the caller's rights.
         ids: Documents.
         kind: Whether these alone, or the group or thread of the only one.
-        policy: Figures by which a group is found; the default ones when None.
+        policy: The policy for finding a group; None: the default.
 
     Raises:
         UsageError: A group or thread of several documents.
@@ -89,7 +91,7 @@ class ReportQuery(LevelQuery):
     )
 
     def report(self, engine: Engine) -> TagReport:
-        """Make the report.
+        """Build the report.
 
         Args:
             engine: The index, with the caller's rights.
@@ -98,12 +100,12 @@ class ReportQuery(LevelQuery):
 
 
 def make_report(engine: Engine, tags: Tags, policy: Policy | None = None, by: GroupsBy = "groups") -> TagReport:
-    """Make the report; one caller at a time, since it may take seconds.
+    """Build the report; one caller at a time, since it may take seconds.
 
     Args:
         engine: The index, with the caller's rights.
         tags: The entries that the caller may know.
-        policy: Figures by which documents are grouped.
+        policy: The policy for grouping.
         by: What groups are compared.
     """
     with lock_index():
@@ -118,13 +120,13 @@ TABLE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "app
 
 @tag_router.get("")
 def entries(engine: CallersEngine, _: NoParameters) -> Response:
-    """List the entries on documents that the caller may read, in the order of time."""
+    """List the entries on documents that the caller may read, in order of time."""
     return answer({"entries": [entry.as_record() for entry in readable_tags(engine).entries]})
 
 
 @tag_router.post("", dependencies=[Depends(check_overrides)], status_code=201)
 def change(body: TagChange, engine: CallersEngine, caller: WithCaller) -> Response:
-    """Tag documents, or take a tag back, in one entry; those that are there stay as they are."""
+    """Add or take back a tag in one new entry; existing entries are never changed."""
     entry = change_tag(
         engine,
         body.target(engine),
@@ -144,11 +146,11 @@ def report(engine: CallersEngine, parameters: ReportParameters) -> Response:
 
 @tag_router.get("/ledger.{ending}", response_class=Response, responses=TABLE)
 def export_ledger(ending: Ending, engine: CallersEngine, _: NoParameters) -> Response:
-    """Give the ledger as a table: a row for each document of each entry."""
+    """Export the ledger as a table: a row for each document of each entry."""
     return as_table("tags", ending, ledger_rows(engine, readable_tags(engine)), COLUMNS)
 
 
 @tag_router.get("/report.{ending}", response_class=Response, responses=TABLE)
 def export_report(ending: Ending, engine: CallersEngine, parameters: ReportParameters) -> Response:
-    """Give the report as a table: a row for each document of each of its groups."""
+    """Export the report as a table: a row for each document of each group."""
     return as_table("tag-report", ending, parameters.report(engine).rows(), tag_report.COLUMNS)

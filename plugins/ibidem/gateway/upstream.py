@@ -33,10 +33,10 @@ RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller, as the engine identifies it: by its authorization headers.
+    """A caller, identified by the authorization headers that the engine checks.
 
     Args:
-        headers: Those of `RIGHTS` that were sent, with their values.
+        headers: The received headers among `RIGHTS`, with their values.
     """
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -53,7 +53,7 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """The user's name if basic authentication was used; else empty."""
+        """Name of the user with basic authentication; else empty."""
         scheme, _, value = dict(self.headers).get("authorization", "").partition(" ")
         if scheme.lower() != "basic":
             return ""
@@ -68,7 +68,7 @@ MAX_CALLERS = 100
 
 
 class Engines:
-    """Engines by index and caller, the most recent ones kept open.
+    """Engines by index and caller; the most recently used ones stay open.
 
     Args:
         settings: Where the engine is, and how long to wait for it.
@@ -83,7 +83,7 @@ class Engines:
         """Return the engine with only the caller's credentials; those in the address are not used.
 
         Args:
-            caller: User who asks.
+            caller: The user of the request.
             index: Name of the index, checked before.
         """
         if self._settings.engine.startswith("sqlite:"):
@@ -95,7 +95,7 @@ class Engines:
                 engine = open_for_caller(self._settings.address, index, caller.headers, seconds)
             self._engines[index, caller] = engine
             if len(self._engines) > MAX_CALLERS:
-                # Another thread may be reading with it: its connections are closed when the last one lets go of it.
+                # Another thread may still use it: its connections are closed with the last reference.
                 self._engines.popitem(last=False)
         return engine
 
@@ -165,7 +165,7 @@ class Upstream:
     """The engine's nodes, with pooled connections that are closed at the end.
 
     Args:
-        address: Where they are; a user or key in it is not used.
+        address: Their address; credentials in it are not used.
         limit: Maximum of concurrent requests; as many again may be streamed.
     """
 
@@ -248,7 +248,7 @@ class Upstream:
             return Reply(answer.status, response_headers(answer.raw_headers), await answer.read())
 
     def _connect(self) -> aiohttp.ClientSession:
-        """Return the connection pool, created with the first request: it belongs to the running event loop."""
+        """Return the connection pool, created with the first request, since it belongs to the running event loop."""
         if self._session is None:
             context = ssl.create_default_context(cafile=self._ca or None)
             self._session = aiohttp.ClientSession(
@@ -271,16 +271,16 @@ def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the request headers that are forwarded to the engine.
 
     Args:
-        headers: Those that came, names in small letters.
+        headers: The received headers, names in lower case.
     """
     return [(name, headers[name]) for name in FORWARDED if name in headers]
 
 
 def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
-    """Return the headers of a request whose body was serialized again, in its client's API version.
+    """Return the headers of a request with a newly serialized body, in the client's API version.
 
     Args:
-        headers: Those that came, names in small letters.
+        headers: The received headers, names in lower case.
         form: The form of the body, `json` or `x-ndjson`; None for no body.
 
     >>> rewrite_headers({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
@@ -300,7 +300,7 @@ def media_type(headers: Mapping[str, str], form: str) -> str:
 
 
 def target(path: str, parameters: Mapping[str, str]) -> str:
-    """Build path and query string; the query string is normalized so that it can be parsed in one way only.
+    """Build path and query string; the query string is normalized so that it has only one interpretation.
 
     >>> target("/news/_search", {"q": "a;source={}"})
     '/news/_search?q=a%3Bsource%3D%7B%7D'

@@ -107,7 +107,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Read documents whole, since an engine reads no less, and some texts at once."""
+        """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
         for start in range(0, len(hits), TEXTS_AT_ONCE):
             read = yield from self.fetch(hits[start : start + TEXTS_AT_ONCE])
@@ -128,14 +128,14 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def settlement(self) -> GroupCheckpoint:
-        self.settled = GroupCheckpoint.read(group_set(self.engine, cached=True))
+        self.settled = GroupCheckpoint.read(group_set(self.engine, use_cache=True))
         return self.settled
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         marks = parse_marks(self.settled.done)
         with self._timed("window"):
-            page = yield from self._search.collapse(place, size, settled=marks, order=self.order, view=self.view)
+            page = yield from self._search.collapse(place, size, settled_marks=marks, order=self.order, view=self.view)
         self.view = page.view
         return page
 
@@ -263,7 +263,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
 def find_page(
     source: EngineBackend, page_request: PageRequest, overrides: Iterable[Override] | None, *, facets: bool
 ) -> "Answer":
-    """Let the plugin make the page if its result is the same as here; otherwise make it here."""
+    """Let the plugin build the page if its result would be the same; otherwise build it here."""
     plugin_allowed = (
         source.order == "relevance"
         and overrides is None
@@ -334,7 +334,7 @@ def to_response(answer: Answer, account: Json, start_time: float) -> Json:
 
 
 def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer]:
-    """Return a page grouped in this process, from a window or from stored groups, or the engine's own list."""
+    """Return a page grouped in this process, or the engine's own list without grouping."""
     if page_request.request.mode == "off":
         return (yield from list_here(source, page_request))
     stored_answer = (yield from stored_page(source, page_request)) if page_request.request.by == "stored" else None

@@ -26,7 +26,7 @@ class SearchBackend(Protocol):
 
         Args:
             depth: How many hits.
-            exclude: Content hashes whose documents are left out; what is left is in the same order.
+            exclude: Content hashes of documents to leave out; the others stay in order.
         """
 
     def overrides(self) -> Sequence[Override]:
@@ -47,10 +47,10 @@ class SearchBackend(Protocol):
         """
 
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
-        """Return the stored threads and works of documents; documents that are gone are left out."""
+        """Return the stored threads and works of documents; deleted documents are omitted."""
 
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents as far as their versions need them, without their texts; see `VersionSource`."""
+        """Return documents with the fields of their versions, without their texts; see `VersionSource`."""
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
@@ -59,7 +59,7 @@ class SearchBackend(Protocol):
 
         Args:
             hits: The hits of a window, or of `find`.
-            outside: Those of them that only the caller's filters let in, and not the query.
+            outside: Hits that pass the caller's filters, but do not match the query.
         """
 
 
@@ -124,6 +124,6 @@ def cursor_codec(
 
 
 def start_place(page_request: PageRequest) -> Place:
-    """Return the start position of a page of a collapsed ranking."""
+    """Return the start position of a page in a collapsed ranking."""
     start, following = page_request.start, page_request.next_page
     return Place(start, following.search_after if following is not None and following.start == start else None)

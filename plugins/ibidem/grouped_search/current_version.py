@@ -21,10 +21,10 @@ from ibidem_ingest.document import Document
 
 
 class VersionSource(Protocol):
-    """What reads what the documents of hits say about their versions."""
+    """Reads the fields of documents that determine their versions."""
 
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents without their texts; documents that are gone are left out."""
+        """Return documents without their texts; deleted documents are omitted."""
 
 
 def page_places(
@@ -38,7 +38,7 @@ def page_places(
         source: Reads the documents.
         window: The documents.
         groups: Rows of each group.
-        request: What is asked for.
+        request: The request.
     """
     several = [rows for rows in groups if len(rows) > 1]
     if request.keep.by != "current" or not several:
@@ -48,7 +48,7 @@ def page_places(
 
 
 def _read(source: VersionSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:
-    """Read the version fields of rows; where a date is stored under another name, the signed one counts."""
+    """Read the version fields of rows, with the signed date if the date has another field name."""
     read = yield from source.versioned([window.hits[row] for row in rows])
     return {row: read_marks(_dated(read[name], window, row)) for row in rows if (name := window.name(row)) in read}
 
@@ -59,7 +59,7 @@ def _dated(document: Document, window: Window, row: int) -> Document:
 
 
 def without_text(hit: Json) -> Document:
-    """Return a document as a hit holds it, without its text."""
+    """Return the document of a hit without its text."""
     record = hit["_source"]
     texts = {name: record.get(name, "") for name in ("title", "date", "url")}
     return Document(record["id"], "", meta=record.get("meta", {}), **texts)

@@ -12,7 +12,7 @@ from ibidem_ingest.dates import interval, time_of_day
 
 
 def sort_hits(hits: Sequence[Hit], dates: Mapping[DocumentRef, str], order: Order) -> Sequence[Hit]:
-    """Sort the hits of a window by time; a day without a time counts as its beginning.
+    """Sort the hits of a window by time; a date without a time counts as the start of its day.
 
     Args:
         hits: By relevance; equal times stay in this order.

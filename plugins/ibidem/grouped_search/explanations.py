@@ -14,7 +14,7 @@ RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "sim
 
 
 def relation_name(evidence: Evidence) -> str:
-    """Return the relation of a pair by its evidence: that of its pages, if there is one."""
+    """Return the relation of a pair by its evidence: the relation of its pages, if there is one."""
     return str(evidence.why.get("relation") or RELATION_OF_LEVEL.get(evidence.level, "overlapping_text"))
 
 
@@ -28,7 +28,7 @@ def page_range(name: str, first: int, last: int) -> str:
 
 
 def format_count(number: object, singular: str, plural: str = "") -> str:
-    """Return a number of things, in words.
+    """Format a number with its noun in singular or plural.
 
     >>> format_count(1, "day"), format_count(1200, "day"), format_count(2, "copy", "copies")
     ('1 day', '1,200 days', '2 copies')
@@ -167,7 +167,7 @@ VERSIONS: Mapping[object, str] = {
 
 
 def membership_reason(why: Why) -> str:
-    """Say why a document is of a thread or a work.
+    """Explain why a document belongs to a thread or a work.
 
     >>> membership_reason({"signature": "thread", "by": "quotation", "parent": "in.mbox#1"})
     'answers in.mbox#1, which it quotes'
@@ -195,7 +195,7 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     if name in MEMBERSHIPS:
         return membership_reason(why)
     kind = evidence.TABLE.by_name.get(name)
-    if kind is not None and kind.reason is None:  # of long texts the relation says all that matters
+    if kind is not None and kind.reason is None:  # for long texts, the relation is sufficient
         return relation(why, other, own_name)
     strongest = kind.reason(why) if kind is not None and kind.reason else name
     phrase = relation(why, other, own_name) if "relation" in why else ""
@@ -222,7 +222,7 @@ def groups(hits: Sequence[ResponseHit]) -> Iterator[tuple[ResponseHit, list[Resp
 
 
 def is_duplicate(hit: ResponseHit) -> bool:
-    """Return whether a hit follows a lead."""
+    """Return whether a hit is a duplicate of a lead above it."""
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
@@ -233,7 +233,7 @@ def uncounted_copies(lead: ResponseHit) -> str:
 
 
 def hit_title(hit: ResponseHit) -> str:
-    """Return the title or id that refers to a hit, on one line."""
+    """Return the title of a hit on one line, or its id, to refer to it."""
     return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
 
 
@@ -275,15 +275,15 @@ def account_line(response: Response, first: int) -> str:
     return "; ".join(parts)
 
 
-def grouped_count(count: str, read: int, match_count: int) -> str:
-    """Return the number of groups of a number of results, in words.
+def grouped_count(count: str, read_count: int, match_count: int) -> str:
+    """Format how many groups a number of results form.
 
     >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
     ('27 groups in the first 500 of 12,009 results', '5 groups in 21 results', 'no results')
     """
     if not match_count:
         return "no results"
-    prefix = f"the first {read:,} of " if read < match_count else ""
+    prefix = f"the first {read_count:,} of " if read_count < match_count else ""
     return f"{count} in {prefix}{format_count(match_count, 'result')}"
 
 
@@ -295,7 +295,7 @@ def advice(response: Response) -> list[str]:
 
 
 def note_lines(account: Mapping[str, Any]) -> list[str]:
-    """Return a line for each note on a query: ignored parts, and documents excluded by filters or the sort order.
+    """Return a line for each note on a query: ignored parts, and excluded documents.
 
     >>> note_lines({"without_language": 1, "undated": 2})
     ['1 more result has no language, so a condition on it leaves it out', '2 results have no known date and come last']
@@ -323,7 +323,7 @@ REMARKS = {
 
 
 def remarks(account: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the counts of an account that are named when they are not zero.
+    """Yield the counts of an account that are only shown if they are not zero.
 
     >>> list(remarks({"unsigned": 1, "unsettled": 2, "families": 1, "documents": {"in_window": 2}}))
     ['1 without signatures', '2 not grouped yet', '1 family of mails and attachments']

@@ -39,7 +39,7 @@ def count_facets(window: Window) -> Facets:
     """Count a window's documents and groups."""
 
     def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
-        """Add the document name to each count."""
+        """Return each count with the name of one of its documents."""
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]
@@ -48,7 +48,7 @@ def count_facets(window: Window) -> Facets:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """Documents of a window that have a value in common.
+    """The documents of a window that share a value.
 
     Args:
         row: One of them, from which the value can be read.
@@ -73,13 +73,13 @@ def count_sources(window: Window, limit: int) -> list[Facet]:
 
 
 def count_tables(window: Window) -> list[Facet]:
-    """Count the documents that each idf table signed, the most frequent first; each table is of one language."""
+    """Count the documents signed with each idf table, the most frequent first; a table has one language."""
     values = window.columns.idf[: window.ranked].view(np.int64)
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
 
 
 def count_years(window: Window) -> list[tuple[int, Facet]]:
-    """Count the documents of each year in which their dates begin, the latest first."""
+    """Count the documents by the year in which their dates begin, the latest first."""
     days = window.columns.date_from[: window.ranked]
     years = np.array([year(day) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
     counts = count_values(window, years, (years > 0) & window.columns.is_signed[: window.ranked])
@@ -87,7 +87,7 @@ def count_years(window: Window) -> list[tuple[int, Facet]]:
 
 
 def year(day: int) -> int:
-    """Return the year of a day that is counted from 1980 on.
+    """Return the year of a day number, counted from 1980-01-01.
 
     >>> year(0), year(-1)
     (1980, 1979)

@@ -1,4 +1,4 @@
-"""Groups of a window by stored thread or work; documents that are of none are grouped by their texts."""
+"""Groups of a window by stored thread or work; other documents are grouped by their texts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -30,7 +30,7 @@ def group_members(
     Args:
         window: The window, each document alone.
         kind: `thread` or `version`.
-        stored: What is stored of its documents.
+        stored: The stored memberships of its documents.
         overrides: Manual decisions, which hold for documents that are of no thread or work.
     """
     rows = range(len(window.hits))
@@ -51,7 +51,7 @@ def group_members(
 
 
 def member_stats(window: Window, request: DedupeRequest) -> Mapping[str, object]:
-    """Return what an account says of threads or works; nothing where these are not grouped.
+    """Return the account's counts of threads or works; empty if these are not grouped.
 
     Args:
         window: The grouped hits.

@@ -1,4 +1,4 @@
-"""Members of threads and works among the documents of a window: the set of each, and the order in which it is shown.
+"""Members of threads and works in a window: the thread or work of each document, and the order within.
 
 A thread is shown as a tree: a mail below the one that it answers, among several answers the inclusive ones first. The
 mail on top is the one that answers no other of the list. A work is shown with its last version on top, the others below
@@ -16,7 +16,7 @@ from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships, Threa
 
 @dataclass(frozen=True, slots=True)
 class MemberOrder:
-    """The order of a set below the document on top.
+    """The order of a thread or work below the document on top.
 
     Args:
         rows: Rows of the others: inclusive mails, or later versions, first, so that these are shown where few are.
@@ -31,7 +31,7 @@ class MemberOrder:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WindowMembers:
-    """What is stored of the documents of a window.
+    """The stored threads and works of the documents of a window.
 
     Args:
         kind: `thread` or `version`.
@@ -50,20 +50,20 @@ class WindowMembers:
         return replace(self, names=self.names[:rows], days=self.days[:rows])
 
     def thread(self, row: int) -> ThreadMember | None:
-        """Return a row's place in a thread, where threads are grouped."""
+        """Return a row's place in a thread, if threads are grouped."""
         return self.stored.get(self.names[row], NO_MEMBERSHIPS).thread if self.kind == "thread" else None
 
     def work(self, row: int) -> WorkMember | None:
-        """Return a row's place in a work, where works are grouped."""
+        """Return a row's place in a work, if works are grouped."""
         return self.stored.get(self.names[row], NO_MEMBERSHIPS).work if self.kind == "version" else None
 
     def set_name(self, row: int) -> str:
-        """Return the thread or work of a row; empty for a document that is of none."""
+        """Return the thread or work of a row; empty for other documents."""
         thread, work = self.thread(row), self.work(row)
         return thread.thread if thread else work.work if work else ""
 
     def top(self, rows: Sequence[int]) -> int:
-        """Return the row that is shown on top: a mail that answers no other of them, or the last version.
+        """Return the row to show on top: the first mail in the tree of answers, or the last version.
 
         Args:
             rows: Rows of one set.
@@ -74,11 +74,11 @@ class WindowMembers:
         return min(rows, key=lambda row: (self.parent(row) in ids, self.parent(row) != "", self.days[row], row))
 
     def order(self, rows: Sequence[int], top: int) -> MemberOrder:
-        """Put the rows of a set in the order in which they are shown.
+        """Return the rows of a thread or work in display order.
 
         Args:
             rows: Rows of one set.
-            top: The one that is on top.
+            top: The row on top.
         """
         others = [row for row in rows if row != top]
         if self.kind == "version":
@@ -95,12 +95,12 @@ class WindowMembers:
         return thread.parent if thread else ""
 
     def is_inclusive(self, row: int) -> bool:
-        """Return whether no other mail of its thread holds all of a row."""
+        """Return whether no other mail of the thread contains the whole mail."""
         thread = self.thread(row)
         return bool(thread and thread.inclusive)
 
     def family(self, row: int) -> str:
-        """Return the mail that a row is or is attached to; the id of a document that is neither."""
+        """Return the id of a row's family: of the mail it is attached to, else its own."""
         thread = self.thread(row)
         return thread.parent if thread and thread.is_attached else self.names[row][1]
 
@@ -109,12 +109,12 @@ class WindowMembers:
         return len({(self.set_name(row), self.family(row)) for row in rows})
 
     def _age(self, row: int) -> tuple[int, bool, int]:
-        """Return by what versions are ordered, the last one first."""
+        """Return the sort key of versions, the last version first."""
         work = self.work(row)
         return (-work.edition, not work.current, row) if work else (0, True, row)
 
     def _tree(self, rows: Sequence[int], top: int) -> Mapping[int, int]:
-        """Return how deep each row is, in the order of the tree; what answers no other row is right below the top."""
+        """Return the depth of each row, in tree order; rows that answer no other row are right below the top."""
         by_id = {self.names[row][1]: row for row in reversed(rows)}
         below: defaultdict[int, list[int]] = defaultdict(list)
         for row in rows:
@@ -128,8 +128,8 @@ class WindowMembers:
             row, depth = waiting.pop()
             depths[row] = depth
             waiting += [(each, depth + 1) for each in below.pop(row, ())]
-        return depths | {row: 1 for row in rows if row not in depths}  # of a circle, where the top is among parents
+        return depths | {row: 1 for row in rows if row not in depths}  # in a cycle the top is itself a parent
 
     def _rank(self, row: int) -> tuple[bool, int, int]:
-        """Return by what answers to one mail are ordered."""
+        """Return the sort key of answers to one mail."""
         return not self.is_inclusive(row), self.days[row], row

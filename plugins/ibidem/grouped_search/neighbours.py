@@ -1,4 +1,4 @@
-"""Neighbours in a window: passages whose texts overlap in their document; each hit is read once.
+"""Neighbours in a window: passages that overlap in their document; each hit is read once.
 
 Packed values hold no words, and a document is named by a field of the caller's, so both are read, for each hit once.
 """
@@ -24,7 +24,7 @@ MAX_WORDS = 5_000
 
 @dataclass(slots=True)
 class WindowOverlaps:
-    """The passages of a window that is deepened.
+    """The passages of a window that grows.
 
     Args:
         source: Backend that they are read from.
@@ -36,7 +36,7 @@ class WindowOverlaps:
     _passages: dict[DocumentRef, Passage] = field(default_factory=dict)
 
     def overlaps(self, hits: Sequence[Hit]) -> RequestFlow[Overlaps]:
-        """Return the pairs of hits that overlap in their document, by their rows."""
+        """Return the pairs of hits, by row, that overlap in their document."""
         if self.fields is None:
             return NO_OVERLAPS
         unread = [hit for hit in hits if document_ref(hit) not in self._passages]
@@ -46,7 +46,7 @@ class WindowOverlaps:
         return overlaps([self._passages[name] for name in HitNames(hits)])
 
     def account(self, hits: Sequence[Hit]) -> Json:
-        """Report the fields, and the number of hits that lack one and so overlap no other; empty without passages."""
+        """Report the fields, and the number of hits that lack one of them; empty without passages."""
         if self.fields is None:
             return {}
         known = [self._passages[name] for name in HitNames(hits)]

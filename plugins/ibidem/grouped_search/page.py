@@ -31,7 +31,7 @@ MANY = 100
 
 
 def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
-    """Return the rows of the texts whose further copies are surplus, by their content hash.
+    """Return the rows of the texts that have more copies than needed, by content hash.
 
     All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
     one of them apart from it, and no manual decision.
@@ -49,7 +49,7 @@ def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str
 
 
 def joins_every_copy(window: Window, row: int) -> bool:
-    """Return whether a row is a lead that every copy of its text joins."""
+    """Return whether a row is a lead that every copy of its text would join."""
     return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
 
 
@@ -129,7 +129,7 @@ class WindowReader:
                 steps = steps + 1 if self.surplus != surplus else next_steps(steps, groups, goal)
 
     def _is_done(self, depth: int) -> bool:
-        """Return whether no request would add to the page, or none is possible."""
+        """Return whether no further request can add to the page."""
         start, size = self._page_request.start, self._page_request.size
         pages = Pages(self.window.grouping, self._step, size)
         is_full = pages.steps_needed(start + size) is not None
@@ -149,7 +149,7 @@ class WindowReader:
             yield from self._group()
 
     def _hits(self, depth: int) -> RequestFlow[None]:
-        """Read hits down to a depth, without surplus: all again, or only those after the hits already read."""
+        """Read hits down to a depth, without surplus copies: all again, or only hits not read yet."""
         if not self.surplus:
             self.ranking = yield from self._source.window(depth)
             self._exhausted = len(self.ranking.hits) < depth
@@ -166,7 +166,7 @@ class WindowReader:
 
     @property
     def _may_leave_out(self) -> bool:
-        """Return whether copies may only be counted: each may be a neighbour, or have a place in a thread or work."""
+        """Return whether copies may be counted without reading: not if they have neighbours, threads or works."""
         request = self._page_request.request
         return self._page_request.may_leave_out and request.passages is None and not request.membership
 
@@ -189,7 +189,7 @@ class WindowReader:
             self.window = group_members(self.window, membership, self._memberships, overrides)
 
     def _read_memberships(self) -> RequestFlow[None]:
-        """Read what is stored of the hits that were not read yet."""
+        """Read the stored threads and works of the hits not read yet."""
         names = map(document_ref, self.ranking.hits)
         new = [name for name in names if name not in self._memberships]
         read = (yield from self._source.memberships(new)) if new else {}
@@ -300,7 +300,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
 
 
 def has_order(window: Window, first: int) -> bool:
-    """Return whether the versions of a group are stored in their order."""
+    """Return whether the order of the versions in a group is stored."""
     return window.members is not None and window.members.work(first) is not None
 
 
@@ -313,7 +313,7 @@ def widen(
         source: Backend that the page is read from.
         window: The window.
         lookup_leads: Rows whose duplicates are looked up.
-        leads: Those of them that are on the page.
+        leads: The leads that are on the page.
         request: How to group and show.
 
     Returns:
@@ -327,20 +327,20 @@ def widen(
     return wider, matches
 
 
-def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
+def count_capped(source: SearchBackend, reader: WindowReader) -> RequestFlow[dict[str, int]]:
     """Count the matching documents of each text whose further copies were left out."""
-    unknown = [content for content in read.surplus if content not in read.matching]
+    unknown = [content for content in reader.surplus if content not in reader.matching]
     results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
-    return read.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
+    return reader.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
 
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:
-    """Return whether a late document was not already shown with its group by a scope beyond the window."""
+    """Return whether a late document was not yet shown with its group by a scope beyond the window."""
     return (document.index, document.id) not in scope_matches.carriers.get(lead, ())
 
 
 def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:
-    """List the groups whose lead's look-up was cut at the limit."""
+    """Return the groups whose look-up was cut at the limit."""
     return [
         {"group": group.id, "by": list(scope_matches.capped[group.first])}
         for group in groups

@@ -1,4 +1,4 @@
-"""Passages of a document: text cut from it by a retriever, and which of them overlap."""
+"""Passages: texts cut from documents by a retriever, and which passages overlap."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,7 +45,7 @@ class Passage:
 
     @classmethod
     def of(cls, value: object, place: int) -> "Passage":
-        """Return a passage, or a text as a passage of an unknown document.
+        """Return a passage as it is, and a text as a passage of an unknown document.
 
         Args:
             value: What a caller has given.
@@ -68,7 +68,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Common words at the edges of two passages of one document.
+    """Words that two passages of one document share at their edges.
 
     Args:
         words: How many.
@@ -94,7 +94,7 @@ NO_OVERLAPS: Overlaps = {}
 
 
 def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
-    """Return the pairs of passages that overlap in their document, each pair in both orders, by their places.
+    """Return the pairs of passages that overlap in their document, by position, each pair in both orders.
 
     Words that two passages share at their edges are a run at the least; of several overlaps of two the longest counts.
     The text decides, not a position: loaders count characters from the start of a page or of a file, and do not say
@@ -143,7 +143,7 @@ class CutWords:
     ends: Sequence[int]
 
     def overlaps(self) -> Iterator[tuple[tuple[int, int], Overlap]]:
-        """Yield the overlaps of each pair in both orders, maybe several."""
+        """Yield the overlaps of each pair in both orders; a pair may have several."""
         words = cache(self._words)
         for (position, begins), starts in self._starts().items():
             own, other = words(position), words(begins)
@@ -155,7 +155,7 @@ class CutWords:
                 yield (earlier, later), Overlap(size, "within" if size == len(own) else "before", least)
 
     def _starts(self) -> Mapping[tuple[int, int], list[int]]:
-        """Return where in a passage another of its document may start, by the indices of both."""
+        """Return the positions in passages at which another passage of the document may start."""
         starts: dict[tuple[int, int], list[int]] = defaultdict(list)
         begins = [number for number in range(len(self.places)) if self.ends[number + 1] - self.ends[number] >= RUN]
         keys = runs(self.hashes)

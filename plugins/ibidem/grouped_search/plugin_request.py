@@ -1,4 +1,4 @@
-"""Grouped search by the plugin inside the cluster: its request, and its account in the layer's own form.
+"""Grouped search by the plugin inside the cluster: its request, and its account in the layer's format.
 
 It takes the place of the layer where every node has the plugin and it does what is asked. The plugin answers as the
 layer does (`tests/plugin` holds it to that), in one request and a fraction of the time.
@@ -68,14 +68,14 @@ def plugin_request(request: DedupeRequest) -> Json:
 
 
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:
-    """Return whether the layer would read the same hits: it leaves out copies if the first step fills no page."""
+    """Return whether the layer would read the same hits; it omits copies if the first step fills no page."""
     documents = account["documents"]
     is_full = account["groups"]["on_page"] == size
     return documents["in_window"] <= request.window and (is_full or not documents["beyond_window"])
 
 
 def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
-    """Return whether the layer would deepen a kNN search, since the page is not full."""
+    """Return whether the layer would deepen a kNN search because the page is not full."""
     is_short = account["groups"]["on_page"] < search.size
     return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
 
@@ -101,7 +101,7 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
 
 
 def does(search: DslSearch) -> bool:
-    """Return whether the plugin supports the request; aggregations that wait for groups are not checked here."""
+    """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
     supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
@@ -109,7 +109,7 @@ def does(search: DslSearch) -> bool:
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
-    """Let the plugin search; None if the layer would only have counted copies that the plugin read.
+    """Let the plugin search; None if the layer would have left out copies that the plugin read.
 
     Args:
         search: The search.

@@ -109,21 +109,21 @@ class Group:
 
     @property
     def size(self) -> int:
-        """All known members, the lead included."""
+        """Number of all known members, including the lead."""
         return 1 + len(self.duplicates) + self.unread_count
 
     @property
     def shown_rows(self) -> tuple[int, ...]:
-        """The rows that are shown, the lead first."""
+        """The shown rows, the lead first."""
         shown = self.duplicates[self.offset : self.offset + self.shown_count]
         return (self.lead, *(sorted(shown, key=lambda row: self.places[row]) if self.places else shown))
 
     def depth(self, row: int) -> int:
-        """Return how deep a row is indented; 0 for the lead."""
+        """Return the indentation depth of a row; 0 for the lead."""
         return 0 if row == self.lead else self.depths.get(row, 1)
 
     def portion(self, offset: int, size: int) -> "Group":
-        """Return the group with another range of its duplicates."""
+        """Return the group with a different range of its duplicates."""
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
 
 
@@ -145,7 +145,7 @@ def build_groups(
 def build_group(
     window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> Group:
-    """Build one group; its lead is chosen among the members of the window step in which it began.
+    """Build one group; its lead is chosen among the members in the window step where the group began.
 
     A neighbour of the first never leads, since the best passage of a document was found.
     """
@@ -166,7 +166,7 @@ def build_member_group(  # noqa: PLR0913, PLR0917 - those of `build_group`, and 
     request: DedupeRequest,
     places: Mapping[int, int] = NO_PLACES,
 ) -> Group:
-    """Arrange a thread or a work; unless another way is named, its own order says which document is on top."""
+    """Arrange a thread or a work in its own order, unless the request names another lead."""
     step = rows_of_step(window, first, rows, request)
     is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.kind == "version")
     lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep, places)
@@ -177,7 +177,7 @@ def build_member_group(  # noqa: PLR0913, PLR0917 - those of `build_group`, and 
 
 
 def rows_of_step(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> list[int]:
-    """Return the rows of a group that are in the step of the window in which it began."""
+    """Return the rows of a group that are in the window step where the group began."""
     step_end = min(window.ranked, (first // request.window + 1) * request.window)
     return [row for row in rows if row < step_end]
 
@@ -209,7 +209,7 @@ class Pages:
         return int(leads[groups - 1]) // self.step + 1 if groups <= len(leads) else None
 
     def steps_used(self, groups: int) -> int:
-        """Return the number of steps behind a page that ends after `groups` groups: all if they hold fewer."""
+        """Return the number of steps used by a page that ends after `groups` groups; all if they hold fewer."""
         steps = self.steps_needed(groups)
         return self.steps if steps is None else steps
 
@@ -346,7 +346,7 @@ class ResponseRenderer:
 
 
 def member_mark(window: Window, group: Group, row: int) -> Json:
-    """Return what a hit says of its place in a thread or a work; nothing for a document that is of none."""
+    """Return the part of a hit's mark on its thread or work; empty if it has none."""
     members = window.members
     if members is None:
         return {}
@@ -358,7 +358,7 @@ def member_mark(window: Window, group: Group, row: int) -> Json:
 
 
 def member_reason(window: Window, row: int) -> Json | None:
-    """Return why a document is of a thread or a work; None for one that is of none."""
+    """Return why a document belongs to a thread or a work; None if it does not."""
     members = window.members
     if members is None:
         return None
@@ -368,16 +368,16 @@ def member_reason(window: Window, row: int) -> Json | None:
     return None if work is None else {"signature": "version", "by": work.by or None, "edition": work.edition}
 
 
-def override_note(word: Override, other_id: str, *, holds: bool) -> str:
+def override_note(override: Override, other_id: str, *, holds: bool) -> str:
     """Format a manual decision as a note.
 
     >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
     'declared not a duplicate of 2 by Ada, 2026-01-05: other court'
     """
-    verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
-    byline = ", ".join(part for part in (word.author and f"by {word.author}", word.date) if part)
+    verdict = "the same as" if override.verdict == "same" else "not a duplicate of"
+    byline = ", ".join(part for part in (override.author and f"by {override.author}", override.date) if part)
     note = " ".join(part for part in (f"declared {verdict} {other_id}", byline) if part)
-    note += f": {word.reason}" if word.reason else ""
+    note += f": {override.reason}" if override.reason else ""
     return note if holds else f"{note} (stale: a text has changed since)"
 
 

@@ -1,4 +1,4 @@
-"""Scope of a search: duplicates of a page's leads beyond the window, among all matches or in the whole index.
+"""Scope of a search: duplicates of a page's leads among all matches, or in the whole index.
 
 One look-up by the leads' clues. Each candidate is then grouped behind the window, so that it joins the first of *all*
 its leads that it duplicates, and is shown here only if that one is here.
@@ -91,7 +91,7 @@ def look_up_duplicates(
 
 
 def cut_fields(result: LookupResult) -> Sequence[LookupField]:
-    """Return the look-up fields whose hits were cut, at the policy's limit or for copies that are only counted."""
+    """Return the look-up fields whose hits were cut, by the policy's limit or because copies are only counted."""
     return [*result.capped, "content"] if result.copies > min(len(result.hits), CONTENT_HITS) else result.capped
 
 

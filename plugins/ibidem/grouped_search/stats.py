@@ -1,4 +1,4 @@
-"""Statistics of a response, which add up."""
+"""Statistics of a response, whose counts add up."""
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -55,7 +55,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
         groups: The page's groups.
         request: How it was grouped.
         match_count: Documents that match the query.
-        tables: Names of the current idf tables; the one that most documents were signed with when empty.
+        tables: Names of the current idf tables; if empty, the most frequent table counts as current.
         deepest: The most hits that a window may hold.
         only_counted: How many further copies of a group's text match, which were counted and not read.
     """
@@ -84,7 +84,7 @@ def ungrouped_stats(
     """Build the account of a page without grouping: each document is its own group.
 
     Args:
-        hits: The top of the ranking, as far as it was read.
+        hits: The top of the ranking that was read.
         shown_count: How many of them are on the page.
         request: `off`, and what else was asked.
         match_count: Documents that match the query.
@@ -98,7 +98,7 @@ def ungrouped_stats(
 
 
 def request_stats(request: DedupeRequest) -> dict[str, object]:
-    """Return the account's part on the request, with all counts zero."""
+    """Return the account's part about the request, with all counts zero."""
     return {
         "mode": request.mode,
         "level": request.level,
@@ -129,7 +129,7 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     deepest: int = MAX_WINDOW,
     unread_count: int = 0,
 ) -> dict[str, object]:
-    """Return the documents and groups of the account.
+    """Return the counts of documents and groups in the account.
 
     Args:
         match_count: Documents that match.
@@ -160,12 +160,12 @@ def count_short(columns: PackedColumns, rows: int) -> int:
 
 
 def count_other_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
-    """Count the documents signed with an idf table that is not current; those without a table are not counted."""
+    """Count the documents signed with an outdated idf table; documents without a table do not count."""
     return count_others(Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist()), current)
 
 
 def count_others(names: Counter[int], current: Collection[str]) -> int:
-    """Count the documents whose table is not current; without current names, the most frequent table is current."""
+    """Count the documents with an outdated table; without current names, the most frequent table is current."""
     if current:
         current_names = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
     else:
@@ -174,7 +174,7 @@ def count_others(names: Counter[int], current: Collection[str]) -> int:
 
 
 def late_members(window: Window, pages: Pages, start: int) -> list[LateDocument]:
-    """List documents of the steps of the page after `start` groups that join groups before it."""
+    """List documents on the page after `start` groups that belong to earlier groups."""
     late_documents = []
     for row, of_page in pages.late_rows(start):
         index, name = window.name(row)

@@ -39,10 +39,10 @@ class StoredBackend(Protocol):
     """The source of a collapsed ranking, its documents and their groups."""
 
     def settlement(self) -> GroupCheckpoint:
-        """Return how far groups are settled, and by which figures."""
+        """Return how far groups are settled, and under which policy."""
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        """Read a part of the ranking: only the best document of each group."""
+        """Read a part of the ranking, with only the best document of each group."""
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         """Read up to `limit` matching documents of each of some groups."""
@@ -54,7 +54,7 @@ class StoredBackend(Protocol):
         """Return the manual decisions; called after the ranking is read."""
 
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents as far as their versions need them; see `VersionSource`."""
+        """Return documents with the fields of their versions; see `VersionSource`."""
 
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         """Return the documents of hits as shown; those that no longer match are omitted."""
@@ -67,7 +67,7 @@ class StoredPage:
     Args:
         page: The page.
         further: Start of the next page, for an engine that does not count that far.
-        best: The highest score; None where nothing is scored.
+        best: The highest score; None if nothing is scored.
     """
 
     page: GroupedPage
@@ -101,7 +101,7 @@ def is_as_stored(request: DedupeRequest, checkpoint: GroupCheckpoint) -> bool:
 
 
 def requested_policy(request: DedupeRequest, stored_policy: Policy) -> Policy:
-    """Return the requested policy; missing figures are those of the stored groups."""
+    """Return the requested policy; missing figures are taken from the stored groups."""
     figures = dict(request.figures)
     if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
         policy = request.policy
@@ -155,7 +155,7 @@ def may_have_more(group: str, page: Collapsed) -> bool:
 
 
 def most_members(page_request: PageRequest) -> int:
-    """Return how many documents of a group the page needs: those shown, or all if the lead is chosen among them."""
+    """Return how many documents of a group the page needs: the shown ones, or all if the lead is chosen among them."""
     request, portion = page_request.request, page_request.portion
     if request.keep.by != "rank" or request.max_per_group is None:
         return MAX_MEMBERS
@@ -168,7 +168,7 @@ class PageGroups:
     """The documents of a page, by their stored groups.
 
     Args:
-        window: The documents, those of each group behind its first.
+        window: The documents, ordered by group.
         rows: The rows of each group, by that of its first.
         sizes: How many documents of each group match, by the row of its first.
         request: How to show them.
@@ -241,7 +241,7 @@ def build_window(
 
     Args:
         hits: The documents.
-        policy: The figures by which groups are stored.
+        policy: The policy of the stored groups.
         overrides: Manual decisions.
         lead: For each document the row of the first of its group.
         names_by_row: Names of groups, by the row of their first.
@@ -256,19 +256,19 @@ def build_window(
 
 
 def read_leads(
-    source: StoredBackend, read: PageGroups, groups: Sequence[Group]
+    source: StoredBackend, documents: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
-    """Read the stored leads of groups with a shown document that is no duplicate of the shown lead.
+    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
 
     Returns:
         The page with these leads behind its documents, and their rows by the row of the first of their group.
     """
-    window = read.window
+    window = documents.window
     unexplained = [
         group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
     ]
     if not unexplained:
-        return read, {}
+        return documents, {}
     leads = yield from source.leads([group.id for group in unexplained])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
@@ -282,9 +282,9 @@ def read_leads(
             lead.append(group.first)
         stored_leads[group.first] = position
     if len(hits) == len(window.hits):
-        return read, stored_leads
+        return documents, stored_leads
     wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
-    return replace(read, window=wider), stored_leads
+    return replace(documents, window=wider), stored_leads
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
@@ -328,11 +328,11 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
 
 
 def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
-    """Count the documents whose idf table is not current; without current names, the most frequent table is current."""
+    """Count the documents with an outdated idf table; without current names, the most frequent table is current."""
     current_names = set(current) or {max(tables, key=lambda name: tables[name], default="")}
     return sum(count for name, count in tables.items() if name not in current_names)
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:
-    """Return whether not all documents of a group were considered for its lead."""
+    """Return whether only some documents of a group were considered when choosing its lead."""
     return page_request.request.keep.by != "rank" and group.unread_count > 0

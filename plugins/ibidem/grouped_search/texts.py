@@ -30,7 +30,7 @@ from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A text that repeats the lead of its group, or overlaps with it in their document.
+    """A text that repeats the lead of its group, or a passage that overlaps with it.
 
     Args:
         place: Its place in the list, from 0.
@@ -50,7 +50,7 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class TextGroup:
-    """Texts that repeat one another, with their neighbours in one document.
+    """Texts that repeat each other, and neighbours from the same document.
 
     Args:
         lead: Place of the one to show in the list, from 0.
@@ -62,7 +62,7 @@ class TextGroup:
 
     @property
     def neighbours(self) -> tuple[Duplicate, ...]:
-        """The texts that overlap another of the group in one document."""
+        """The texts that overlap another text of the group in their document."""
         return tuple(each for each in self.duplicates if each.side)
 
 
@@ -117,13 +117,13 @@ def group_texts(
 
 
 def match_texts(columns: PackedColumns, policy: Policy) -> LongTextMatcher:
-    """Return what decides on pairs of texts, which have no long signatures."""
+    """Return the matcher for pairs of texts, which have no long signatures."""
     names = [("", str(row)) for row in range(len(columns))]
     return LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
 
 
 def as_version(passage: Passage) -> Document:
-    """Return what a passage says of the document that it was cut from."""
+    """Return the version fields of a passage's document."""
     return Document(passage.document or "?", "", passage.title, passage.date)
 
 
@@ -169,7 +169,7 @@ def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
     return {document: detect("\n".join(some)) for document, some in texts.items()}
 
 
-def check_date(date: str, place: int) -> str:
+def check_date(date: str, number: int) -> str:
     """Return the date of a passage.
 
     Raises:
@@ -179,7 +179,7 @@ def check_date(date: str, place: int) -> str:
         try:
             interval(date)
         except ValueError as error:
-            raise UsageError(f"date of passage {place}: {error}", "give it as ISO 8601, or leave it out") from error
+            raise UsageError(f"date of passage {number}: {error}", "give it as ISO 8601, or leave it out") from error
     return date
 
 
@@ -190,11 +190,11 @@ def lead_of(
     keep: Keep,
     places: Mapping[int, int],
 ) -> int:
-    """Return the row that is shown of a group; never a neighbour, since the best passage of a document was found.
+    """Return the row to show for a group; never a neighbour, since the best passage of a document was found.
 
     Args:
         columns: The packed values.
-        rows: Those of the group.
+        rows: The rows of the group.
         overlap: Pairs of rows that overlap in their document.
         keep: How to choose.
         places: Place of each row among the versions of its group, for `current`.
@@ -205,7 +205,7 @@ def lead_of(
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """Builds the reasons why the rows of a group belong together.
+    """Builds the reasons why rows belong to a group.
 
     Args:
         matcher: Decides on pairs.
@@ -229,22 +229,22 @@ class Explanations:
         return [self.group(rows, lead) for rows, lead in led]
 
     def group(self, rows: Sequence[int], lead: int) -> TextGroup:
-        """Return a group of rows, led by the first."""
+        """Return a group of rows, with the first one as lead."""
         first = rows[0]
         return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
 
     def duplicate(self, row: int, lead: int, first: int) -> Duplicate:
-        """Return a row with the reason why it belongs to the lead, or to the first of the group."""
+        """Return a row with the reason why it belongs to the lead, or else to the first row of the group."""
         found = self.pair(row, lead) or self.pair(row, first)
         if found is None:
             raise AssertionError(f"row {row} joined {first} without evidence")
         return found
 
-    def pair(self, row: int, other: int) -> Duplicate | None:
-        """Return a row as a duplicate or neighbour of another; None if it is neither."""
-        if row == other:
+    def pair(self, row: int, other_row: int) -> Duplicate | None:
+        """Return a row as a duplicate or neighbour of another row; None if it is neither."""
+        if row == other_row:
             return None
-        if (shared := self.overlap.get((row, other))) is not None:
-            return Duplicate(row, "partial", reason(shared.evidence.why), other, shared.side)
-        evidence = self.matcher.evidence(row, other)
-        return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other)
+        if (shared := self.overlap.get((row, other_row))) is not None:
+            return Duplicate(row, "partial", reason(shared.evidence.why), other_row, shared.side)
+        evidence = self.matcher.evidence(row, other_row)
+        return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other_row)

@@ -31,7 +31,7 @@ from ibidem_ingest.signatures.packed_values import MISSING
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Window:
-    """The top of a ranking, grouped; documents found by a scope may follow it.
+    """The top of a ranking, grouped; documents found by a wider scope may follow.
 
     Args:
         hits: In rank order, then those found.
@@ -43,7 +43,7 @@ class Window:
         matcher: Decides on pairs.
         group_names: Names of groups that are stored, by the row of their first occurrence.
         overlaps: Pairs of rows that overlap in their document.
-        members: What is stored of its documents, where they are grouped by thread or work.
+        members: The stored memberships of its documents, if they are grouped by thread or work.
     """
 
     hits: Sequence[Hit]
@@ -118,7 +118,7 @@ class Window:
         return self.hits[row].index, self.hits[row].id
 
     def group_id(self, lead: int) -> str:
-        """Return the id of a row's group, which does not change while the row is the group's first occurrence."""
+        """Return the id of a row's group; it stays the same while the row is the group's first occurrence."""
         if lead in self.group_names:
             return self.group_names[lead]
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
@@ -129,12 +129,12 @@ class Window:
         return self.columns.unpack_row(row)
 
     def read_long(self, rows: Iterable[int]) -> None:
-        """Read the long signatures of rows in one request, if they matter."""
+        """Read the long signatures of rows in one request, if the policy uses them."""
         if self.policy.level == "partial" and self.policy.related is not None:
             self.matcher.want(row for row in rows if self.columns.flags[row] & LONG)
 
     def long_signatures(self, row: int) -> LongSignatures | None:
-        """Return a row's long signatures, if they matter."""
+        """Return a row's long signatures, if the policy uses them."""
         has_relations = self.policy.level == "partial" and self.policy.related is not None
         if not has_relations or not self.columns.flags[row] & LONG:
             return None
@@ -152,7 +152,7 @@ class Window:
 
     @property
     def lacks_signatures(self) -> bool:
-        """Whether some ranked hit has no packed value."""
+        """Whether any ranked hit has no packed value."""
         return bool((read_packed(self.hits).size[: self.ranked] == MISSING).any())
 
     @property
@@ -162,7 +162,7 @@ class Window:
 
 
 def add_overlaps(constraints: PairConstraints, overlaps: Overlaps) -> PairConstraints:
-    """Return the constraints with a link for each pair of passages that overlap."""
+    """Return the constraints with a link for each pair of overlapping passages."""
     if not overlaps:
         return constraints
     return PairConstraints(constraints.same | {(a, b) for a, b in overlaps if a < b}, constraints.different)

@@ -1,4 +1,4 @@
-"""Alerts: saved searches that report only documents that duplicate nothing reported before.
+"""Alerts: saved searches that report only documents that are not duplicates of reported ones.
 
 A run searches, groups what was reported before together with the hits, reported documents first, and reports the leads
 among the hits: a document that repeats one reported before joins it and is passed over, whatever its id. What was
@@ -101,7 +101,7 @@ class AlertReport:
 
 
 def save(engine: Engine, alert: Alert) -> None:
-    """Save an alert; it replaces one of the same name, whose reported documents are kept."""
+    """Save an alert; it replaces an alert of the same name, but keeps its reported documents."""
     alert.request(engine)
     engine.put_records("alerts", {f"{SAVED}{alert.name}": alert.as_record()})
 
@@ -146,7 +146,7 @@ def remove(engine: Engine, name: str) -> None:
 
 
 def run(engine: Engine, alert: Alert) -> list[Document]:
-    """Search, and report the documents that duplicate nothing reported before.
+    """Search, and report the documents that are not duplicates of reported ones.
 
     Args:
         engine: Engine that is searched.
@@ -166,7 +166,7 @@ def find_new(engine: Engine, alert: Alert) -> list[Document]:
 
 
 def find_unreported(engine: Engine, alert: Alert) -> tuple[list[AlertReport], list[Hit]]:
-    """Return the reported documents, and the hits that duplicate none of them."""
+    """Return the reported documents, and the hits that are not duplicates of them."""
     request = alert.request(engine)
     reports = list_reports(engine, alert.name)
     reported_names = {(each.index, each.id) for each in reports}
@@ -181,7 +181,7 @@ def fetch_documents(engine: Engine, hits: Sequence[Hit]) -> list[Document]:
 
 
 def new_leads(reports: Sequence[AlertReport], hits: Sequence[Hit], request: DedupeRequest) -> list[Hit]:
-    """Return the hits that lead a group without reported documents."""
+    """Return the leads of groups without reported documents."""
     report_hits = [Hit(each.index, each.id, 0.0, each.packed) for each in reports]
     leads = Window.group([*report_hits, *hits], request.policy).grouping.lead.tolist()
     return [hit for row, hit in enumerate(hits, len(report_hits)) if leads[row] == row]
@@ -224,5 +224,5 @@ def _decode_packed(value: str) -> bytes | None:
 
 
 def report_prefix(name: str) -> str:
-    """Return the prefix of the keys of an alert's reports; no name contains a colon."""
+    """Return the key prefix of an alert's reports; no name contains a colon."""
     return f"{REPORTED}{name}:"

@@ -43,10 +43,10 @@ class Check:
     """The result of one check.
 
     Args:
-        name: What was looked at.
+        name: The part that was checked.
         ok: Whether it is as it should be.
-        what: What was found.
-        remedy: What to do about it; empty when nothing is to be done.
+        what: The finding.
+        remedy: The remedy; empty if none is needed.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Check:
         return cls(name, ok=False, what=why.what, remedy=why.remedy)
 
     def as_json(self) -> dict[str, object]:
-        """Return its part of the output of `ibidem doctor --json`."""
+        """Return the check as shown by `ibidem doctor --json`."""
         return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
 
 
@@ -86,7 +86,7 @@ def settings_error_report(error: IbidemError) -> dict[str, object]:
 
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
-    """Run the checks one after the other; one that fails does not stop the others."""
+    """Run all checks; a failed check does not stop the others."""
     yield check_distribution()
     yield from check_engine(settings, open_index)
     yield check_tables_folder(settings)
@@ -104,7 +104,7 @@ def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Che
 
 
 def check_distribution() -> Check:
-    """Return which distribution runs, and whether a foreign one with the same modules is installed."""
+    """Check which distribution is installed, and whether a foreign one has the same modules."""
     own = f"{distribution.NAME} {distribution.installed_version()} on Python {sys.version.partition(' ')[0]}"
     if (foreign := distribution.foreign_version()) is None:
         return Check("ibidem", ok=True, what=own)
@@ -159,7 +159,7 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str
     """Check which nodes have the plugin.
 
     Args:
-        nodes: The nodes; none where they cannot be known.
+        nodes: The nodes; none if they cannot be known.
         own_version: The version of this ibidem.
         engine_name: `opensearch` or `elasticsearch`.
 
@@ -255,11 +255,11 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
     for each in shares:
         yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
     if not shares:
-        yield Check("languages", ok=True, what="the first documents are in the languages that they say")
+        yield Check("languages", ok=True, what="the first documents are in their declared languages")
 
 
 def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
-    """Check for documents without signatures, and for those signed with an outdated idf table."""
+    """Check for documents without signatures, or signed with an outdated idf table."""
     if info.unsigned:
         yield Check(
             "unsigned",
@@ -336,7 +336,7 @@ def check_messages(settings: Settings) -> Iterator[Check]:
 
 
 def check_redis(settings: Settings) -> Iterator[Check]:
-    """Check that Redis persists messages, and evicts none when its memory is full."""
+    """Check that Redis persists messages, and does not evict any when its memory is full."""
     try:
         from ibidem_workers.brokers.redis import configuration  # noqa: PLC0415 - its client is an extra
 
@@ -365,7 +365,7 @@ LASTING = {
 
 
 def check_signing() -> Check:
-    """Return whether the loops of signing were compiled at installation."""
+    """Check whether the signing loops were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
     remedy = "to sign many times faster, install a C compiler, then reinstall ibidem"

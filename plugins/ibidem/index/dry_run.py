@@ -36,7 +36,7 @@ LISTED = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A pair of documents that one level would join.
+    """A pair of documents that a level would join.
 
     Args:
         level: `identical` or `near`.
@@ -51,22 +51,22 @@ class Sample:
     difference: Sequence[Piece]
 
     def as_json(self) -> dict[str, object]:
-        """Return its part of the output of `ibidem backfill --dry-run --json`."""
+        """Return the pair as shown by `ibidem backfill --dry-run --json`."""
         pieces = [{"kind": piece.kind, "words": list(piece.words)} for piece in self.difference]
         return {"level": self.level, "lead": self.lead[1], "duplicate": self.duplicate[1], "difference": pieces}
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Estimated cost of signing the index, from the documents that were read and from a trial.
+    """Estimated cost of signing the index, from the documents read and a trial.
 
     Args:
         bytes: That signatures add to all documents, before the engine compresses or indexes them.
         signing: Seconds to read and to sign all, with as many processes as there are workers, without writing.
         index: Bytes of the index now.
-        seconds: Of the whole `ibidem backfill`, with writing and settling; None where that could not be tried.
+        seconds: Of the whole `ibidem backfill`, with writing and settling; None if that could not be tried.
         tried: How many documents were written and settled in the trial.
-        untried: Why there was no trial; empty where there was one.
+        untried: Why there was no trial; empty if there was one.
     """
 
     bytes: int
@@ -78,11 +78,11 @@ class Cost:
 
     @property
     def headroom(self) -> int:
-        """Bytes to keep free: every document is written again, and old versions remain until they are merged."""
+        """Bytes to keep free: every document is written again, and old versions remain until merged."""
         return self.index + self.bytes
 
     def as_json(self) -> dict[str, object]:
-        """Return its part of the output of `ibidem backfill --dry-run --json`."""
+        """Return the cost as shown by `ibidem backfill --dry-run --json`."""
         return {
             "bytes": self.bytes,
             "seconds": None if self.seconds is None else round(self.seconds, 3),
@@ -117,7 +117,7 @@ class DryRun:
     cost: Cost
 
     def as_json(self) -> dict[str, object]:
-        """Return the output of `ibidem backfill --dry-run --json`: that of `ibidem groups`, and more."""
+        """Return the output of `ibidem backfill --dry-run --json`, which extends that of `ibidem groups`."""
         looked_at = len(self.groups.names)
         share = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
         return {
@@ -133,7 +133,7 @@ class DryRun:
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts and signatures of documents that were signed and not written.
+    """Counts and signatures of documents that were signed but not written.
 
     Args:
         routing: Routing values by index and id; documents without one are left out.
@@ -212,7 +212,7 @@ class _Tally:
 
 
 def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:
-    """Measure the cost of a backfill, or return why it cannot be measured: the user may not create indexes."""
+    """Measure the cost of a backfill, or return why it cannot be measured, such as missing rights."""
     if not names:
         return "there is no document to measure it with"
     try:
@@ -252,7 +252,7 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
 
 
 def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:
-    """Choose pairs of each level, evenly over the index, with their differing words."""
+    """Choose pairs of each level, evenly distributed over the index, with their differing words."""
     lots = []
     for level, rows in _split_by_level(groups).items():
         for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:

@@ -1,4 +1,4 @@
-"""Former indexes, which a backfill replaced (`--into`): they keep documents deleted from their successor."""
+"""Former indexes, replaced by a backfill (`--into`): they keep documents deleted from their successor."""
 
 from collections.abc import Iterator, Sequence
 
@@ -11,7 +11,7 @@ from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint
 
 
 def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield former indexes that still hold some documents, each with the ids of these.
+    """Yield the former indexes that still hold any of the documents, with the ids of these documents.
 
     Args:
         engine: The index from which the documents were deleted, or an alias of it.
@@ -22,7 +22,7 @@ def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterat
         former = open_engine(settings.address, name)
         try:
             found = [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]
-        except EngineError:  # the former index was deleted, which is what a takedown needs
+        except EngineError:  # the former index was deleted, and the documents with it
             found = []
         finally:
             former.close()

@@ -1,4 +1,4 @@
-"""Documents whose files are gone: the folder contained them at ingest, but no longer does."""
+"""Documents whose files are gone: they existed at ingest, but no longer do."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -25,7 +25,7 @@ class GoneFile(NamedTuple):
 
 
 def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFile]:
-    """Find documents read from files below folders that no longer exist.
+    """Find documents whose files, in some folders, no longer exist.
 
     Reads every document of the index once.
 
@@ -54,14 +54,14 @@ def check_folders(folders: Sequence[str | Path]) -> None:
     """
     for folder in folders:
         if not Path(folder).is_dir():
-            raise UsageError(f"{folder} is not a folder", "synchronize the folders that were taken in before")
+            raise UsageError(f"{folder} is not a folder", "synchronize folders that were ingested before")
         if not any(Path(folder).iterdir()):
             remedy = "check whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
             raise UsageError(f"{folder} is empty, so every document of it would be gone", remedy)
 
 
 def _files(origin: str) -> Iterator[str]:
-    """Yield the files that an origin may name: rows, mails and attachments have their number after the file name.
+    """Yield the files that an origin may name: rows, mails and attachments have a number after the file name.
 
     >>> list(_files("/mail/in.mbox:7/2"))
     ['/mail/in.mbox:7/2', '/mail/in.mbox:7', '/mail/in.mbox']

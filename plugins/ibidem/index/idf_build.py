@@ -19,7 +19,7 @@ from ibidem_ingest.language import are_related, detect
 
 
 class ReservoirSample:
-    """Draws a uniform sample of texts (reservoir sampling), the same one for the same stream.
+    """Uniform random sample of texts (reservoir sampling); the same stream gives the same sample.
 
     Args:
         count: How many at most.
@@ -54,7 +54,7 @@ MIN_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class ForeignShare:
-    """Documents whose declared language is not their own.
+    """The share of documents that are not in their declared language.
 
     Args:
         language: The language that they say, or that is meant when they say nothing.
@@ -95,7 +95,7 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
 
 
 class LanguageSampler:
-    """Samples the beginnings of documents that pass through, to check their declared language."""
+    """Samples the beginnings of documents in a stream, to check their declared languages."""
 
     def __init__(self) -> None:
         self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
@@ -142,7 +142,7 @@ class BuiltTable:
 
 
 class Tally:
-    """Yields the texts of one language and counts the others.
+    """Yields the texts of one language, and counts the others.
 
     Args:
         language: ISO 639-1 code.

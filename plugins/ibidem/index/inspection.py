@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A duplicate of the document that was asked for.
+    """A duplicate of the inspected document.
 
     Args:
         index: Its index.
@@ -35,7 +35,7 @@ class Duplicate:
     evidence: Evidence
 
     def as_json(self) -> dict[str, object]:
-        """Return its part of the output of `ibidem inspect --json`."""
+        """Return the duplicate as shown by `ibidem inspect --json`."""
         return {
             "id": self.id,
             "title": self.title,
@@ -53,7 +53,7 @@ class Inspection:
     Args:
         id: The document's id.
         title: Its title, or an empty string.
-        signatures: What was signed of it, by name.
+        signatures: Its signatures, by name.
         duplicates: Its duplicates, identical ones first, then the higher score.
         capped: Classes of values that too many documents carry; duplicates may be missing.
     """
@@ -88,7 +88,7 @@ def inspect(
 
     Raises:
         MissingDocument: No such document.
-        UsageError: One that carries no signatures.
+        UsageError: The document has no signatures.
     """
     policy = policy or Policy()
     document, packed = read_signed(engine, name)
@@ -114,10 +114,10 @@ def inspect(
 def find_candidates(
     engine: Engine, document: Hit, packed: Packed, policy: Policy, overrides: Sequence[Override]
 ) -> tuple[Window, Sequence[LookupField]]:
-    """Look up the candidates of a document.
+    """Find the candidates for duplicates of a document.
 
     Args:
-        engine: Where they are looked up.
+        engine: The index to search.
         document: The document.
         packed: Its packed value.
         policy: The decision for a pair, and the weakest level.
@@ -143,7 +143,7 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
 
     Raises:
         MissingDocument: No such document.
-        UsageError: One that carries no signatures.
+        UsageError: The document has no signatures.
     """
     hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
@@ -154,9 +154,9 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     return hit, packed
 
 
-def fetch_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
-    """Return the documents that overrides declare the same, which no look-up may find."""
-    names = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
+def fetch_same(engine: Engine, overrides: Iterable[Override]) -> Iterable[Hit]:
+    """Return the documents that overrides mark as the same, since look-ups may miss them."""
+    names = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
     return fetch_hits(engine, sorted(names))
 
 
@@ -166,7 +166,7 @@ def hit_ref(hit: Hit) -> DocumentRef:
 
 
 def title(entry: StoredDocument | None) -> str:
-    """Return a document's title; empty if it was deleted since."""
+    """Return a document's title; empty if the document was deleted meanwhile."""
     return entry.document.title if entry else ""
 
 

@@ -1,4 +1,4 @@
-"""Memberships written to an index: its threads or its works, found in all documents, stored where they have changed."""
+"""Threads or works of all documents of an index: found again, and stored where they have changed."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
@@ -34,7 +34,7 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, slots=True)
 class WrittenMembers:
-    """What was written.
+    """The counts of written threads or works.
 
     Args:
         documents: Documents that have a place in a thread, or in a work.
@@ -51,10 +51,10 @@ class WrittenMembers:
     ambiguous: int
 
     def as_json(self, sets: str) -> dict[str, int]:
-        """Return it as `ibidem regroup --json` prints it.
+        """Return the counts as `ibidem regroup --json` prints them.
 
         Args:
-            sets: What is counted: `threads` or `works`.
+            sets: The kind of sets: `threads` or `works`.
         """
         return {
             "documents": self.documents,
@@ -67,7 +67,7 @@ class WrittenMembers:
 
 @dataclass(slots=True)
 class Reading:
-    """All documents of an index, read one after the other, and what is needed to write to them.
+    """One pass over all documents of an index, with the data needed to write to them.
 
     Args:
         engine: The index, or the set of those behind an alias.
@@ -82,7 +82,7 @@ class Reading:
     families: dict[str, str] = field(default_factory=dict)
 
     def documents(self) -> Iterator[Document]:
-        """Read the documents, whole."""
+        """Read all documents completely."""
         for hits in self.engine.scan(size=AT_ONCE):
             hashes = {(hit.index, hit.id): hash_packed(hit.packed) for hit in hits}
             names = list(hashes)
@@ -96,7 +96,7 @@ class Reading:
             self.progress(len(self.text_hashes))
 
     def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
-        """Write the places of documents where others are stored.
+        """Write the places of documents that differ from the stored ones.
 
         Args:
             places: What each document is to have, by its id; the others are to have nothing.
@@ -123,7 +123,7 @@ class Reading:
 
 
 def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
-    """Find the threads of all mails, and store the place of each mail and of what is attached to it.
+    """Find the threads of all mails, and store the place of each mail and attachment.
 
     Args:
         engine: The index.
@@ -137,7 +137,7 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
-    """Find the works of all documents, and store the place of each document among the versions of its work.
+    """Find the works of all documents, and store each document's place among the versions.
 
     Args:
         engine: The index.

@@ -1,4 +1,4 @@
-"""The stored thread of a mail: its mails as a tree with what is attached to them, and which hold others."""
+"""The stored thread of a mail: its mails as a tree with attachments, and which mails contain others."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ class ThreadEntry:
 
     Args:
         document: The document, whole.
-        member: Its place, as it is stored.
+        member: Its stored place.
         depth: How deep it is in the tree; 0 is the top.
         holders: Ids of the mails that hold all of it, the nearest first.
         alters: Whether it alters what it quotes of the mail that it answers.
@@ -42,13 +42,13 @@ class ThreadEntry:
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """A thread, as far as it was read.
+    """The part of a thread that was read.
 
     Args:
         name: Id of its first mail.
         entries: Its documents in the order of the tree, inclusive answers first.
         total: How many documents it has.
-        families: How many mails were read, each with what is attached to it.
+        families: Number of mails that were read, each with its attachments.
     """
 
     name: str
@@ -58,22 +58,22 @@ class StoredThread:
 
     @property
     def inclusive(self) -> int:
-        """How many mails that were read are inclusive."""
+        """Number of the read mails that are inclusive."""
         return sum(each.member.inclusive and not each.member.is_attached for each in self.entries)
 
     def entry(self, id_: str) -> ThreadEntry | None:
-        """Return the entry of a document; None where it was not read."""
+        """Return the entry of a document; None if it was not read."""
         return next((each for each in self.entries if each.document.id == id_), None)
 
     def ancestors(self, id_: str) -> list[Document]:
-        """Return the mail that a mail answers, the one that this answers, and so on."""
+        """Return the mail that a mail answers, the mail that this one answers, and so on."""
         by_id = {each.document.id: each for each in self.entries}
-        found: list[Document] = []
+        mails: list[Document] = []
         at = by_id.get(id_)
-        while at is not None and not at.member.is_attached and len(found) < MAX_ANCESTORS:
+        while at is not None and not at.member.is_attached and len(mails) < MAX_ANCESTORS:
             at = by_id.get(at.member.parent)
-            found += [at.document] if at else []
-        return found
+            mails += [at.document] if at else []
+        return mails
 
 
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
@@ -84,7 +84,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
         id_: Id of the document.
 
     Returns:
-        The thread; None where none is stored with the document, or several indexes hold its id.
+        The thread; None if none is stored with the document, or several indexes hold its id.
     """
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
@@ -112,7 +112,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
 
 
 def _grow(mails: Iterable[Document]) -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
-    """Return the mails that hold each mail of a thread, and those that alter what they quote."""
+    """Return for each mail of a thread the mails that contain it, and the mails that alter their quotations."""
     forest = Forest.grow(Parents.find(thread_mails(mails)))
     return {row.id: row.contained_in for row in forest.rows()}, frozenset(answer for _, answer, _ in forest.altered())
 

@@ -1,4 +1,4 @@
-"""Report of tags by group: where copies were tagged differently, and where some are not tagged yet."""
+"""Report of tags by group: copies with different tags, and documents that are not tagged yet."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ class ReviewedDocument:
 
 @dataclass(frozen=True, slots=True)
 class ReviewedGroup:
-    """A group of which at least one document was tagged, and has kept its tag.
+    """A group with at least one document whose tags are valid.
 
     Args:
         lead: Index and id of its first document.
@@ -65,7 +65,7 @@ class ReviewedGroup:
 
     @property
     def status(self) -> Status:
-        """What is to be done about it."""
+        """Status of the review of the group."""
         if len({each.state.tags for each in self._tagged()}) > 1:
             return "inconsistent"
         return "complete" if len(self._tagged()) == len(self.documents) else "open"
@@ -81,12 +81,12 @@ class ReviewedGroup:
 
     @property
     def differing(self) -> Sequence[str]:
-        """The tags that some of its tagged documents have and others have not."""
+        """The tags that some of the group's tagged documents have and others lack."""
         counts = Counter(tag for each in self._tagged() for tag in each.state.tags)
         return sorted(tag for tag, count in counts.items() if count < len(self._tagged()))
 
     def rank(self) -> tuple[object, ...]:
-        """Return what groups of a report are ordered by."""
+        """Return the sort key of groups in the report."""
         return STATUSES.index(self.status), not self.is_of_copies, -len(self.documents), self.lead
 
     def _tagged(self) -> Sequence[ReviewedDocument]:
@@ -95,7 +95,7 @@ class ReviewedGroup:
 
 @dataclass(frozen=True, slots=True)
 class TagReport:
-    """The groups in which something was tagged.
+    """The groups with tagged documents.
 
     Args:
         groups: The inconsistent and the open ones; those with differing copies first, then the largest.
@@ -117,7 +117,7 @@ class TagReport:
         }
 
     def having(self, status: Status) -> Sequence[ReviewedGroup]:
-        """Return the groups of a status."""
+        """Return the groups with a status."""
         return [group for group in self.groups if group.status == status]
 
     def _as_json(self, group: ReviewedGroup) -> dict[str, object]:
@@ -143,7 +143,7 @@ class TagReport:
         }
 
     def rows(self) -> Iterator[Row]:
-        """Yield a row for each document of these groups, group by group."""
+        """Yield a row for each document of the groups, group by group."""
         for group in self.groups:
             about: dict[str, Any] = self._as_json(group)
             for document in about["documents"]:
@@ -173,7 +173,7 @@ def report_tags(
     Args:
         engine: The index, as someone may read it.
         tags: The entries, as someone may know them.
-        policy: Figures by which documents are grouped; the default ones when None.
+        policy: The policy for grouping; None: the default.
         by: Groups that are made now, those that are stored, or threads of mails.
         progress: Called with the number of documents read so far.
 
@@ -211,7 +211,7 @@ def count(counts: dict[str, int], group: ReviewedGroup) -> None:
 
 
 def read_titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, str]:
-    """Read the titles of documents, some at a time."""
+    """Read the titles of documents, in batches."""
     found: dict[DocumentRef, str] = {}
     for start in range(0, len(names), NAMES_AT_ONCE):
         found |= titles(engine, names[start : start + NAMES_AT_ONCE])
@@ -221,7 +221,7 @@ def read_titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[Documen
 def review_groups(
     engine: Engine, tags: Tags, groups: Iterable[Members], kind: Literal["group", "thread"]
 ) -> Iterator[ReviewedGroup]:
-    """Yield groups with what holds of each of their documents, as far as these may be read.
+    """Yield groups with the tags of each readable document.
 
     Args:
         engine: The index, as someone may read it.
@@ -243,7 +243,7 @@ def review_groups(
 
 
 def groups_of(groups: IndexGroups, names: set[DocumentRef]) -> Iterator[Members]:
-    """Yield the groups of an index that hold one of some documents.
+    """Yield the groups of an index that contain any of the documents.
 
     Args:
         groups: All groups.
@@ -258,7 +258,7 @@ def groups_of(groups: IndexGroups, names: set[DocumentRef]) -> Iterator[Members]
 
 
 def stored_groups_of(engine: Engine, names: set[DocumentRef]) -> Iterator[Members]:
-    """Yield the stored groups that hold one of some documents.
+    """Yield the stored groups that contain any of the documents.
 
     Args:
         engine: The index.
@@ -277,7 +277,7 @@ def stored_groups_of(engine: Engine, names: set[DocumentRef]) -> Iterator[Member
 
 
 def threads_of(engine: Engine, names: set[DocumentRef], progress: Callable[[int], None]) -> Iterator[Members]:
-    """Yield the threads that hold one of some documents; the whole index is read for it.
+    """Yield the threads that contain any of the documents, by reading the whole index.
 
     Args:
         engine: The index.

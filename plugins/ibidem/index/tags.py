@@ -1,4 +1,4 @@
-"""Tags of an index: given to documents, a group or a thread in one step, read, and written as a table."""
+"""Tags of an index: added to documents, groups or threads in one step, read, and exported as a table."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ SEE = "find ids with: ibidem search QUERY"
 
 @dataclass(frozen=True, slots=True)
 class TagTarget:
-    """What is tagged in one step.
+    """The documents to tag in one step.
 
     Args:
         names: Index and id of its documents.
@@ -45,7 +45,7 @@ class TagTarget:
     lead: DocumentRef | None = None
 
     def check_count(self, seen: int) -> None:
-        """Refuse a target that is not what a reviewer saw.
+        """Refuse a target that differs from what a reviewer saw.
 
         Args:
             seen: How many documents the reviewer was shown.
@@ -61,26 +61,26 @@ class TagTarget:
 
 
 def find_named(engine: Engine, ids: Sequence[str]) -> TagTarget:
-    """Return documents by their ids.
+    """Return documents by id.
 
     Raises:
         MissingDocument: One of them is not there.
         UsageError: An id is that of documents in several indexes.
     """
-    found: dict[str, list[str]] = {id_: [] for id_ in ids}
-    for hit in fetch_hits(engine, list(found)):
-        found[hit.id].append(hit.index)
-    if missing := [id_ for id_, indices in found.items() if not indices]:
+    indices_by_id: dict[str, list[str]] = {id_: [] for id_ in ids}
+    for hit in fetch_hits(engine, list(indices_by_id)):
+        indices_by_id[hit.id].append(hit.index)
+    if missing := [id_ for id_, indices in indices_by_id.items() if not indices]:
         raise MissingDocument(f"no document {', '.join(map(repr, missing))} in index {engine.index!r}", SEE)
-    for id_, indices in found.items():
+    for id_, indices in indices_by_id.items():
         if len(indices) > 1:
             some = ", ".join(sorted(indices))
             raise UsageError(f"document {id_!r} is in several indexes: {some}", "name one of them in IBIDEM_INDEX")
-    return TagTarget([(indices[0], id_) for id_, indices in found.items()])
+    return TagTarget([(indices[0], id_) for id_, indices in indices_by_id.items()])
 
 
 def find_duplicates(engine: Engine, id_: str, policy: Policy | None = None) -> TagTarget:
-    """Return a document with its duplicates in the whole index, as `ibidem inspect` lists them.
+    """Return a document and its duplicates in the whole index, as `ibidem inspect` lists them.
 
     Args:
         engine: The index.
@@ -102,7 +102,7 @@ def find_duplicates(engine: Engine, id_: str, policy: Policy | None = None) -> T
 
 
 def find_thread(engine: Engine, id_: str) -> TagTarget:
-    """Return all mails of the thread that a mail is in; the whole index is read for it.
+    """Return all mails of a mail's thread, by reading the whole index.
 
     Raises:
         MissingDocument: It is not there.
@@ -120,7 +120,7 @@ def find_thread(engine: Engine, id_: str) -> TagTarget:
 def change_tag(  # noqa: PLR0913 - what an entry holds, by name
     engine: Engine, target: TagTarget, tag: str, *, action: Action = "add", author: str = "", reason: str = ""
 ) -> TagEntry:
-    """Tag the documents of a target in one entry of the ledger, or take a tag back from them.
+    """Add a tag to the documents of a target, or take it back, in one entry of the ledger.
 
     Args:
         engine: The index, as the reviewer may read it.
@@ -131,7 +131,7 @@ def change_tag(  # noqa: PLR0913 - what an entry holds, by name
         reason: Why.
 
     Raises:
-        MissingDocument: One of the documents is not there; nothing is tagged.
+        MissingDocument: A document does not exist; nothing is tagged.
         UsageError: A tag that is not allowed, or too many documents for one entry.
     """
     tag = read_tag(tag)
@@ -158,7 +158,7 @@ def change_tag(  # noqa: PLR0913 - what an entry holds, by name
 
 
 def read_contents(engine: Engine, names: Iterable[DocumentRef]) -> dict[DocumentRef, str]:
-    """Read the content hashes of documents that are there and may be read; empty for those without signatures.
+    """Read the content hashes of existing, readable documents; empty for documents without signatures.
 
     Args:
         engine: The index, as someone may read it.
@@ -174,7 +174,7 @@ def read_contents(engine: Engine, names: Iterable[DocumentRef]) -> dict[Document
 
 @dataclass(frozen=True, slots=True)
 class TagState:
-    """What reviewers have said of a document, as far as it holds of the text that it has now.
+    """The tags of a document, and whether they are valid for its current text.
 
     Args:
         entries: The last entry of each of its tags.
@@ -186,19 +186,19 @@ class TagState:
 
     @property
     def tags(self) -> tuple[str, ...]:
-        """Its tags; none of one whose text has changed."""
+        """The valid tags of the document; none if its text has changed."""
         return () if self.changed else tuple(self.entries)
 
     @property
     def state(self) -> Literal["tagged", "untagged", "changed"]:
-        """Whether it has tags, has none, or had some until its text changed."""
+        """State of the tags: some, none, or outdated since the text changed."""
         if not self.entries:
             return "untagged"
         return "changed" if self.changed else "tagged"
 
 
 def read_state(tags: Tags, name: DocumentRef, content: str) -> TagState:
-    """Return what holds of a document.
+    """Return the state of a document's tags.
 
     Args:
         tags: All entries.
@@ -210,7 +210,7 @@ def read_state(tags: Tags, name: DocumentRef, content: str) -> TagState:
 
 
 def read_states(engine: Engine, names: Collection[DocumentRef]) -> dict[DocumentRef, TagState]:
-    """Read what holds of documents that are shown; those without tags are left out.
+    """Read the states of the tags of some documents; documents without tags are omitted.
 
     Args:
         engine: The index, as someone may read it.
@@ -222,7 +222,7 @@ def read_states(engine: Engine, names: Collection[DocumentRef]) -> dict[Document
 
 
 def readable_tags(engine: Engine, date: str = "") -> Tags:
-    """Return the entries as someone may know them: of documents that may be read with the engine's rights.
+    """Return the entries, reduced to documents that may be read with the engine's rights.
 
     A document that is gone cannot be told from one that may not be read, so both are left out; `load_tags` has all.
 
@@ -242,7 +242,7 @@ COLUMNS = ("date", "author", "tag", "action", "index", "id", "state", "kind", "l
 
 
 def ledger_rows(engine: Engine, tags: Tags) -> Iterator[Row]:
-    """Yield a row for each document of each entry, in the order of time.
+    """Yield a row for each document of each entry, in order of time.
 
     `state` says what has become of it: `current`, `replaced` by a later entry, `changed` (the text of the document is
     another one by now) or `gone` (the document is).

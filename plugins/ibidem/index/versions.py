@@ -54,7 +54,7 @@ def index_versions(engine: Engine, progress: Callable[[int], None] = lambda _: N
 
 
 def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]:
-    """Yield each version with its differences from its predecessor; none for the first.
+    """Yield each version with its differences from its predecessor; the first version has none.
 
     An id that several indexes behind an alias hold names none of them, and so no difference.
 

@@ -16,7 +16,7 @@ class LeadRetriever:
     """Finds the best passages of a signed index, each text once; `meta["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, top_k: int = 10) -> None:
-        """Set it up.
+        """Create the retriever.
 
         Args:
             search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.
@@ -40,7 +40,7 @@ class LeadSelector:
     """Keeps one document of each group; `meta["duplicates"]` lists the others, with level and reason."""
 
     def __init__(self, language: str = "", keep: str = "rank", date_key: str = "") -> None:
-        """Set it up.
+        """Create the selector.
 
         Args:
             language: ISO 639 code of all texts; detected where it is empty.

@@ -56,7 +56,7 @@ class PassageSearch:
         """Return up to `k` different passages for a question, the best first.
 
         Args:
-            question: What is asked.
+            question: The question.
             k: How many.
 
         Raises:
@@ -68,7 +68,7 @@ class PassageSearch:
 
 
 def search_client(
-    client: Any,  # of one of four classes, which `wrap` names
+    client: Any,  # one of the four classes that `wrap` accepts
     index: str,
     query: Callable[[str], Mapping[str, Any]] | None = None,
     *,
@@ -95,7 +95,7 @@ def search_client(
     named = read_options({**name_fields(document_field, text_field), **options})
 
     def groups(question: str, size: int) -> Response:
-        """Search by the client."""
+        """Search through the client."""
         response: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
         return response
 
@@ -119,14 +119,14 @@ def search_engine(
     request = parse_request(read_options({**name_fields(document_field), **options}))
 
     def groups(question: str, size: int) -> Response:
-        """Search by the engine."""
+        """Search through the engine."""
         return search(engine, parse_query(question, filters), request, size=size)
 
     return PassageSearch(groups)
 
 
 def name_fields(document_field: str, text_field: str = "text") -> dict[str, object]:
-    """Return the parameter that finds overlapping passages; none without the field of the document name."""
+    """Return the parameter that finds overlapping passages; none without a document field."""
     return {"dedupe_document": str(PassageFields(document_field, text_field))} if document_field else {}
 
 
@@ -154,7 +154,7 @@ engine's own list
 
 
 def read_passage(hit: Mapping[str, Any], text_field: str) -> FoundPassage:
-    """Read a lead.
+    """Convert a lead into a passage.
 
     Args:
         hit: The lead, with its duplicates inside.

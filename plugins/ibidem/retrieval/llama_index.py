@@ -12,7 +12,7 @@ class LeadRetriever(BaseRetriever):
     """Finds the best passages of a signed index, each text once; `node.metadata["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, similarity_top_k: int = 10) -> None:
-        """Set it up.
+        """Create the retriever.
 
         Args:
             search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.

@@ -1,4 +1,4 @@
-"""Server of the Model Context Protocol: an assistant searches an index, and sees which documents repeat each other.
+"""Server of the Model Context Protocol: an assistant searches an index and sees which documents are duplicates.
 
 Four tools read the index and none writes to it. They ask with the rights of the process, whoever the assistant talks
 to: who may not see a document must not get a server whose settings may.
@@ -48,11 +48,11 @@ INSTRUCTIONS = (
 
 
 def named_errors(tool: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
-    """Wrap a tool so that an error states the problem and the remedy, as a command's does."""
+    """Wrap a tool so that an error states the problem and the remedy, like the errors of commands."""
 
     @wraps(tool)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        """Run the tool; an expected error becomes the tool's."""
+        """Run the tool; an expected error becomes an error of the protocol."""
         try:
             return tool(*args, **kwargs)
         except IbidemError as error:
@@ -62,7 +62,7 @@ def named_errors(tool: Callable[Arguments, Answer]) -> Callable[Arguments, Answe
 
 
 class Tools:
-    """Tools of the server.
+    """The tools of the server.
 
     Args:
         settings: Index and tables.
@@ -91,7 +91,7 @@ class Tools:
         ] = None,
         keep: Annotated[str, Field(description="rank, earliest, latest or longest")] = "rank",
     ) -> Answer:
-        """Search; each text once, with its duplicates, their level and reason."""
+        """Search; each text is listed once, with its duplicates, their levels and reasons."""
         request = parse_request(
             {
                 "dedupe": "collapse",
@@ -150,13 +150,13 @@ class Tools:
         }
 
     def groups(self) -> Answer:
-        """Count the groups that are stored in the whole index: documents, groups, duplicates, the largest groups."""
+        """Count the stored groups of the whole index: documents, groups, duplicates, the largest groups."""
         with self.engine() as engine:
             return dict(StoredReport(engine).as_json())
 
 
 def shown_hit(hit: Mapping[str, Any]) -> Answer:
-    """Return a hit for an assistant: its facts, its text, its duplicates with reasons."""
+    """Return a hit for an assistant: its metadata, its text, and its duplicates with reasons."""
     source = hit["_source"]
     text = source.get("text", "")
     return {

@@ -1,4 +1,4 @@
-"""Passages in which each text is kept once, with the duplicates that were left out and their reasons."""
+"""Passages without duplicates, each with the duplicates that were left out and their reasons."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
@@ -22,7 +22,7 @@ def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
-    """Return one duplicate of a search as metadata; a neighbour as `as_metadata` does.
+    """Return one duplicate of a search as metadata; for a neighbour as `as_metadata` does.
 
     Args:
         name: Its id.
@@ -111,7 +111,7 @@ def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
 
 
 def left_with(name: str, metadata: Mapping[str, object]) -> list[dict[str, str]]:
-    """Return the duplicates in the metadata of a passage that another one replaces, with `of` set to it.
+    """Return the duplicates in the metadata of a replaced passage, with `of` set to this passage.
 
     Args:
         name: Its id.

@@ -164,12 +164,12 @@ def find_fault(failure: Failure) -> Fault:
     return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
 
 
-def to_engine_error(failure: Failure, place: str) -> EngineError:
+def to_engine_error(failure: Failure, location: str) -> EngineError:
     """Create one of our errors.
 
     Args:
         failure: The server's error.
-        place: The address without secrets, to be named.
+        location: The address without secrets, to be named.
 
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; create the index with: ibidem ingest PATH'
@@ -177,7 +177,7 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
     fault = find_fault(failure)
     message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
     text = f"{fault.what} ({message})" if fault.what else failure.reason or message
-    return fault.error(f"{place}: {text}", fault.remedy)
+    return fault.error(f"{location}: {text}", fault.remedy)
 
 
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
@@ -202,7 +202,7 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
 
 
 def _shards_kind(answer: object) -> str:
-    """Return the type of a failed refresh: another try may reach all copies, unless a shard itself failed."""
+    """Return the type of a failed refresh: a retry may reach all copies, unless a shard itself failed."""
     shards = answer.get("_shards") if isinstance(answer, Mapping) else None
     if not isinstance(shards, Mapping):
         return ""
@@ -214,14 +214,14 @@ def _shards_kind(answer: object) -> str:
 
 
 def _types(cause: object) -> Iterator[object]:
-    """Yield the type of a cause, and of what caused it."""
+    """Yield the type of an error cause, and of the causes behind it."""
     while isinstance(cause, Mapping):
         yield cause.get("type")
         cause = cause.get("caused_by")
 
 
 def _reason(text: object, secret_values: Collection[str]) -> str:
-    """Redact secrets before the text is shortened, so that no part of one remains."""
+    """Redact secrets before the text is shortened, so that no part of a secret remains."""
     return (redact_text(str(text), secret_values) if secret_values else str(text))[:500]
 
 
@@ -259,7 +259,7 @@ class ClusterClient:
 
     Args:
         label: Its address without secrets.
-        connect: Makes a client; nothing is connected yet.
+        connect: Creates a client without connecting.
         waits: Seconds to wait before each further try.
         search_parts: Parts added to each search, so that no setting of an index changes its results.
 
@@ -328,7 +328,7 @@ class ClusterClient:
             return {}
 
     def _lines(self, request: ApiRequest) -> Iterable[Mapping[str, Any]]:
-        """Yield the lines of a request; in `_msearch` every second one is a body."""
+        """Yield the lines of a request; in `_msearch` every second line is a body."""
         lines = request.lines or ()
         if not request.path.endswith("/_msearch"):
             return lines
@@ -360,7 +360,7 @@ class ClusterClient:
         return answer
 
     def _client(self) -> Transport:
-        """Return this process's client; one inherited by a fork is not used, since its connections are the parent's."""
+        """Return this process's client; a client inherited by a fork is not used, since it shares connections."""
         with self._connecting:
             if self._wire is None or self._pid != os.getpid():
                 self._wire, self._pid = self._connect(), os.getpid()

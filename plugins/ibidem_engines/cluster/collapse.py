@@ -100,7 +100,7 @@ class ClusterCollapse:
         self,
         place: Place,
         size: int,
-        settled: Marks,
+        settled_marks: Marks,
         extras: Mapping[str, Any] | None = None,
         cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
@@ -109,7 +109,7 @@ class ClusterCollapse:
         Args:
             place: Start of the page.
             size: How many groups.
-            settled: Up to which write of each part groups are settled.
+            settled_marks: Up to which write of each part groups are settled.
             extras: Parts of the body that are answered next to the hits.
             cache: Counts of this search, if it was counted before.
 
@@ -121,7 +121,7 @@ class ClusterCollapse:
             **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
             **(extras or {}),
         }
-        counter = MatchCounter(self.target, self.body, self.layout, settled)
+        counter = MatchCounter(self.target, self.body, self.layout, settled_marks)
         answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
         counts = count.counts
         heads = self._read(answer)
@@ -156,7 +156,7 @@ class ClusterCollapse:
     def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
-        """Read the documents of some groups, except for the best of each, as shown.
+        """Read the documents of some groups except the best of each, as shown.
 
         Args:
             groups: Names of groups.
@@ -200,7 +200,7 @@ class ClusterCollapse:
         return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups if they match; others must not be disclosed."""
+        """Read the leads of some groups if they match; other leads must not be disclosed."""
         (answer,) = yield from self._search([add_filter(self._members_body(groups, len(groups)), LEADS)])
         return {each.group: each.hit for each in self._read(answer)}
 
@@ -265,7 +265,7 @@ class ClusterCollapse:
         return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
-        """Build the request for documents of some groups; the condition does not change their scores."""
+        """Build the request for documents of some groups; the group condition does not affect scores."""
         body = {**self.body, **FIELDS, "size": size, "track_total_hits": False}
         return add_filter(body, {"terms": {GROUP: list(groups)}})
 
@@ -285,7 +285,7 @@ def _sizes(groups: Sequence[str]) -> Clause:
 
 
 def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
-    """Return hits by group, in rank order; those without one under an empty name."""
+    """Return hits by group, in rank order; hits without a group are under an empty name."""
     groups: dict[str, list[GroupHit]] = {}
     for each in hits:
         groups.setdefault(each.group, []).append(each)

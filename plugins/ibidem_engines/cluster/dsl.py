@@ -68,7 +68,7 @@ def native(query: Query) -> Mapping[str, Any]:
 
 
 def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
-    """Build filter clauses; several values of one field: any of them."""
+    """Build filter clauses; of several values for one field, any may match."""
     by_field: dict[str, list[Filter]] = {}
     for condition in conditions:
         by_field.setdefault(condition.field, []).append(condition)
@@ -76,7 +76,7 @@ def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
 
 
 def _any_of(field: str, conditions: Sequence[Filter], fields: Fields) -> Clause:
-    """Build one clause for any of several values of a field: a server takes few clauses, but many terms."""
+    """Build one clause that matches any of several values: a server takes few clauses, but many terms."""
     values = [condition.value for condition in conditions]
     if len(values) == 1 or not (field == "id" or field in MEMBERSHIPS or field.startswith("meta.")):
         return _or([_condition(condition, fields) for condition in conditions])
@@ -114,7 +114,7 @@ def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 
 def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
-    """Build the request for a window with ties ordered by index and id on the server, which takes it a third longer."""
+    """Build the request for a window with ties ordered on the server, which takes it a third longer."""
     tie = [{"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
     return {**body, "size": size, "sort": [{"_score": "desc"}, *tie], "track_scores": True}
 
@@ -221,7 +221,7 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     in_field = {"title": [fields.title], "text": [fields.text]}
     names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
     if phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
-        names = [*names, *fields.stemmed]  # a word in whatever form; a phrase is looked for as it is typed
+        names = [*names, *fields.stemmed]  # a word matches in any form; a phrase only as typed
     if phrase.slop is not None:
         return _or([_near(phrase.text.split(), phrase.slop, name) for name in names])
     if phrase.prefix:
@@ -230,7 +230,7 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
 
 
 def _near(words: Sequence[str], slop: int, name: str) -> Clause:
-    """Build a query for words in any order with few others between them, like FTS5's NEAR; slop counts moves."""
+    """Build a query for words in any order with few words between them, like FTS5's NEAR; slop counts moves."""
     field, _, boost = name.partition("^")
     each = [{"match": {"query": word, "max_gaps": 0, "ordered": True}} for word in words]
     phrase_clause: Clause = {"all_of": {"intervals": each, "ordered": False, "max_gaps": slop}}

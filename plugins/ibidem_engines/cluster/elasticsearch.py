@@ -101,10 +101,10 @@ class ElasticsearchTransport:
 
 
 class WholeSerializer(OrjsonSerializer):
-    """JSON by orjson that also keeps the bytes that were parsed."""
+    """JSON serializer by orjson that also keeps the parsed bytes."""
 
     def loads(self, data: bytes) -> Any:
-        """Read JSON; what is none is text, so that the status of a proxy's answer says what is wrong."""
+        """Parse JSON; other content becomes text, so that the status of a proxy's error page is reported."""
         try:
             read = super().loads(data)
         except SerializationError:

@@ -1,4 +1,4 @@
-"""Engine protocol over OpenSearch or Elasticsearch; `opensearch.py` and `elasticsearch.py` hold their differences."""
+"""Engine protocol over OpenSearch or Elasticsearch; `opensearch.py` and `elasticsearch.py` hold the differences."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -62,7 +62,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
     Args:
         cluster: The cluster.
         dialect: Dialect of OpenSearch or Elasticsearch.
-        address: Where it is and what the index looks like.
+        address: The address of the cluster, and the layout of the index.
         index: Name of the index, or of an alias or a data stream.
         kept: The name next to which records are kept, where that does not follow from the index's names.
     """
@@ -108,9 +108,9 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         return writing.write(self._place(), records) if records else []
 
     @override
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         self._layout_cache.clear()
-        return writing.delete(self._place(), ids, version, beats=beats) if ids else []
+        return writing.delete(self._place(), ids, version, any_version=any_version) if ids else []
 
     @override
     def searching(self, query: Query | None = None) -> ClusterSearch:
@@ -206,14 +206,14 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         return ClusterMemberships(self.groups())
 
     def _layout_now(self) -> Layout:
-        """Read the layout again where an alias may have another index since."""
+        """Read the layout again, since an alias may point to another index by now."""
         if self._readable().indices != (self.index,):
             self._layout_cache.clear()
         return self._readable()
 
     @override
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "ClusterEngine":
-        if cached and (found := self._sets.get(self.index)) is not None:
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "ClusterEngine":
+        if use_cache and (found := self._sets.get(self.index)) is not None:
             return found
         layout = self._layout_now()
         names = layout.names(self.index)
@@ -228,7 +228,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         return self._sets.put(self.index, self._of_set(home), ALIAS_S)
 
     def _of_set(self, home: str) -> "ClusterEngine":
-        """Return the engine of a set, whose records are stored next to its name, whichever indexes it has."""
+        """Return the engine of a group set, whose records are stored next to its name."""
         if home == self._kept or (home == self.index and home in self._readable().indices):
             return self
         engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
@@ -285,7 +285,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         return [*rebuilt, *renamed]
 
     def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
-        """Return the ledger; manual records go to the index that is behind an alias now."""
+        """Return the store of a ledger; manual records go to the index that an alias points to now."""
         if writes and ledger in OF_PEOPLE:
             self._layout_cache.clear()
         return LedgerStore(self._cluster, self._names(), self._ledgers)
@@ -391,6 +391,6 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version as a comparable tuple; empty, which is older than every other, if it cannot be parsed."""
+    """Return a version as a tuple to compare; an empty tuple, the lowest one, if it cannot be parsed."""
     found = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(map(int, found[0].split("."))) if found else ()

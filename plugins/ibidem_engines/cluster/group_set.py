@@ -1,4 +1,4 @@
-"""Group set: all indexes behind an alias or of a data stream, or an index alone, whose groups are settled as one.
+"""Group set: the indexes behind an alias or of a data stream, or one index, whose groups are settled together.
 
 A set is known by the record of its progress, which is next to the name that stands for all of it. Where an alias gets a
 second index, as by a rollover, the record of the first one becomes that of the alias.
@@ -27,7 +27,7 @@ class GroupSet:
 
     Args:
         home: The name next to which its progress is kept.
-        begins_with: The record that becomes that of the set; None where it has one, or begins anew.
+        begins_with: The record that becomes that of the set; None if it has one, or begins anew.
         superseded: Names next to which another record is removed.
     """
 
@@ -134,7 +134,7 @@ class SettledNames:
 
 
 def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = False) -> str:
-    """Return the name of the set that indexes are settled with, and move its progress record there.
+    """Return the name of the group set of indexes, and move its progress record there.
 
     Args:
         cluster: The cluster.
@@ -168,10 +168,10 @@ def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
         yield HealthIssue("groups", error.what, error.remedy)
 
 
-def _within(cluster: ClusterClient, settled: SettledNames) -> list[str]:
-    """Return the settled aliases that cover only these indexes."""
-    indices = set(settled.names.indices)
-    return [source for source in settled.wide if indices.issuperset(read(cluster, source).indices)]
+def _within(cluster: ClusterClient, names: SettledNames) -> list[str]:
+    """Return the settled aliases that cover only the given indexes."""
+    indices = set(names.names.indices)
+    return [source for source in names.wide if indices.issuperset(read(cluster, source).indices)]
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -116,7 +116,7 @@ LIKELY: Mapping[str, Sequence[str]] = {
 
 
 def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
-    """Return an issue if an index lacks the title or text fields; None if it has both, or no field at all.
+    """Return an issue if an index lacks the title or text field; None if it has both, or no field at all.
 
     Args:
         index: The index or alias.
@@ -151,7 +151,7 @@ def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, s
 
 
 def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
-    """List field names that may be right, followed by the fields of the index."""
+    """List likely field names, followed by the fields of the index."""
     text_fields = [path for path, kind in field_types.items() if kind in TEXT_TYPES]
     likely = {
         name: _guess_path(words, text_fields if name == "text" else list(field_types)) for name, words in LIKELY.items()
@@ -167,7 +167,7 @@ def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
 
 
 def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
-    """Return the path whose last part is the likeliest match; empty if there is none."""
+    """Return the path whose last part is the most likely match; empty if there is none."""
     ends = {path: path.rpartition(".")[2].lower().replace("_", "") for path in paths}
     for word in words:
         for test in (str.__eq__, str.startswith, str.endswith):

@@ -44,7 +44,7 @@ class Layout:
 
     Args:
         indices: Their own names, in the order in which they were made; empty when there is none.
-        kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
+        kinds: `full` and `lean`, as far as ibidem's fields are there; empty if nothing was ever signed.
         schemas: The signature schema of each index that has one.
         bare: Those without ibidem's fields.
         shard_counts: How many primary shards each has, in the same order.
@@ -53,9 +53,9 @@ class Layout:
         aliases: The indexes behind each of their aliases and data streams.
         streams: The data stream of each index that is of one.
         filtered: Aliases that show a part of an index only.
-        write_indices: The index that each alias of several writes to, where it has one.
+        write_indices: The write index of each alias with several indexes, if it has one.
         uuids: The server's own identity of each index: another one was made anew under the same name.
-        stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty where no text was named.
+        stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     """
 
     indices: tuple[str, ...]
@@ -82,7 +82,7 @@ class Layout:
 
     @property
     def is_set(self) -> bool:
-        """Whether other indexes are, or will be, behind the same name."""
+        """Return whether other indexes are, or will be, behind the same name."""
         return len(self.indices) > 1 or bool(self.streams)
 
     @property
@@ -110,7 +110,7 @@ def read_layout(
     Args:
         index: Names, parted by commas; empty for all.
         params: Which of the names may be missing, as a search says it.
-        ok_statuses: Statuses that mean that nothing is there, or nothing that may be looked at.
+        ok_statuses: Statuses that mean that no index exists, or none that may be read.
         text: As in `read`.
     """
     path = f"/{quote_index(index or '_all')}"
@@ -145,7 +145,7 @@ def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping
 
 
 def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """List the indexes behind each alias and data stream that the metadata of indexes names."""
+    """Return the indexes behind each alias and data stream in index metadata."""
     indices: dict[str, list[str]] = {}
     for index, each in sorted(metadata.items()):
         for name in (*each.get("aliases", {}), *([each["data_stream"]] if "data_stream" in each else ())):
@@ -287,7 +287,7 @@ def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
 
 
 def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the `_meta` of a mapping; empty for an index that only looks like ours."""
+    """Return the `_meta` of a mapping; empty for an index that was not created by ibidem."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
 
@@ -321,7 +321,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
     Raises:
         Unavailable: A part of an index is not there.
     """
-    for _ in range(2):  # once more when a shard came back between the two answers
+    for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:
             raise _refresh_error(cluster, indices, answer)

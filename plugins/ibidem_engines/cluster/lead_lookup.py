@@ -1,4 +1,4 @@
-"""Look-up of the leads that some hundred documents may join, by three kinds of searches.
+"""Look-up of the leads that a few hundred documents may join, by three kinds of searches.
 
 One search asks for all values of which one is enough. Values of which several are needed are asked for document by
 document, as many in a search as a query may have clauses. Leads whose rare terms are known are asked for by the numbers
@@ -44,7 +44,7 @@ class LeadLookUp:
         self._conditions = list(conditions)
 
     def carriers(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
-        """Read the leads that have one of the values, or a sequence number of the range, each once."""
+        """Read the leads that have any of the values, or a sequence number in the range, each once."""
         carriers: dict[tuple[str, str], Hit] = {}
         parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
         bodies: list[tuple[Sequence[LeadKeys], Clause]] = [
@@ -102,7 +102,7 @@ class LeadLookUp:
 
 
 def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
-    """Return the distinct values of classes in which one shared value is enough."""
+    """Return the distinct values of those classes for which one shared value is enough."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for each in keys:
         for clue, entries in each.values.items():

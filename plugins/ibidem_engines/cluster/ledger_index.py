@@ -1,4 +1,4 @@
-"""Index of a ledger: created with its mapping before the first record, checked, rebuilt if it is foreign."""
+"""Index of a ledger: created with its mapping before the first record, checked, and rebuilt if its mapping is wrong."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, get_args
@@ -40,7 +40,7 @@ def source_of(index: str, ledger: Ledger) -> str:
 
 
 def mapping_error(index: str) -> Permanent:
-    """Create the error of a ledger whose records cannot be read in order."""
+    """Return the error of a ledger whose records cannot be read in order."""
     return Permanent(f"index {index!r}, which holds records of ibidem, has another mapping than ibidem's", REMEDY)
 
 
@@ -52,7 +52,7 @@ def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:
         indices: Their names.
 
     Raises:
-        Permanent: One that is there has another mapping.
+        Permanent: An existing one has another mapping.
     """
     names = list(indices)
     mappings = read_mappings(cluster, names)
@@ -123,7 +123,7 @@ def repair(cluster: ClusterClient, sources: Iterable[str]) -> list[str]:
     interrupted, the next call goes on.
 
     Raises:
-        Permanent: A record cannot be copied; what was there stays.
+        Permanent: A record cannot be copied; the old ledger is kept.
     """
     wrong = wrong_indices(cluster, sources)
     for name in wrong:
@@ -149,7 +149,7 @@ def _copy_away(cluster: ClusterClient, name: str) -> None:
 
 
 def _copy(cluster: ClusterClient, source: str, target: str) -> None:
-    """Copy the records of an index into another; records already there are newer and are kept."""
+    """Copy the records of an index into another; existing records are newer and are kept."""
     refresh_index(cluster, source)
     for hits in _slices(cluster, source):
         actions = [Action("create", target, hit["_id"], orjson.dumps(hit["_source"])) for hit in hits]

@@ -30,7 +30,7 @@ UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fie
 
 
 def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
-    """Read the record of one key next to several indexes, if readable: for each index the nearest one."""
+    """Read the record with a key next to several indexes; for each index the nearest readable one."""
     records = {each.source: each.entry for each in (yield from read_keys(names.sources, ledger, [key]))}
     nearest = {
         next((source for source in names.sources if source in records and names.covers(source, index)), "")
@@ -58,7 +58,7 @@ class LedgerQuery:
 
 @dataclass(slots=True)
 class _Reading:
-    """A query that is read slice by slice.
+    """The state of a query that is read in slices.
 
     Args:
         query: The query.
@@ -89,7 +89,7 @@ class _Reading:
 
 
 def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
-    """Read the readable records next to several indexes, as last made visible by a refresh.
+    """Read all readable records next to several indexes, as of the last refresh.
 
     Args:
         names: The names of the indexes.

@@ -59,7 +59,7 @@ class _Question:
 
     @property
     def limit(self) -> int:
-        """The most documents to read."""
+        """Maximum number of documents to read."""
         return self.search.hit_limit(self.name)
 
 
@@ -188,7 +188,7 @@ class LookUp:
                 yield from self._add_others(question, hits, total)
 
     def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
-        """Add the hits of one class, except for the searching document."""
+        """Add the hits of one class, without the searching document itself."""
         other_hits = [hit for hit in hits if hit.id != question.search.own_id]
         if len(other_hits) < len(hits):
             total -= 1
@@ -198,7 +198,7 @@ class LookUp:
         self._answers[question.position].add(question, other_hits, total)
 
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
-        """Search for values of long texts, in halves if there are too many hits; one value with too many is skipped.
+        """Search for values of long texts, in halves if there are too many hits; too frequent values are skipped.
 
         A hit does not say which of these values it has. A banner page or a stock form is in very many documents, and
         without this what else they share would be cut with it.
@@ -265,12 +265,12 @@ class LookUp:
         )
 
     def _carries(self, name: LookupField, values: Sequence[str], min_count: int) -> Clause:
-        """Build the query for documents with at least `count` of the values of one class."""
+        """Build the query for documents with at least `min_count` of the values of one class."""
         return holders_query(self._kinds, name, values, min_count)
 
 
 def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
-    """Build the query for documents with at least `count` of the values of one class.
+    """Build the query for documents with at least `min_count` of the values of one class.
 
     Args:
         kinds: Layouts of the index: `full` or `lean`, or both.

@@ -66,7 +66,7 @@ class CountResult:
     Args:
         writes: The writes that matched then.
         counts: The counts.
-        several: Names of all groups of which two documents or more match; None where they are many, or not known.
+        several: Names of all groups with two or more matching documents; None if too many, or unknown.
     """
 
     writes: Writes
@@ -197,7 +197,7 @@ class MatchCounter:
         )
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
-        """Count the groups of several shards: those of leads, and groups whose lead does not match.
+        """Count the groups of several shards: groups with a matching lead, and groups without one.
 
         Args:
             documents: How many documents with a group match.
@@ -218,13 +218,13 @@ class MatchCounter:
         return leads + len(groups) - int(answer["aggregations"][OWN]["led"]["doc_count"])
 
     def _estimate(self) -> RequestFlow[int]:
-        """Let the server estimate the groups."""
+        """Request an estimate of the number of groups from the server."""
         body = self._body({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MAX_GROUPS}}})
         (answer,) = check_answers((yield self.target.searches([body]))["responses"])
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
     def _count_unsettled(self) -> RequestFlow[int]:
-        """Count the leads of unsettled writes, shard by shard, since each numbers its writes separately."""
+        """Count the leads of unsettled writes, shard by shard, since each shard numbers its writes separately."""
         lines: list[Mapping[str, Any]] = []
         for index, shards in self.layout.shard_counts.items():
             for shard in range(shards):
@@ -256,7 +256,7 @@ def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
 
 
 def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the responses of several searches; a failed one raises."""
+    """Return the responses of several searches; raise if one failed."""
     for answer in answers:
         if "error" in answer:
             raise build_failure(int(answer["status"]), answer)
@@ -273,14 +273,14 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 
 def _groups_aggregation(*, single: bool) -> Clause:
-    """Request all groups of two or more; with several shards, each also returns its groups of one."""
+    """Request all groups of two or more; with several shards, each shard also returns its single documents."""
     min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
     return {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
 
 
-def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:
+def _unsettled_clause(layout: Layout, settled_marks: Marks) -> Clause:
     """Build the clause for leads of unsettled writes, for indexes with one shard."""
-    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shard_counts}
+    marks = {index: settled_marks.get(ShardRef(index), 0) for index in layout.shard_counts}
     clauses: list[Clause] = [
         {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
         for index, mark in marks.items()

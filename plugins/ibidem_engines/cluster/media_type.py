@@ -23,7 +23,7 @@ Headers = Mapping[str, str] | None
 
 
 class ApiVersion:
-    """Major version of the API in requests to a cluster; None: that of the client.
+    """Major version of the API in requests to a cluster; None means the client's version.
 
     Args:
         newest: That of the client.
@@ -65,7 +65,7 @@ class ApiVersion:
 
 
 def is_refusal(error: ApiError) -> bool:
-    """Return whether a server refused the version of a request, or may have: responses to `HEAD` have no body."""
+    """Return whether a server refused the API version, or may have: responses to `HEAD` have no body."""
     if error.body is None:
         return error.status_code == BAD_REQUEST
     cause = error.body.get("error") if isinstance(error.body, Mapping) else None

@@ -1,4 +1,4 @@
-"""Stored memberships in a cluster: fields of each document, written by partial updates onto the state that was read."""
+"""Stored memberships in a cluster: fields of each document, written by conditional partial updates."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -65,19 +65,19 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
     """Read the memberships of documents by index and id.
 
     Args:
-        target: Where they are searched for.
+        target: The indexes to search.
         names: Index and id of each.
     """
-    found: dict[DocumentRef, Memberships] = {}
+    memberships: dict[DocumentRef, Memberships] = {}
     for start in range(0, len(names), AT_ONCE):
         batch = names[start : start + AT_ONCE]
         answer = yield target.search(dsl.fetch_by_name(batch) | membership_options())
-        found |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
-    return found
+        memberships |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
+    return memberships
 
 
 def membership_options() -> Clause:
-    """Ask for nothing of a hit but its memberships."""
+    """Request only the memberships of a hit."""
     return {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
 
 

@@ -39,7 +39,7 @@ def mode() -> Mode:
 
 
 def plugin_nodes() -> RequestFlow[list[PluginNode]]:
-    """List the nodes; none without the right to see them."""
+    """List the nodes with their plugins; empty without the right to see them."""
     return read_nodes((yield NODES))
 
 
@@ -63,7 +63,7 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
 
 
 def has_same_plugin(nodes: list[PluginNode]) -> bool:
-    """Return whether every node has the plugin of this version: another may decide differently."""
+    """Return whether every node has this version of the plugin, since other versions may decide differently."""
     own_version = installed_version()
     return bool(nodes) and all(each.plugin == own_version for each in nodes)
 
@@ -76,7 +76,7 @@ def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
-    """Remove and return the plugin's account of a response: OpenSearch has it in `ext`, Elasticsearch at the top."""
+    """Remove and return the plugin's account from a response: in `ext` on OpenSearch, else at the top level."""
     account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
     return account
 

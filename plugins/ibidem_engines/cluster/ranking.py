@@ -55,7 +55,7 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
 
 
 def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
-    """Parse a single hit with the engine's own id, as `read_hits` parses those of a window.
+    """Parse a single hit with the engine's own id, as `read_hits` parses the hits of a window.
 
     Args:
         hit: As the server gave it.
@@ -98,7 +98,7 @@ def decode_strictly(text: str) -> bytes:
 
 
 def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
-    """Return whether a document with the id in a hit's packed value is that hit's document.
+    """Return whether a document is the hit's document: a packed id may be false.
 
     The engine numbers the writes of a shard, so no two of its documents have one number; those of two shards may, and
     then have different packed values, unless one was copied.
@@ -136,7 +136,7 @@ class RankedHits:
 
 
 def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
-    """Search for a window of `size` hits.
+    """Search for a window of `limit` hits.
 
     Without a sort, a second ranking (`rescore`) or a `retriever` some more hits are asked for, so that equal scores are
     put in order here, unless even they all score as the last one: a hit that was left out might then precede one that
@@ -146,7 +146,7 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
         target: The indexes, or a point in time.
         body: A request for packed signatures.
         limit: The largest window that the index allows.
-        ids: Whether the engine's own ids are asked for at once.
+        ids: Whether the first request already asks for the engine's own ids.
     """
     size = body["size"]
     if ids:
@@ -163,7 +163,7 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
 
 
 def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
-    """Search for packed signatures; again with ids if a hit has no signatures and so no id."""
+    """Search for packed signatures; repeat with ids if a hit has no signatures and therefore no id."""
     answer = yield target.search_packed(body)
     hits = read_hits(answer)
     if not hits.ids.complete:
@@ -180,7 +180,7 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
     """Read the long signatures of documents by (index, id); documents without any are omitted.
 
     Args:
-        target: Where they are.
+        target: Their indexes.
         ids: Index and id of each, as the engine has them.
     """
     return read_long((yield from long_hits(target, ids)))
@@ -192,7 +192,7 @@ def long_hits(
     """Read documents with long signatures by (index, id), with their packed values and sequence numbers.
 
     Args:
-        target: Where they are.
+        target: Their indexes.
         ids: Index and id of each.
         matching: A clause that they have to match; None for all.
     """

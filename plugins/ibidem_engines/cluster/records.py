@@ -45,7 +45,7 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class LedgerStore:
-    """The records next to an index; see `Engine` for what each method promises.
+    """The records next to an index; see `Engine` for its methods.
 
     Args:
         cluster: The cluster.
@@ -58,11 +58,11 @@ class LedgerStore:
     made: TtlCache[str, bool] = field(default_factory=TtlCache)
 
     def create(self) -> None:
-        """Make all ledgers."""
+        """Create all ledgers."""
         make_missing(self.cluster, [ledger_index(self.names.home, ledger) for ledger in LEDGERS])
 
     def make_cursor_key(self) -> None:
-        """Store a cursor key unless there is a valid one; of several processes the first one wins."""
+        """Store a cursor key unless there is a valid one; of several processes, the first one wins."""
         stored = self.get_key("runs", KEY)
         if not first_cursor_key([stored]):
             name = ledger_index(self.names.home, "runs")
@@ -76,7 +76,7 @@ class LedgerStore:
 
         Raises:
             Permanent: The ledger has another mapping, or does not take a record.
-            Unavailable: One of them is written by others all the time.
+            Unavailable: One of them is constantly changed by others.
         """
         name = ledger_index(self.names.home, ledger)
         replaced = self._replaced(ledger, entries)
@@ -91,7 +91,7 @@ class LedgerStore:
                 refresh_index(self.cluster, each, **MAYBE)
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
-        """Read current records by key, and sequence number and primary term of those that a write replaces."""
+        """Read current records by key, with sequence number and primary term of those that a write replaces."""
         docs = self._find(ledger, keys)
         found = [stored_record(each, ledger) for each in docs.values()]
         states = {key: _state(each) for (source, key), each in docs.items() if source == self.names.home}
@@ -123,7 +123,7 @@ class LedgerStore:
     def replace(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
-        """Store one record in place of the one that was read; see `Engine.replace_record`."""
+        """Store one record in place of an earlier state; see `Engine.replace_record`."""
         (outcome,) = self._write(ledger, [self._replacement(ledger, key, entry, state)])
         if outcome.status != CONFLICT:
             return outcome.place, outcome.term
@@ -150,13 +150,13 @@ class LedgerStore:
         return outcomes
 
     def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
-        """Find decisions on the same pairs that are stored under other names of the index."""
+        """Find decisions on the same pairs, stored under other names of the index."""
         if ledger != "overrides":
             return set()
         return self._places(ledger, keys) - set(product([self.names.home], keys))
 
     def _places(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
-        """Find where records of some keys are: those of decisions name indexes, which may have several names."""
+        """Find where the records with some keys are stored; keys of decisions contain index names, which may vary."""
         if ledger != "overrides":
             return set(product(self.names.sources, keys))
         wanted = set(keys)
@@ -204,7 +204,7 @@ class LedgerStore:
         return self.names.own_records(ledger, records)
 
     def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
-        """Read the current records of some keys next to each name."""
+        """Read the current records with some keys next to each name."""
         return self.cluster.hold(read_keys(self.names.sources, ledger, keys))
 
     def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
@@ -224,7 +224,7 @@ class LedgerStore:
             yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
 
     def rename_decisions(self) -> list[str]:
-        """Store manual decisions under the own names of indexes; returns their keys."""
+        """Store manual decisions under the concrete names of indexes; returns their keys."""
         misnamed = self._misnamed()
         if misnamed:
             self.put("overrides", misnamed)
@@ -250,7 +250,7 @@ class LedgerStore:
         return len({key for _, key in deleted})
 
     def _delete(self, ledger: Ledger, places: Collection[Place]) -> set[Place]:
-        """Remove records, as they are: a request that is carried out late removes no later one.
+        """Remove records in their current state, so that a delayed request removes no later record.
 
         Returns:
             Where there were any.
@@ -281,7 +281,7 @@ class LedgerStore:
         return len({key for _, key in self._delete_as_read(ledger, same)})
 
     def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Mapping[str, Any]]:
-        """Read the documents of some keys, or one of their fields, by their places; missing ones are omitted."""
+        """Read the documents with some keys, or one of their fields, by place; missing ones are omitted."""
         docs = self.cluster.hold(get_docs(self.names.sources, ledger, keys, field_name)) if keys else []
         places = ((source, key) for key in keys for source in self.names.sources)
         return {place: each for place, each in zip(places, docs, strict=True) if each.get("found")}
@@ -292,7 +292,7 @@ class LedgerStore:
         return {place: each for part in parts for place, each in part.items() if place in places}
 
     def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Mapping[str, Any]]) -> set[Place]:
-        """Remove records that are still as they were read; returns where they were."""
+        """Remove records that have not changed since they were read; returns where they were."""
         actions = [
             Action("delete", ledger_index(source, ledger), record_id(key), state=_state(each))
             for (source, key), each in docs.items()
@@ -301,7 +301,7 @@ class LedgerStore:
         return {place for place, each in zip(docs, outcomes, strict=True) if each.status not in (CONFLICT, MISSING)}
 
     def _refresh(self, ledger: Ledger) -> None:
-        """Make all records visible, including readable ones under other names of the index."""
+        """Make all records visible, including readable records under other names of the index."""
         home, *others = (ledger_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **MAYBE)
         for start in range(0, len(others), NAMES_AT_ONCE):

@@ -162,7 +162,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
-        """Read as many documents at once as fit some megabytes; with their JSON, vectors are requested and verified."""
+        """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
         documents: list[SourceDocument] = []
         position = 0
         params = WITH_VECTORS if raw and any(each.excludes_vectors for each in self._storages.values()) else {}
@@ -344,7 +344,7 @@ def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocume
 
 
 def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
-    """Return the outcome of a conditional write that had no conflict."""
+    """Return the outcome of a conditional write without a conflict."""
     name = document.name.id
     if outcome.reason:
         return Outcome(

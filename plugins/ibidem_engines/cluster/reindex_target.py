@@ -1,4 +1,4 @@
-"""New index that replaces another: created with its mapping, filled, and given its alias."""
+"""New index that replaces another: created with the same mapping, filled, and given the alias."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ _MISSING = 404
 
 @dataclass(frozen=True, slots=True)
 class _CopyBase:
-    """Condition under which a copy is written, and its version.
+    """The condition under which a copy is written, and the version of the copy.
 
     Args:
         verb: `create` where there must be no document, else `index`.
@@ -106,7 +106,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     @override
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the index with the old one's fields, analyzers and settings, and a new field `ibidem` or none."""
+        """Create the index with fields, analyzers and settings of the old one, with or without `ibidem`."""
         if not with_fields:
             self._create_bare()
             return
@@ -134,7 +134,7 @@ class ClusterReindexTarget(ReindexTarget):
         store.make_cursor_key()
 
     def _create_bare(self, **settings: object) -> None:
-        """Create the index without our fields, with further settings."""
+        """Create the index without our fields, and with additional settings."""
         settings_there, mappings = self._read_source()
         mapping = _strip_mapping(mappings)
         mapping["_meta"] |= {TRIAL_OF: self._source} if "hidden" in settings else {}
@@ -142,7 +142,7 @@ class ClusterReindexTarget(ReindexTarget):
         self._cluster.ask("PUT", f"/{self.name}", body)
 
     def create_trial(self) -> None:
-        """Create the index without our fields, hidden from patterns, and without aliases of templates."""
+        """Create the index without our fields, hidden from patterns, and without aliases from templates."""
         self._create_bare(hidden=True)
         self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", ok_statuses=(_MISSING,))))
 
@@ -203,7 +203,7 @@ class ClusterReindexTarget(ReindexTarget):
         return self._replace_older(documents, outcomes)
 
     def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Write copies over older versions; documents of other programs have no version, and are kept."""
+        """Write copies over older versions; documents of other programs have no version and are kept."""
         found = list(outcomes)
         for _ in range(ROUNDS):
             stale = {
@@ -287,7 +287,7 @@ class ClusterReindexTarget(ReindexTarget):
 
 
 def old_trials(cluster: ClusterClient, prefix: str) -> list[str]:
-    """Return the trial indexes of a prefix whose processes were killed."""
+    """Return the trial indexes with a prefix whose processes were killed."""
     parts = "*.settings.index.creation_date,*.mappings._meta"
     found = cluster.ask("GET", f"/{quote_index(prefix)}*", expand_wildcards="all", filter_path=parts)
     return [
@@ -299,7 +299,7 @@ def old_trials(cluster: ClusterClient, prefix: str) -> list[str]:
 
 
 def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a copy while it is filled; pipelines are set explicitly, since a template may add some."""
+    """Return the settings of a copy while it is filled; pipelines are set, since a template may add some."""
     early = {name: value for name, value in settings.items() if name not in LATER}
     return early | dict.fromkeys(("default_pipeline", "final_pipeline"), "_none")
 

@@ -1,4 +1,4 @@
-"""Collapsed ranking of a retriever: all its hits are read at once, and the best hit of each stored group is kept.
+"""Collapsed ranking of a retriever: all hits are read at once, and only the best of each stored group is kept.
 
 A retriever takes no sort, by which pages could be counted off, and ranks a bounded number of hits. Native `collapse`
 over it counts no groups.
@@ -22,7 +22,7 @@ from ibidem_engines.stored_groups import Collapsed, GroupHit, Members, Place
 
 @dataclass(slots=True)
 class RetrieverCollapse:
-    """A retriever's ranking, collapsed by stored groups, as `ClusterCollapse` is.
+    """The ranking of a retriever, collapsed by stored groups; see `ClusterCollapse`.
 
     Args:
         target: The indexes, or a point in time.
@@ -41,17 +41,17 @@ class RetrieverCollapse:
         self,
         place: Place,
         size: int,
-        settled: Marks,
+        settled_marks: Marks,
         extras: Mapping[str, Any] | None = None,
         _cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
-        """Read the ranking, and a collapsed part of it; see `ClusterCollapse.page`, whose result also has hits."""
+        """Read the ranking and a collapsed part of it; see `ClusterCollapse.page`, here with hits."""
         body = {**self.body, **FIELDS, **(extras or {}), "size": self.depth, "track_total_hits": True}
         answer = yield self.target.search(body)
         self._hits = read_group_hits(answer)
         count = NOTHING
         if self._hits:
-            counter = MatchCounter(self.target, {"query": self._ranked_clause()}, self.layout, settled)
+            counter = MatchCounter(self.target, {"query": self._ranked_clause()}, self.layout, settled_marks)
             _, count = yield from counter.count()
         best: dict[object, GroupHit] = {}
         for hit in self._hits:

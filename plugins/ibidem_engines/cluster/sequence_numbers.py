@@ -14,9 +14,9 @@ from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import WHOLE, quote_index
 
 
-def write_order(place: int) -> int:
-    """Return a sequence number counted from one, since zero means that nothing was written."""
-    return place + 1
+def write_order(seq_no: int) -> int:
+    """Return a sequence number counted from one; zero means that nothing was written."""
+    return seq_no + 1
 
 
 NONE = 0
@@ -84,7 +84,7 @@ def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
 
 
 def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
-    """Return a number that changes with every deletion from these parts.
+    """Return a number that changes with every deletion in these parts.
 
     A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
     copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.

@@ -1,4 +1,4 @@
-"""Settled leads of a shard in memory: which look-up values any of them may have.
+"""Settled leads of a shard in memory: a filter of the look-up values that they may have.
 
 A server looks each value up in each segment of a shard, and most values of a new document are carried by no lead. So
 the packed values of settled leads are read once, by the stretch, as soon as look-ups have cost as much: postings of
@@ -70,7 +70,7 @@ class KeyMarks:
         self._marks = marks(self._values)
 
     def narrow(self, has_value: Callable[[Marks], NDArray[np.bool_]]) -> list[LeadKeys]:
-        """Return the values that a lead may have, and those of which several are needed, without the rare terms."""
+        """Return the values that any lead may have; rare terms are left out where several values must be shared."""
         values: list[dict[LookupField, list[str]]] = [{} for _ in self.keys]
         is_open = np.array([clue not in FILTERED for _, clue in self._classes], bool)[self._class_numbers]
         positions = np.flatnonzero(has_value(self._marks) | is_open)
@@ -117,13 +117,13 @@ class SettledLeads:
         distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *matches]))
         return LeadSearch(values.narrow(self._may_carry), distinct_writes.tolist())
 
-    def _keep_lengths(self, writes: Places, several: Several) -> Places:
+    def _keep_lengths(self, writes: Places, requirement: Several) -> Places:
         """Return the leads with a length within bounds."""
         lengths = self._lengths[np.searchsorted(self._writes, writes)]
-        return writes[(lengths >= several.shortest) & (lengths <= several.longest)]
+        return writes[(lengths >= requirement.shortest) & (lengths <= requirement.longest)]
 
     def _catch_up(self, end: int, lookups: int, read: Read) -> bool:
-        """Read the leads up to a sequence number, if cheaper than looking them up; returns whether all are known."""
+        """Read the leads up to a sequence number, if cheaper than look-ups; returns whether all are known."""
         if end < self._last:
             self._last = self._count = 0
             self._forget()
@@ -152,7 +152,7 @@ class SettledLeads:
         self._filters[-1].learn(values)
 
     def _may_carry(self, values: Marks) -> NDArray[np.bool_]:
-        """Return which values a lead may have, by a scalable Bloom filter (Almeida et al. 2007)."""
+        """Return which values any lead may have, by a scalable Bloom filter (Almeida et al. 2007)."""
         may_carry = np.zeros(len(values), bool)
         for each in self._filters:
             may_carry |= each.counts(values) > 0

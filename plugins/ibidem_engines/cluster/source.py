@@ -119,7 +119,7 @@ def version_update(record: Record, layout: str) -> bytes:
 
 
 def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Document:
-    """Build a document from `_source`; in a foreign index as far as its fields have the expected types."""
+    """Build a document from `_source`; fields of a foreign index count only if they have the expected types."""
     own_part = own_fields(source)
     date = iso_date(read_path(source, fields.date))
     return Document(
@@ -166,7 +166,7 @@ def read_idf(source: Mapping[str, object]) -> str:
 
 
 def filter_value(name: str, value: str) -> str:
-    """Return the value under which filters find an entry of `meta`; long values are hashed."""
+    """Return the value by which filters find an entry of `meta`; long values are hashed."""
     value = f"{name}={value}"
     return value if len(value) <= MAX_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
@@ -199,7 +199,7 @@ def _own_part(record: Record, layout: str, clue_values: Values | None = None, gr
 
 
 def signature_fields(id_: str, packed: bytes, long_value: bytes, clues: Values, layout: str) -> dict[str, object]:
-    """Return the fields excluded from `_source`, since they can be computed from the text.
+    """Return the fields that are excluded from `_source`, since they can be computed from the text.
 
     The keys are one text, joined by spaces: 65 words of it cost a server a third less than as many values of a keyword
     field. A hash that is no evidence gets a value of its own, since a missing one would join all such documents.
@@ -278,7 +278,7 @@ def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) 
 
 
 def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:
-    """Collect the fields without a name of ours, including an invalid date."""
+    """Collect the fields that are not standard fields, including an invalid date."""
     inner = read_path(source, fields.meta) if fields.meta else None
     meta = dict(inner) if isinstance(inner, Mapping) else {}
     if fields.are_own:
@@ -299,7 +299,7 @@ def _text(source: Mapping[str, object], path: str) -> str:
 
 
 def _language(text: str) -> str:
-    """Read a language without its region; empty if missing."""
+    """Read a language code without its region; empty if missing."""
     code = text.replace("_", "-").partition("-")[0].lower()
     return code if code.isalpha() and len(code) in (2, 3) else text
 

@@ -34,7 +34,7 @@ def read_documents(
         answer: Of `_mget`.
         names: The requested names, by index and id.
         fields: Names of a document's fields in the index.
-        to_error: Makes the error of one that could not be read.
+        to_error: Creates the error of a document that could not be read.
         raw: Whether their JSON is wanted.
     """
     texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
@@ -60,7 +60,7 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
 def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     own_part = own_fields(source)
-    (document,) = add_languages([as_document(name.id, source, fields)])  # as a document that is ingested
+    (document,) = add_languages([as_document(name.id, source, fields)])  # like an ingested document
     return SourceDocument(
         name,
         document,

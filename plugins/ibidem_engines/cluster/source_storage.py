@@ -94,12 +94,12 @@ class SourceStorage:
 
     @property
     def at_risk(self) -> tuple[MappedField, ...]:
-        """The fields that a response may leave out, with this or another server version."""
+        """The fields that a response of this or another server version may leave out."""
         return self.fields if self.rebuilt else self.vectors + self.inferred
 
     @property
     def unsure(self) -> tuple[MappedField, ...]:
-        """The vectors missing in the stored `_source`: each document's response must be verified to have them."""
+        """The vectors missing in the stored `_source`; each response is checked for them."""
         return tuple(field for field in self.vectors if self.excludes_vectors or field.type == KNN_VECTOR)
 
     @property
@@ -190,7 +190,7 @@ def _filtered(source: Mapping[str, Any], mode: str) -> str:
 
 
 def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) -> str:
-    """Return the setting by which the server rebuilds `_source`; an unknown mode counts as one."""
+    """Return the setting by which the server rebuilds `_source`; an unknown mode counts as such a setting."""
     if mode not in ("stored", "disabled"):
         return f"{SOURCE_MODE}: {mode}"
     if source.get("mode") == "synthetic":

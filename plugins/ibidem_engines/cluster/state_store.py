@@ -1,4 +1,4 @@
-"""Records that people replace: each write depends on the state of the record that is there."""
+"""Conditional writes of records: each depends on the stored state that was read before."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
@@ -12,19 +12,19 @@ CHANGEABLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))
 
 
 class StateStore(Protocol):
-    """Records that are written onto the states that were read."""
+    """Stores records whose writes depend on the states that were read."""
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
-        """Read records by key, and their states."""
+        """Read records by key, with their states."""
 
     def put_onto(
         self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
     ) -> list[str]:
-        """Store records; returns the keys of those that others have written since."""
+        """Store records; returns the keys of records that were written by others meanwhile."""
 
 
 def put_in_place(store: StateStore, label: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Store records in place of those that are there: a request that is carried out late undoes no later one.
+    """Replace the stored records, so that a delayed request cannot undo a later one.
 
     Args:
         store: The records.
@@ -45,7 +45,7 @@ def put_in_place(store: StateStore, label: str, ledger: Ledger, entries: Mapping
 
 
 def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
-    """Create the error of a record that others write all the time.
+    """Return the error of a record that others keep changing.
 
     Args:
         label: Address of the cluster without secrets.
@@ -53,6 +53,6 @@ def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
         key: Its key.
     """
     return Unavailable(
-        f"{label}: the record {key!r} of the ledger {ledger!r} is written by others all the time",
+        f"{label}: the record {key!r} of the ledger {ledger!r} is constantly changed by others",
         "try again once the other process has ended",
     )

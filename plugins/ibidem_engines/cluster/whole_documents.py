@@ -1,4 +1,4 @@
-"""Verification that documents were read completely: their `_source` has every field that the index has.
+"""Verification that documents were read completely: `_source` has every field of the index.
 
 An answer shows what a server chooses to show. Whether a document has a field is known to its index too, so that the two
 can be compared: for each document before it is written from what was read, and for whole indexes before and after.
@@ -26,14 +26,14 @@ BAD_REQUEST = 400
 def check_whole(
     cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Mapping[str, Any]], max_hits: int
 ) -> None:
-    """Compare the vectors of documents that were read with those in their index.
+    """Compare the vectors of the documents that were read with those in the index.
 
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
 
     Args:
         cluster: The cluster.
         storage: Storage of `_source` in the index.
-        documents: Documents that are there, of an answer to `_mget`.
+        documents: Existing documents in an `_mget` response.
         max_hits: Hits that one search may have.
 
     Raises:
@@ -103,7 +103,7 @@ def _state(document: Mapping[str, Any]) -> _State:
 
 
 def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
-    """Count the documents that have each field which a response may leave out.
+    """Count the documents with each field that a response may leave out.
 
     A field that the server cannot ask for (`exists`) is not counted.
     """

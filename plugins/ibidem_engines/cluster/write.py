@@ -1,4 +1,4 @@
-"""Conditional writes: create, or read the stored version, decide, write only over that version, retry on a conflict.
+"""Conditional writes: create or read the version, decide, write only over that version, retry on a conflict.
 
 The engine's own `_version` is never used, since others may write to the index too: a document is replaced by its
 sequence number, and a write that finds another state than the one it was decided on is decided again.
@@ -56,7 +56,7 @@ def _write_turn(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]
     return [outcomes[position] for position in range(len(records))]
 
 
-def delete(target: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
     The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards. Of
@@ -66,7 +66,9 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, beats: bool
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
         stored_versions = target.stored_versions(remaining)
-        versions = {id_: _version_of_deletion(stored_versions.get(id_), version, beats=beats) for id_ in remaining}
+        versions = {
+            id_: _version_of_deletion(stored_versions.get(id_), version, any_version=any_version) for id_ in remaining
+        }
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
         _bury(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
@@ -94,7 +96,7 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         tombstones = target.tombstones(ids)
-        # A document that was deleted may be there all the same: written by an earlier try whose answer was lost.
+        # A deleted document may still exist: an earlier try may have written it, although its response was lost.
         stored_versions = target.stored_versions(ids if turn else list(tombstones))
         retry = turn > 1 or target.cluster.resend_count > sent_again
         decisions = {
@@ -252,7 +254,7 @@ def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> No
 
 
 def _is_of(entry: StoredVersion, record: Record) -> bool:
-    """Return whether a record was written: a later version with the same text outlives the deletion of an earlier."""
+    """Return whether a stored document is the write of a record, and not a later version with the same text."""
     return (entry.digest, entry.version) == (record.digest, record.version)
 
 
@@ -275,7 +277,7 @@ def _outcome_of_deletion(id_: str, status: WriteStatus, entry: StoredVersion | N
 
 
 def _several(entry: StoredVersion) -> str:
-    """Return the outcome of an id that several documents have."""
+    """Return the outcome for an id that several documents have."""
     indices = ", ".join((entry.index, *entry.others))
     return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
 
@@ -284,8 +286,8 @@ def _deletion(id_: str, entry: StoredVersion) -> Action:
     return Action("delete", entry.index, id_, state=entry.state)
 
 
-def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bool) -> int:
-    return next_version(version, entry.version) if beats and entry else version
+def _version_of_deletion(entry: StoredVersion | None, version: int, *, any_version: bool) -> int:
+    return next_version(version, entry.version) if any_version and entry else version
 
 
 def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:
@@ -313,7 +315,7 @@ def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:
 
 
 def _give_way(target: WriteTarget, turn: int) -> None:
-    """Wait for a short, random time, so that several writers of one document get out of step."""
+    """Wait for a short, random time, so that several writers of one document do not collide again."""
     if turn > 0 and target.cluster.waits:
         target.cluster.wait(0)
 

@@ -1,4 +1,4 @@
-"""Write target: the index, fields and connection that documents are written to."""
+"""Write target: the index, the fields and the connection for writing documents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from ibidem_ingest.signatures.content import group_name
 
 @dataclass(slots=True)
 class WriteMode:
-    """Whether a write first reads the stored version, based on this process's recent writes.
+    """Whether a write reads the stored version first, depending on this process's recent writes.
 
     Args:
         expects_new: Skip the read while most documents are new. The first write always reads: a missing shard then
@@ -34,7 +34,7 @@ class WriteMode:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """Index, fields and connection for writing documents.
+    """The index, fields and connection for writing documents.
 
     Args:
         cluster: The cluster.
@@ -57,7 +57,7 @@ class WriteTarget:
     is_set: bool = False
 
     def group(self, id_: str, stored_version: StoredVersion | None = None) -> str:
-        """Return the name of the group that a document leads once it is written.
+        """Return the name of the group that a document leads after it is written.
 
         A lead keeps the name of its group, so that its followers are found.
         """
@@ -80,7 +80,7 @@ class WriteTarget:
 
     @property
     def reads_first(self) -> bool:
-        """Whether a write must read first: with several indexes only that shows where a document is."""
+        """Whether a write must read first: with several indexes, only a read shows where a document is."""
         return len(self.indices) > 1 or not self.mode.expects_new
 
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:

@@ -26,7 +26,7 @@ from ibidem_engines.stored_memberships import WithMemberships
 
 
 class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
-    """An index in an SQLite file; see `Engine` for what each method promises.
+    """An index in an SQLite file; see `Engine` for its methods.
 
     Args:
         path: The database file; `create` makes it and its folder.
@@ -67,9 +67,9 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         """Scan the index in the order of writing."""
         return read.scan(self._file, filters, size)
 
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones."""
-        return sqlite_write.delete(self._file, ids, version, beats=beats)
+        return sqlite_write.delete(self._file, ids, version, any_version=any_version)
 
     def refresh(self) -> None:
         """Do nothing: writes are visible at once."""
@@ -99,7 +99,7 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         return SqliteMemberships(self._file)
 
     @override
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "SqliteEngine":
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "SqliteEngine":
         return self
 
     def close(self) -> None:
@@ -123,13 +123,13 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         return tables.get_records_by_key(self._file, ledger, keys)
 
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
-        """Read the record of one key with its state."""
+        """Read a record by key, with its state."""
         return tables.read_record(self._file, ledger, key)
 
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
-        """Keep a record in place of the one that was read."""
+        """Replace a record in a known state."""
         return tables.replace_record(self._file, ledger, key, entry, state)
 
     def count(self, ledger: Ledger) -> int:
@@ -141,11 +141,11 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         return tables.delete_records(self._file, ledger, keys)
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        """Remove the records that are still as they were read."""
+        """Remove records that have not changed since they were read."""
         return tables.delete_unchanged(self._file, ledger, entries)
 
     def repair_ledgers(self) -> list[str]:
-        """Do nothing: a file with foreign tables is not read."""
+        """Do nothing: files with foreign tables are refused."""
         return []
 
     @override

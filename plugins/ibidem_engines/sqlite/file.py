@@ -1,4 +1,4 @@
-"""SQLite file: connection, transactions, and the check that its tables are ours: foreign ones may have triggers."""
+"""SQLite file: connection, transactions, and the check that no foreign tables or triggers exist."""
 
 import os
 import re
@@ -44,7 +44,7 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
 
 
 def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether the layout is complete: files of an earlier release may lack an SQL index."""
+    """Return whether the layout is complete: files of earlier releases may lack an SQL index."""
     return not _missing_entries(connection, layout, index)
 
 
@@ -54,7 +54,7 @@ def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> b
 
 
 def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether any object has the name of a part of the index."""
+    """Return whether any object has a name that the index uses."""
     return bool(_index_entries(connection, index, layout))
 
 
@@ -95,7 +95,7 @@ LOOKS_EVERY = 100_000
 """Steps of SQLite's between two looks at the clock, some milliseconds."""
 
 PRAGMAS = (
-    "trusted_schema = off",  # nothing that is in a file's schema calls what could do harm
+    "trusted_schema = off",  # functions in the schema of a file must not do harm
     "synchronous = full",  # a write is on the disk before it is acknowledged
     "cache_size = -32768",
     "wal_autocheckpoint = 8000",  # the log is folded in every 32 MB
@@ -212,7 +212,7 @@ class SqliteFile:
             self._checked.clear()
 
     def _open(self, mode: str) -> sqlite3.Connection:
-        """Return this process's connection; one inherited by a fork is not used, as SQLite requires."""
+        """Return this process's connection; a connection inherited by a fork is not used, as SQLite requires."""
         if self._connection is not None and self._pid == os.getpid():
             return self._connection
         if self._connection is not None:
@@ -265,7 +265,7 @@ class SqliteFile:
 
     def _foreign_schema(self) -> Permanent:
         return Permanent(
-            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem has not made",
+            f"index {self.index!r} in {self.path} holds tables, views or triggers that ibidem did not create",
             "stop using it unless you know who added them; ingest into another file",
         )
 

@@ -1,4 +1,4 @@
-"""Translation of queries to SQL: their words to FTS5, their filters to conditions on a document."""
+"""Translation of queries to SQL: words to FTS5, filters to conditions on a document."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,7 +68,7 @@ def conditions(query: Query | None) -> Conditions:
 
 
 def _match_expression(words: Query | Words) -> str:
-    """Convert required and excluded words; empty if none is required."""
+    """Convert required and excluded words; empty if no word is required."""
     expression = " AND ".join(_join_or(entry) for entry in words.all_of)
     return f"{expression} NOT {_join_or(words.none_of)}" if expression and words.none_of else expression
 
@@ -80,7 +80,7 @@ def _join_or(parts: Sequence[Phrase | Words]) -> str:
 
 
 def _phrase(phrase: Phrase) -> str:
-    """Quote a phrase; inside quotation marks FTS5 gives no other character a meaning.
+    """Quote a phrase; inside quotation marks, no other character is special for FTS5.
 
     >>> _phrase(Phrase("duty on export", slop=5))
     'NEAR("duty" "on" "export", 6)'
@@ -113,7 +113,7 @@ def _condition(filter_: Filter) -> Conditions:
 
 
 def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
-    """Return conditions of which one is enough; of values that may be many there is one."""
+    """Return alternative conditions: one for each value, or a single one for fields with many values."""
     listed = orjson.dumps([each.value for each in filters]).decode()
     if len(filters) == 1 or (field not in _LISTED and not field.startswith("meta.")):
         return [_condition(each) for each in filters]

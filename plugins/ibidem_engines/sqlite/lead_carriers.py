@@ -42,7 +42,7 @@ _LEADS_BETWEEN = """select group_concat(rowid) from (select rowid from "ibidem.{
 
 @dataclass(frozen=True, slots=True)
 class _Carriers:
-    """The carriers of a value.
+    """The leads that have a look-up value.
 
     Args:
         places: Their places, ascending.
@@ -56,12 +56,12 @@ class _Carriers:
 
     @property
     def size(self) -> int:
-        """Its memory size."""
+        """Size of the entry in memory."""
         return len(self.places) + ENTRY_OVERHEAD
 
     @property
     def is_whole(self) -> bool:
-        """Whether all carriers are known."""
+        """Whether all leads with the value are known."""
         return len(self.places) < MAX_LEADS
 
 
@@ -78,16 +78,16 @@ class LeadCarriers:
         self._cache: OrderedDict[str, _Carriers] = OrderedDict()
         self._size = 0
 
-    def until(self, place: int) -> "LeadCarriers":
+    def until(self, last_place: int) -> "LeadCarriers":
         """Set the last position to look up to, inside an open transaction."""
-        if place < self.last:
+        if last_place < self.last:
             self._cache.clear()
             self._size = 0
-        self.last = place
+        self.last = last_place
         return self
 
     def find_shared(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
-        """Return the positions that have at least `min_shared` of some values; None if there are too many.
+        """Return the positions that have at least `min_shared` of the values; None if there are too many.
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
         too many.
@@ -116,7 +116,7 @@ class LeadCarriers:
         return places[times >= min_shared - unread_count]
 
     def _known_carriers(self, value: str, start: int) -> _Carriers:
-        """Read the carriers of a value that are not cached yet."""
+        """Read the leads with a value that are not cached yet."""
         cached = self._cache.pop(value, None)
         if cached is not None and (cached.last == self.last or not cached.is_whole):
             self._cache[value] = cached
@@ -129,18 +129,18 @@ class LeadCarriers:
             self._size -= least_recent.size
         return carriers
 
-    def _read(self, value: str, cached: _Carriers | None, start: int) -> _Carriers:
-        if cached is None or not cached.loose:
-            cached = cached or _Carriers(np.empty(0, np.int64), start, loose=False)
-            places = self._read_range(_BETWEEN, value, cached.last, LOOSE - len(cached.places))
-            if len(cached.places) + len(places) < LOOSE:
-                return _Carriers(np.concatenate((cached.places, places)), self.last, loose=False)
-            cached = _Carriers(np.empty(0, np.int64), start, loose=True)
-        places = self._read_range(_LEADS_BETWEEN, value, cached.last, MAX_LEADS - len(cached.places))
-        return _Carriers(np.concatenate((cached.places, places)), self.last, loose=True)
+    def _read(self, value: str, carriers: _Carriers | None, start: int) -> _Carriers:
+        if carriers is None or not carriers.loose:
+            carriers = carriers or _Carriers(np.empty(0, np.int64), start, loose=False)
+            places = self._read_range(_BETWEEN, value, carriers.last, LOOSE - len(carriers.places))
+            if len(carriers.places) + len(places) < LOOSE:
+                return _Carriers(np.concatenate((carriers.places, places)), self.last, loose=False)
+            carriers = _Carriers(np.empty(0, np.int64), start, loose=True)
+        places = self._read_range(_LEADS_BETWEEN, value, carriers.last, MAX_LEADS - len(carriers.places))
+        return _Carriers(np.concatenate((carriers.places, places)), self.last, loose=True)
 
     def _read_range(self, statement: str, value: str, start: int, limit: int) -> Places:
-        """Read positions as one blob: separate rows take more time."""
+        """Read positions as one blob, which is faster than separate rows."""
         (text,) = self._file.run(statement, (f'"{word(value)}"', start, self.last, limit)).fetchone()
         return np.fromstring(text or "", np.int64, sep=",")
 
@@ -158,7 +158,7 @@ _LEADS = """select place, packed from "ibidem.{index}.documents"
 
 
 class LeadPostings:
-    """The settled leads with rare terms, read so far.
+    """The settled leads with rare terms, as far as they were read.
 
     A look-up of one term in the file costs more with each segment that the file's full-text table has grown. So the
     terms of settled leads are read once, by the stretch, as soon as look-ups have cost as much.
@@ -176,7 +176,7 @@ class LeadPostings:
         self._lookups = 0
 
     def catch_up(self, last: int, lookups: int) -> None:
-        """Read the leads up to a position if that is cheaper than look-ups, inside an open transaction.
+        """Read the leads up to a position if this is cheaper than look-ups, inside an open transaction.
 
         Args:
             last: Up to which place leads are settled.

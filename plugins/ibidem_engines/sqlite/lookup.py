@@ -35,7 +35,7 @@ _AT_ONCE = 10_000
 
 
 class _Question(NamedTuple):
-    """The values of one class for one search that another document may have.
+    """The values of one class in one search that another document may have.
 
     Args:
         position: Place of the search in the call.
@@ -104,7 +104,7 @@ class Finder:
         return [_result(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
     def _worth_asking(self, searches: Sequence[SignatureLookup], end: int | None = None) -> list[_Question]:
-        """Remove the values that no document has, or only the searching one.
+        """Remove the values that no document has, or only the searching document.
 
         Args:
             searches: The searches.
@@ -138,7 +138,7 @@ class Finder:
         searches: Sequence[SignatureLookup],
         end: int,
     ) -> list[_Question]:
-        """Look rare terms up among the leads in memory; returns the remaining questions."""
+        """Look up rare terms among the leads in memory; returns the remaining questions."""
         rare_questions = [each for each in questions if each.clue == "rare"]
         self._postings.catch_up(end, len(rare_questions))
         min_shared = [searches[each.position].min_shared.get("rare", 1) for each in rare_questions]
@@ -151,7 +151,7 @@ class Finder:
         return direct if last_place == end else direct + [each._replace(start=last_place) for each in rare_questions]
 
     def _read_marks(self, goal: int, end: int | None) -> bool:
-        """Read the marks of documents written since the last time, if cheaper than looking up the values."""
+        """Hash the values of documents written since the last call, if cheaper than looking them up."""
         (last_place,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         newest = last_place if end is None else min(last_place, max(end, self._newest))
         self._lookups += goal
@@ -172,7 +172,7 @@ class Finder:
 
 
 class _LookUp:
-    """The look-ups of one call, in one snapshot of the file; repeated values are looked up once.
+    """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once.
 
     Args:
         file: File of the index.
@@ -190,7 +190,7 @@ class _LookUp:
         """Add the documents with the values to a result, up to the limit."""
         min_shared = search.min_shared.get(question.clue, 1)
         limit = search.hit_limit(question.clue)
-        # Places ascend: the first few carriers of each value hold the first few of all, own one and one over aside.
+        # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
         if self._leads is not None:
@@ -214,7 +214,7 @@ class _LookUp:
             answer.capped.append(question.clue)
 
     def _count_others(self, places: Sequence[int], own_place: int) -> int:
-        """Count the documents that may be found, without the searching one."""
+        """Count the documents found, without the searching document."""
         return sum(
             place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
         )
@@ -232,7 +232,7 @@ class _LookUp:
         return self._carrier_cache[key]
 
     def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
-        """Count the documents with a content hash, one per document; with a query all are known."""
+        """Count the documents with a content hash; with a query, all are known."""
         if self._allowed_places is not None:
             return len(places)
         words = {word(value) for value in values}
@@ -240,13 +240,13 @@ class _LookUp:
 
 
 def _match_least(carriers: Sequence[Sequence[int]], min_shared: int) -> set[int]:
-    """Return the positions with at least `count` of the values."""
+    """Return the positions with at least `min_shared` of the values."""
     if min_shared <= 1:
         return set(chain.from_iterable(carriers))
     return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= min_shared}
 
 
 def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
-    """Return an answer's hits in the order of ids, as all hits are."""
+    """Return an answer's hits, ordered by id."""
     numbers = sorted([number[place] for place in answer.places if place in number])
     return LookupResult([hits[at] for at in numbers], answer.capped, answer.copies)

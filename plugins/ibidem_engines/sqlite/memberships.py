@@ -29,7 +29,7 @@ class SqliteMemberships(MembershipStore):
 
     @override
     def prepare(self) -> None:
-        """Add nothing: every file of this layout has the columns."""
+        """Do nothing: every file of this layout has the columns."""
 
     @override
     def has_threads(self) -> bool:

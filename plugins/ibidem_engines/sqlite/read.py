@@ -1,4 +1,4 @@
-"""Rank, read and scan the documents of an SQLite file, by queries as `fts_query` translates them."""
+"""Reading an SQLite file: rank, fetch and scan documents, by queries that `fts_query` translates."""
 
 import sqlite3
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: C
 
 
 def newest_place(file: SqliteFile, view: ReadView) -> int:
-    """Return the newest position that a ranking reads: the view's, or the current one."""
+    """Return the newest position that a ranking reads: that of the view, or the current one."""
     if view.newest is not None:
         return view.newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
@@ -150,7 +150,7 @@ def info(file: SqliteFile) -> Info:
 
 
 def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
-    """Read position, id and packed signatures of the documents at some positions, or only leads, ordered by id."""
+    """Read position, id and packed signatures of documents, or of leads only, by position, ordered by id."""
     return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
 
 
@@ -162,7 +162,7 @@ def matching_places(file: SqliteFile, query: Query) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The matching documents, as SQL: the part after `from`, and its parameters.
+    """The matching documents as SQL: the part after `from`, and its parameters.
 
     Args:
         place: The column that holds the place.
@@ -208,7 +208,7 @@ def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selectio
 
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
-    """Count the matches, and read the first positions with their ranks, including ties of the last one."""
+    """Count the matches, and read the first positions with their ranks, including ties with the last one."""
     top: RankedPlaces = file.run(
         f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
     ).fetchall()
@@ -224,7 +224,7 @@ def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranke
 
 
 def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
-    """Build a document from its rows, with the version that was last seen."""
+    """Build a document from its rows; its state is the version that was read."""
     name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
     own_version = None if has_version is None else version
     return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)

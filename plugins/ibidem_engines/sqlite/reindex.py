@@ -108,7 +108,7 @@ _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, 
 
 
 class SqliteReindexSource(ReindexSource):
-    """Documents of an index in SQLite, also of another signature schema; see `ReindexSource`.
+    """Documents of an index in SQLite, also with another signature schema; see `ReindexSource`.
 
     Args:
         file: The database file with the index.
@@ -121,7 +121,7 @@ class SqliteReindexSource(ReindexSource):
     @property
     @override
     def alias(self) -> str:
-        """Do nothing: SQLite has no aliases."""
+        """Return no alias: SQLite has none."""
         return ""
 
     @property
@@ -148,7 +148,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def missing_fields(self) -> list[str]:
-        """Return no missing fields: the fields are ours."""
+        """Return no missing fields: all fields are ibidem's own."""
         return []
 
     @override
@@ -201,7 +201,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def count_fields(self) -> FieldCounts:
-        """Return no counts: rows are read whole."""
+        """Return no counts: rows are read completely."""
         return FieldCounts()
 
     @override
@@ -219,7 +219,7 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def unmark(self) -> bool:
-        """Do nothing: in SQLite the index is ibidem's own."""
+        """Do nothing: an index in SQLite is ibidem's own."""
         return False
 
     @override

@@ -85,12 +85,12 @@ def get_records(
 
 
 def _own_records(file: SqliteFile, ledger: Ledger, rows: Iterable[tuple[str, object]]) -> dict[str, Any]:
-    """Read rows; records of an index that was copied under another name get that name."""
+    """Parse rows; records of an index that was copied under another name get the new name."""
     return _names(file).own_records(ledger, (StoredRecord(file.index, key, _parse(entry)) for key, entry in rows))
 
 
 def _stored_keys(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> list[str]:
-    """Return the keys under which records are stored, some of them under an earlier name of the index."""
+    """Return the keys under which records are stored, some of them with an earlier name of the index."""
     rows = file.run(_ALL, (ledger,)).fetchall()
     stored = (StoredRecord(file.index, key, _parse(entry)) for key, entry in rows)
     return _names(file).raw_keys(ledger, keys, stored)
@@ -101,7 +101,7 @@ def _names(file: SqliteFile) -> IndexNames:
 
 
 def _parse(entry: object) -> Any:
-    """Parse the JSON of a record; invalid JSON is returned unchanged, and no reader accepts it."""
+    """Parse the JSON of a record; invalid JSON is returned unchanged, so that its reader refuses it."""
     try:
         return orjson.loads(entry if isinstance(entry, str | bytes) else str(entry))
     except orjson.JSONDecodeError:
@@ -121,7 +121,7 @@ def get_records_by_key(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) ->
 
 
 def read_record(file: SqliteFile, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
-    """Read the record of one key with its state; see `Engine.read_record`."""
+    """Read a record by key, with its state; see `Engine.read_record`."""
     with file.reading():
         return get(file, ledger, [key]).get(key), _state(file, ledger, key)
 
@@ -129,7 +129,7 @@ def read_record(file: SqliteFile, ledger: Ledger, key: str) -> tuple[Any, Record
 def replace_record(
     file: SqliteFile, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
 ) -> RecordState | None:
-    """Keep a record in place of the one that was read; see `Engine.replace_record`."""
+    """Replace a record in a known state; see `Engine.replace_record`."""
     with file.transaction():
         if _state(file, ledger, key) != state:
             return None
@@ -138,7 +138,7 @@ def replace_record(
 
 
 def _state(file: SqliteFile, ledger: Ledger, key: str) -> RecordState | None:
-    """Return what tells a record from another: one that is written again with the same words is the same."""
+    """Return the state of a record: its content, so that rewriting it unchanged keeps the state."""
     row = file.run(_GET, (ledger, as_json([key]))).fetchone()
     return None if row is None else (xxh3_64_intdigest(str(row[1]).encode()), 0)
 
@@ -157,7 +157,7 @@ def delete_records(file: SqliteFile, ledger: Ledger, keys: Iterable[str]) -> int
 
 
 def delete_unchanged(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-    """Remove the records that are still as they were read; see `Engine.delete_unchanged`."""
+    """Remove records that have not changed since they were read; see `Engine.delete_unchanged`."""
     with file.transaction():
         now = get(file, ledger, list(entries))
         return remove(file, ledger, [key for key, entry in entries.items() if now.get(key) == entry])
@@ -175,7 +175,7 @@ _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
 def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
-    """Return the look-up values of signatures; empty, damaged and unknown values give none.
+    """Return the look-up values of signatures; empty for missing, damaged and unknown signatures.
 
     Args:
         packed: The packed value.
@@ -191,7 +191,7 @@ def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
 
 
 def words(values: dict[LookupField, list[str]]) -> str:
-    """Join all values of a document as the words of one FTS row.
+    """Join all values of a document into the words of one FTS row.
 
     Values of two classes are never equal: each begins with its scheme or its letter.
     """
@@ -202,7 +202,7 @@ def words(values: dict[LookupField, list[str]]) -> str:
 
 
 def word(value: str) -> str:
-    """Return a value as one word: itself, or its hash if the tokenizer would split it (an id may)."""
+    """Return a value as one word, hashed if the tokenizer would split it, as it may an id."""
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
@@ -212,7 +212,7 @@ _ODD = np.uint32(0x9E3779B1)
 
 
 class CountMinSketch:
-    """Count-min sketch of values: seen never, once, or more often.
+    """Count-min sketch of values: how often each was seen, never, once, or more often.
 
     Args:
         capacity: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
@@ -230,7 +230,7 @@ class CountMinSketch:
         return size == 1 << _MAX_BITS or COUNTERS * (self.learned + additions) <= size
 
     def learn(self, marks: Marks) -> None:
-        """Count values, one entry for each document that has one."""
+        """Count the values of documents; each value counts once per document."""
         self.learned += marks.size
         for places in self._places(marks):
             is_set = self._counts[places] > 0

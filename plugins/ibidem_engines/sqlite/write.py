@@ -160,7 +160,7 @@ class _StoredState:
         return cls(documents, {name: stone.version for name, stone in stones})
 
     def stale_reason(self, name: str, version: int) -> str:
-        """Return why a version is too old to be written; empty if it is not."""
+        """Return why a version is too old to be written; empty if it is new enough."""
         if name in self.documents and self.documents[name].version > version:
             return f"version {version} is older than the one in the index, {self.documents[name].version}"
         if name in self.tombstones and self.tombstones[name] >= version:
@@ -211,7 +211,7 @@ def _write_turn(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
 
 
 def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
-    """Store records over documents that are still at the positions where they were read; None for others."""
+    """Store records over documents that are still at their positions; None for the others."""
     ready, outcomes = prepare([record for record, _ in records])
     with file.transaction():
         documents = _StoredState.read(file, [each.id for each in ready]).documents
@@ -222,13 +222,13 @@ def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> 
     return [outcomes.get(at) for at in range(len(records))]
 
 
-def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     with file.transaction():
         standing = _StoredState.read(file, ids)
         versions_by_id = {name: each.version for name, each in standing.documents.items()}
-        versions = {name: next_version(version, versions_by_id.get(name)) if beats else version for name in ids}
+        versions = {name: next_version(version, versions_by_id.get(name)) if any_version else version for name in ids}
         outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
         _remove(
             file,
@@ -241,7 +241,7 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -
 
 
 def prune(file: SqliteFile, source_name: str, end: int) -> int:
-    """Remove documents up to a position that another index of the same file no longer has; returns how many."""
+    """Remove documents, up to a position, that another index of the file no longer has; returns how many."""
     with file.transaction():
         places = [place for (place,) in file.run(_ORPHANS.replace("{first}", source_name), (end,))]
         _remove(file, places)
@@ -264,7 +264,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
 
 
 def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
-    """Insert rows at the next positions and return these."""
+    """Insert rows at the next positions, and return the positions."""
     if not records:
         return range(0)
     (last_place,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()

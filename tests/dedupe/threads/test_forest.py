@@ -3,12 +3,15 @@
 from collections.abc import Sequence
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from dedupe.threads.letters import LEASE, PAID, ROOF, answer, mail
 from ibidem_dedupe.threads.forest import Forest, ThreadedMail
 from ibidem_dedupe.threads.parents import Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
 from ibidem_ingest.document import Document
+from support.examples import examples
 
 
 def grow(documents: Sequence[Document]) -> Forest:
@@ -73,3 +76,25 @@ def test_a_chain_of_two_hundred_answers_has_one_inclusive_mail() -> None:
         text = answer(f"This is the answer of number {at} to the one before.", text)
         mails.append(mail(str(at), text, hour=at, number=str(at), parent=str(at - 1)))
     assert [row.id for row in grow(mails).rows() if row.inclusive] == ["200"]
+
+
+@given(st.permutations(range(6)))
+@settings(max_examples=examples(50))
+def test_threads_and_their_first_mails_are_the_same_in_whatever_order_mails_are_read(order: list[int]) -> None:
+    """A copy, a circle and answers to a missing mail, of one time or of none: of these the ids decide."""
+    mails = [
+        mail("in#9", LEASE, number="a", hour=1),
+        mail("in#10", LEASE, number="a", hour=1),
+        mail("x", ROOF, number="x", parent="y"),
+        mail("y", PAID, number="y", parent="x"),
+        mail("p", answer(ROOF, LEASE), number="p", parent="gone"),
+        mail("q", answer(PAID, LEASE), number="q", parent="gone"),
+    ]
+    found = rows(*(mails[at] for at in order))
+    assert list(found.values()) == list(rows(*mails).values())
+    assert {name: row.thread for name, row in found.items() if row.thread != name} == {"in#10": "in#9", "y": "x"} | {
+        "p": "in#9",
+        "q": "in#9",
+    }
+    assert found["x"].parent is None
+    assert "in#9" in found["in#10"].contained_in

@@ -127,11 +127,11 @@ def test_a_decision_that_others_write_all_the_time_is_given_up(engine: ClusterEn
         tries.append(actions)
         return [ActionOutcome(CONFLICT) for _ in actions]
 
-    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="written by others all the time"):
+    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
         decide(engine, "not")
     assert len(tries) == ATTEMPTS
     tries.clear()
     decide(engine, "not")
-    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="written by others all the time"):
+    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
         engine.delete_records("overrides", [key for key, _ in engine.get_records("overrides")])
     assert len(tries) == ATTEMPTS

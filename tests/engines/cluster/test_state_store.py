@@ -78,5 +78,5 @@ def test_a_record_that_others_write_all_the_time_is_named_and_the_rest_is_writte
 
 def test_the_error_of_a_record_that_others_write_all_the_time_names_it_and_what_to_do() -> None:
     error = contention_error("http://cluster", "presets", "ours")
-    assert error.what == ("http://cluster: the record 'ours' of the ledger 'presets' is written by others all the time")
+    assert error.what == ("http://cluster: the record 'ours' of the ledger 'presets' is constantly changed by others")
     assert error.remedy == "try again once the other process has ended"

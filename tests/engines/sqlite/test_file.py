@@ -254,7 +254,7 @@ def test_a_file_whose_tables_are_not_as_we_make_them_is_refused(file: SqliteFile
             sqlite_file.transaction,
             sqlite_file.state if "state" in change else sqlite_file.reading,
         ):
-            with pytest.raises(Permanent, match="that ibidem has not made"), use():
+            with pytest.raises(Permanent, match="that ibidem did not create"), use():
                 pass  # pragma: no cover
         sqlite_file.close()
 
@@ -263,7 +263,7 @@ def test_views_that_wait_for_an_index_of_their_name_are_refused(path: Path) -> N
     with closing(sqlite3.connect(path)) as other:
         other.execute('create view "ibidem.news.ledger" as ' + ENDLESS)
     file = SqliteFile(path, "news")
-    with pytest.raises(Permanent, match="that ibidem has not made"):
+    with pytest.raises(Permanent, match="that ibidem did not create"):
         file.create()
     file.close()
 

@@ -98,7 +98,7 @@ def test_lines_are_counted_with_the_blank_ones(reading: Reading) -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
 def test_a_file_without_any_line_is_refused_as_empty(reading: Reading, data: bytes) -> None:
-    assert reading(data) == [Refusal("f.jsonl", "", "", "it is empty; leave it out, or give one JSON object a line")]
+    assert reading(data) == [Refusal("f.jsonl", "", "", "it is empty; leave it out, or give one JSON object per line")]
 
 
 COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress}

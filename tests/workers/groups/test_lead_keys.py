@@ -7,14 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedupe.test_learned_evidence import rule_of
+from ibidem_dedupe.evidence import SharedCount
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.stored_groups import LeadKeys
+from ibidem_engines.stored_groups import LeadKeys, Several
+from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.lead_keys import content_keys, near_keys
+from ibidem_workers.groups.lead_keys import _require, content_keys, near_keys
 from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 from workers.groups.test_block import rows_of
@@ -73,3 +75,25 @@ def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> Non
     }
     assert set(near_keys(one, POLICY).several) == {"rare"}
     assert near_keys(one, Policy("identical")) == LeadKeys({})
+    assert content_keys(one) == LeadKeys({"content": [content_key(one)]})
+    own, found = lookup_keys(one), near_keys(one, Policy())
+    assert all(values == own[clue] for clue, values in found.values.items())
+    assert all(some.values == own[clue] for clue, some in found.several.items())
+    few = {clue: values for clue, values in own.items() if clue in {"bands", "characters"}}
+    assert near_keys(one, Policy(), few) == LeadKeys({"bands": few["bands"]}, {"characters": several["characters"]})
+
+
+@pytest.mark.parametrize(
+    ("lengths", "length", "shortest", "longest"),
+    [
+        (0.8, 100, 80, 125),
+        (0.7, 101, 71, 144),
+        (1.0, 7, 7, 7),
+        (0.0, 200, 1, 2**31 - 1),
+        (0.5, 2**31, 2**30, 2**31 - 1),
+    ],
+)
+def test_a_lead_that_shares_some_values_has_a_length_within_a_ratio_and_any_where_none_is_asked(
+    lengths: float, length: int, shortest: int, longest: int
+) -> None:
+    assert _require(["a", "b"], SharedCount(3, lengths), length) == Several(["a", "b"], 3, shortest, longest)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.reindex import Marks, ShardRef
@@ -12,7 +13,7 @@ from ibidem_engines.stored_groups import Assignment, group_store
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
 from workers.groups.test_follower import OTHER, write
-from workers.groups.test_service import index
+from workers.groups.test_service import index, stored
 from workers.groups.test_settle import named, part_of_words
 
 PART = ShardRef("news")
@@ -29,6 +30,10 @@ def engine() -> Iterator[Engine]:
 
 def rows(engine: Engine, names: str) -> list[Row]:
     return [make_row(each) for each in named(engine, names)]
+
+
+def rows_of(engine: Engine, *names: str) -> list[Row]:
+    return [make_row(each) for each in stored(engine) if each.name.id in names]
 
 
 def match(engine: Engine, end: int = 4, words: tuple[Override, ...] = (), joined: str = "") -> LookUpMatch:
@@ -92,6 +97,27 @@ def test_a_part_of_which_nothing_is_settled_has_no_leads_and_is_not_asked_for_an
     monkeypatch.setattr(type(group_store(engine)), "carriers", lambda *_: pytest.fail("a look-up"))
     assert match(engine, 0).joins(rows(engine, "bnf")) == []
     assert match(engine, 4).joins(rows(engine, "f")) == []
+
+
+@pytest.mark.parametrize("policy", [POLICY, POLICY.at("identical")])
+def test_copies_of_a_lead_are_found_by_their_content_alone(engine: Engine, policy: Policy) -> None:
+    write(engine, copy=part_of_words(0))
+    rules = Rules(policy, Overrides())
+    found = LookUpMatch(group_store(engine), rules, {PART: 4}).joins([*rows(engine, "b"), *rows_of(engine, "copy")])
+    assert joins_of(found) == ({"copy": "a", "b": "a"} if policy == POLICY else {"copy": "a"})
+    assert {join.level for join in found if join.name == name_of("copy")} == {"identical"}
+
+
+def test_leads_come_by_the_place_of_their_index_and_then_by_the_number_of_their_write(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = group_store(engine)
+    parts = [ShardRef("z"), ShardRef("z", 1), ShardRef("a")]
+    monkeypatch.setattr(type(store), "parts", lambda _: parts)
+    names = [(("z", "b"), 1), (("z", "a"), 2), (("z", "c"), 2), (("a", "d"), 1), (("another", "e"), 0)]
+    leads = [Row(name, order, b"") for name, order in names]
+    match = LookUpMatch(store, Rules(POLICY, Overrides()), {})
+    assert match._sort(reversed(leads)) == match._sort(leads) == leads
 
 
 def test_text_is_read_from_the_stored_document(engine: Engine) -> None:

@@ -42,7 +42,7 @@ def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal
 
 
 def is_current(original: SourceDocument, tables: Tables) -> bool:
-    """Return whether a document's signatures are of its current text, schema and idf table."""
+    """Return whether a document's signatures match its current text, the schema and the idf table."""
     table = tables.of(original.document.language)
     name = table.name if table else ""
     if not original.packed or (original.schema, original.idf) != (SCHEMA, name):
@@ -57,7 +57,7 @@ def has_words(original: SourceDocument) -> bool:
 
 
 def signed_records(originals: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
-    """Sign documents; each keeps its version."""
+    """Sign documents; each record has the version of its document."""
     batch_records = records([each.document for each in originals], tables, settings.distinct)
     return [replace(record, version=each.version) for each, record in zip(originals, batch_records, strict=True)]
 
@@ -100,13 +100,13 @@ class BackfillBatch:
     changes_only: bool = False
     folds: bool = False
 
-    def needs_record(self, account: BatchResult) -> bool:
-        """Return whether its result is stored as a separate record."""
-        return not self.folds or bool(account.refusals)
+    def needs_record(self, result: BatchResult) -> bool:
+        """Return whether the result of the batch is stored as a separate record."""
+        return not self.folds or bool(result.refusals)
 
     @property
     def key(self) -> str:
-        """The key of its result."""
+        """Key of the result of the batch."""
         return page_key(self.run, self.number)
 
 
@@ -125,7 +125,7 @@ class BackfillContext:
         copy: The index that copies go to; None when signatures are added in place.
         tables: The idf tables.
         settings: Limits and waiting times.
-        portions: How much is read at once.
+        portions: Determines how many documents are read together.
         own: Numbers of the writes to the page in hand.
     """
 
@@ -144,7 +144,7 @@ class BatchOutcome:
 
     Args:
         account: Result of its documents.
-        own: Numbers of our writes in the index that was read; none where its documents were copied.
+        own: Numbers of our writes in the index that was read; none if its documents were copied.
         seconds: What it took to read, sign and write it.
     """
 
@@ -155,7 +155,7 @@ class BatchOutcome:
 
 @dataclass(slots=True)
 class _Round:
-    """Outcomes of documents that were read once.
+    """Outcomes of one read of some documents.
 
     Args:
         account: Result of the documents that are done.
@@ -170,7 +170,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     """Sign a page, overlapping reads and writes, and store its result in the ledger.
 
     Raises:
-        Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
+        Unavailable: The engine did not answer within the time of the settings; nothing is lost.
         Permanent: The engine takes nothing more.
     """
     began = time.perf_counter()
@@ -190,7 +190,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Portion:
-    """Documents that are written by one request.
+    """Documents written in one request.
 
     Args:
         names: Names of the documents.
@@ -224,13 +224,13 @@ def _write(context: BackfillContext, page: BackfillBatch, portion: _Portion) -> 
 def _write_or_split(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
-    """Write documents in one request, or one by one if that fails: one that cannot be signed affects no other.
+    """Write documents in one request, or one by one if that fails, so that a faulty one affects no other.
 
     Args:
         context: Source, target and settings.
         page: The page that they belong to.
         names: The documents.
-        write: Writes them, where they could be signed at once.
+        write: Writes them, if they could be signed together.
     """
     account = BatchResult()
     if write is not None or len(names) == 1:
@@ -249,7 +249,7 @@ def _write_or_split(
 def _write_until_stable(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
-    """Write documents; those that changed between reading and writing are read and signed again."""
+    """Write documents; those that changed since they were read are read and signed again."""
     account, remaining = BatchResult(), list(names)
     for _ in range(ROUNDS):
         outcome = (write or _prepare(context, page, remaining, _read(context, remaining)))()
@@ -301,7 +301,7 @@ def _sign_in_place(
     pairs = list(zip(targets, signed_records(targets, context.tables, context.settings), strict=True))
 
     def write() -> _Round:
-        """Sign in place, and count the documents that were signed before."""
+        """Sign in place, and count the documents that had been signed before."""
         outcomes = retry_unavailable(lambda: context.source.sign(pairs), context.settings.patience) if pairs else []
         conflicts = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
         results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
@@ -322,7 +322,7 @@ def _sign_copies(
     documents: list[SourceDocument],
     rejects: Sequence[SourceDocument],
 ) -> Callable[[], _Round]:
-    """Sign documents; returns the call that copies them, and the rejected ones without signatures."""
+    """Sign documents; returns the call that copies them, and the refused ones without signatures."""
     copies: list[Signed] = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
     copies += [(each, None) for each in rejects]
     switch_marks = page.switch_marks

@@ -1,4 +1,4 @@
-"""Check of an index: which documents have changed since they were signed, without writing."""
+"""Check of an index, without writing: which documents have changed since they were signed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ MAX_LISTED = 10_000
 
 @dataclass(slots=True)
 class CheckResult:
-    """Counts of documents that have changed, or not, since they were signed.
+    """Counts of documents that have or have not changed since they were signed.
 
     Args:
         unchanged: Documents whose signed fields are as they were; other fields may differ.
@@ -106,7 +106,7 @@ def _take(result: CheckResult, original: SourceDocument, tables: Tables, setting
 
 
 def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
-    """Return whether a signed document would get other signatures now; unsigned fields may differ.
+    """Return whether a signed document would get different signatures now; other fields may differ.
 
     Of one that was signed with another schema nothing can be said: it is outdated.
 

@@ -80,7 +80,7 @@ def paginate(names: Iterable[Name]) -> Iterator[list[Name]]:
 
 
 def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
-    """Yield one item of each source in turn, until all are exhausted.
+    """Yield one item from each source in turn, until all are exhausted.
 
     >>> list(interleave([iter("abc"), iter("x")]))
     ['a', 'x', 'b', 'c']
@@ -94,7 +94,7 @@ def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
 
 
 def all_writes(end: Marks) -> list[SeqNoRange]:
-    """Return ranges of all writes up to some sequence numbers."""
+    """Return for each part the range of all writes up to a sequence number."""
     return [SeqNoRange(part, NONE, last) for part, last in end.items()]
 
 
@@ -109,17 +109,17 @@ def read_all(source: ReindexSource, end: Marks) -> Iterator[list[SourceDocument]
 
 
 def read_ranges(
-    source: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
+    source: ReindexSource, seq_ranges: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:
     """Read the documents of some ranges, in the order of writing within each part.
 
     Args:
         source: The index.
-        stretches: The writes.
+        seq_ranges: The writes.
         raw: Whether to read their JSON as well.
     """
     portions = Portions()
-    for seq_range in stretches:
+    for seq_range in seq_ranges:
         for page in paginate(names(source, seq_range)):
             for portion in portions.cut(page):
                 originals = source.read(portion, raw=raw)
@@ -159,7 +159,7 @@ class OpenPage:
 
     @property
     def seq_range(self) -> SeqNoRange:
-        """The range of sequence numbers of its documents."""
+        """Range of sequence numbers of the page's documents."""
         return SeqNoRange(ShardRef.parse(self.part), self.after, self.upto)
 
 
@@ -186,7 +186,7 @@ class Checkpoint:
             done.
         joined: How many documents had joined a group when it began, by level.
         uuids: The engine's own name of each index behind the source, which an index that is made anew does not keep.
-        signed_with: The settings that decide what is signed.
+        signed_with: The settings that determine signatures.
         followed: Sum of the accounts of pages that have none of their own; empty until a follower has looked at all
             documents once.
     """
@@ -213,7 +213,7 @@ class Checkpoint:
 
     @property
     def key(self) -> str:
-        """Its key in the ledger."""
+        """Key of the checkpoint in the ledger."""
         return KEYS + self.into
 
     def seq_range(self, part: ShardRef) -> SeqNoRange:
@@ -229,7 +229,7 @@ class Checkpoint:
         return page
 
     def part_into_singles(self, page: OpenPage, orders: Sequence[int]) -> None:
-        """Record each document of a page as handed out alone, with the page's number of deaths.
+        """Record each document of a page as handed out alone, with the number of deaths of the page.
 
         Args:
             page: The page.
@@ -260,19 +260,19 @@ class Checkpoint:
         """Record that all documents were read once, so that only changes count from now on."""
         self.followed = self.followed or NO_RESULT.as_json()
 
-    def fold(self, number: int, account: BatchResult) -> None:
-        """Record a page without a separate result as complete, and give its number to the next page."""
-        self.settle(number, account.documents)
-        self.followed = (BatchResult.from_json(self.followed or NO_RESULT.as_json()) + account).as_json()
+    def fold(self, number: int, result: BatchResult) -> None:
+        """Record a page without a separate result as complete, and pass its number to the next page."""
+        self.settle(number, result.documents)
+        self.followed = (BatchResult.from_json(self.followed or NO_RESULT.as_json()) + result).as_json()
         self.number = number
 
     def signs_alike(self, tables: Tables) -> bool:
-        """Return whether schema and idf tables are as at the start; languages added since do not matter."""
+        """Return whether schema and idf tables are unchanged; languages added since the start do not matter."""
         now = tables.current()
         return self.schema == SCHEMA and all(now.get(code) == name for code, name in self.tables.items())
 
     def as_json(self) -> dict[str, object]:
-        """Return the record that `from_json` reads."""
+        """Return the stored record, which `from_json` parses."""
         return asdict(self)
 
     @classmethod
@@ -325,7 +325,7 @@ class OwnWrites:
             self._add(self._first[part], self._last[part], number)
 
     def gaps(self, seq_range: SeqNoRange) -> Iterator[SeqNoRange]:
-        """Yield the ranges of a range that others wrote."""
+        """Yield the parts of a range that others wrote."""
         first, last = self._first[seq_range.part], self._last[seq_range.part]
         start = seq_range.after
         for position in range(bisect_left(last, start + 1), len(first)):

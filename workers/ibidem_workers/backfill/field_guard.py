@@ -1,4 +1,4 @@
-"""Guard of fields that a response may leave out: after our writes as many documents have each field as before.
+"""Guard of fields that a response may leave out: our writes must not change how many documents have them.
 
 Others may write at the same time. So a count may differ by as many documents as there were writes that are not ours.
 """
@@ -21,7 +21,7 @@ PAUSE = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Counts of the documents that have a field, before and after a write.
+    """Numbers of documents with a field, before and after a write.
 
     Args:
         before: Counts before it.
@@ -34,7 +34,7 @@ class Comparison:
     tolerance: int
 
     def difference(self) -> str:
-        """Return the first field whose counts differ by more than a tolerance; empty if there is none."""
+        """Return the first field whose numbers differ by more than a tolerance; empty if there is none."""
         for field, count in self.before.by_field.items():
             now = self.after.by_field.get(field, 0)
             if abs(now - count) > self.tolerance:
@@ -78,7 +78,7 @@ class FieldGuard:
 
     @property
     def is_pending(self) -> bool:
-        """Whether none of our writes has been verified yet, so that no further page may be written."""
+        """Whether none of our writes is verified yet, so that no further page may be written."""
         return bool(self._counts.by_field) and not self._is_verified
 
     def note(self, writes: int) -> None:
@@ -86,7 +86,7 @@ class FieldGuard:
         self._writes += writes
 
     def check(self) -> None:
-        """Compare the counts with those at the last check.
+        """Compare the counts with those of the last check.
 
         Raises:
             Permanent: Documents have lost a field, or gained one.
@@ -103,7 +103,7 @@ class FieldGuard:
         return Comparison(self._counts, counts, max(0, writes - self._writes))
 
     def _begin(self) -> None:
-        """Start counting: first the sequence numbers, so that no visible write is missed."""
+        """Start counting; the sequence numbers are read first, so that no visible write is missed."""
         self._writes, self._marks = 0, self._source.newest()
         self._counts = self._source.count_fields()
 
@@ -121,7 +121,7 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
     """
 
     def look() -> Comparison:
-        """Count the fields of both; documents refused by the copy are excluded."""
+        """Count the fields of both indexes; documents refused by the copy are excluded."""
         counts = source.count_fields()
         copied = copy.count_fields() if counts.by_field else FieldCounts()
         later_writes = sum(source.newest().values()) - sum(end.values())

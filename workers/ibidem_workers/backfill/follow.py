@@ -50,7 +50,7 @@ Notify = Callable[[str], None]
 def follow(
     settings: Settings, has_ended: Wait, report: Report = lambda *_: None, notify: Notify = lambda _: None
 ) -> str:
-    """Sign the documents of an index, and then those that are added or changed.
+    """Sign the documents of an index, and then added or changed documents.
 
     A follower that was ended goes on behind the last write that it signed.
 
@@ -80,7 +80,7 @@ def follow(
 
 
 def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> None:
-    """Follow an index as soon as it exists, and again if it is deleted and created again.
+    """Follow an index as soon as it exists, and again if it is deleted and recreated.
 
     Args:
         settings: Which index.
@@ -100,7 +100,7 @@ def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> 
 
 
 class _Settler(threading.Thread):
-    """Settles the groups of an index when documents were signed, and checks for manual decisions in between.
+    """Settles the groups of newly signed documents, and checks for manual decisions in between.
 
     Args:
         settings: Which index.
@@ -147,9 +147,9 @@ class _Settler(threading.Thread):
             if time.monotonic() - began >= SETTLE_S:
                 self._has_work.set()  # there may be more
         except Unavailable:
-            self._has_ended.wait(CHECK_S)  # the follower, which asks the same engine, says so
+            self._has_ended.wait(CHECK_S)  # the follower uses the same engine and reports it
         except UsageError as error:
-            if str(error) != self._refusal:  # documents are signed all the same
+            if str(error) != self._refusal:  # documents are signed nevertheless
                 _log.warning("groups are not settled: %s", error)
             self._refusal = str(error)
         except Exception as error:  # noqa: BLE001 - it is raised where the follower looks next
@@ -190,7 +190,7 @@ class _Following:
         self._is_changed = False
 
     def go_on(self) -> bool:
-        """Sign all, then new documents; returns False if the name covers other indexes now, True if asked to end."""
+        """Sign all documents, then new ones; False if the name covers other indexes, True if asked to end."""
         if self._try(self._backfill.run) and not self._backfill.stop():
             self._backfill.checkpoint.begin_following()
             self._settler.wake()
@@ -208,7 +208,7 @@ class _Following:
         try:
             end = self._source.newest(marks)
         except Unavailable:
-            if not self._has_others():  # an index that was made anew may have fewer shards
+            if not self._has_others():  # an index that was created again may have fewer shards
                 raise
             return
         if any(end[part] < number for part, number in marks.items()) or time.monotonic() >= self._next_check:
@@ -220,12 +220,12 @@ class _Following:
         self._settler.wake()
 
     def _has_others(self) -> bool:
-        """Record whether the name now covers other indexes than those that are followed."""
+        """Record whether the name now covers other indexes than the followed ones."""
         self._is_changed = self._source.uuids() != self._backfill.checkpoint.uuids
         return self._is_changed
 
     def _report(self) -> None:
-        """Report from time to time how many documents were signed and refused."""
+        """Report regularly how many documents were signed and refused."""
         signed, refused = (now - before for now, before in zip(self._counts, self._reported, strict=True))
         if (signed or refused) and time.monotonic() >= self._next_report:
             phrases = [f"{signed:,} signed"] * bool(signed) + [f"{refused:,} refused"] * bool(refused)
@@ -238,7 +238,7 @@ class _Following:
         return self._backfill.signed, self._backfill.refused
 
     def _try(self, step: Callable[[], None]) -> bool:
-        """Run a step; returns False if the engine does not respond, so that it is repeated."""
+        """Run a step; returns False if the engine does not respond, so that the step is repeated."""
         try:
             step()
         except Unavailable as error:

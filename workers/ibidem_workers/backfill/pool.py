@@ -1,4 +1,4 @@
-"""Process pool for signing: this process for little work, else one process per processor."""
+"""Process pool for signing: for little work this process, else one process per processor."""
 
 import multiprocessing
 import os
@@ -63,15 +63,15 @@ class Signers:
 
     Args:
         job: The index to sign, and its settings.
-        own: The same, opened in this process.
+        context: The same, opened in this process.
         documents: About how many documents there are.
     """
 
-    def __init__(self, job: SigningJob, own: BackfillContext, documents: int) -> None:
+    def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
         self._job = job
         self._count = processes_for(documents, job.settings)
         self._pool: ProcessPoolExecutor | None = None
-        self._own = own
+        self._own = context
         self.at_once = 1 if self._count == 1 else 2 * self._count
 
     def __enter__(self) -> Self:
@@ -87,7 +87,7 @@ class Signers:
             self._pool.shutdown(cancel_futures=True)
 
     def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
-        """Start signing a page; returns a call that waits for its outcome."""
+        """Start signing a page; returns a function that waits for its outcome."""
         pool = self._pool
         if pool is None:
             outcome = sign_batch(self._own, page)
@@ -104,7 +104,7 @@ def _report_exit(call: Callable[[], Answer]) -> Answer:
 
 
 def _initialize(job: SigningJob) -> None:
-    """Prepare a process: it ignores Ctrl-C, which its parent handles, and exits when its parent exits."""
+    """Prepare a process: it leaves Ctrl-C to its parent, and exits when its parent exits."""
     global _job  # noqa: PLW0603 - a process of the pool gets its job once
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -113,7 +113,7 @@ def _initialize(job: SigningJob) -> None:
 
 @cache
 def _context() -> BackfillContext:
-    """Open engine and index at the first page, so that an error becomes that page's outcome."""
+    """Open engine and index for the first page, so that an error becomes that page's outcome."""
     if _job is None:
         raise RuntimeError("this process was not initialized")
     return _job.context()

@@ -1,4 +1,4 @@
-"""Records of an index, copied to its replacement under the new name."""
+"""Copy of an index's records for its replacement, under the new name."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,7 +27,7 @@ Key = tuple[Ledger, str]
 
 @dataclass(slots=True)
 class RecordCopy:
-    """The records of an index, and those already copied.
+    """The records of an index, and which of them were copied.
 
     Args:
         source: The index that is copied.
@@ -51,7 +51,7 @@ class RecordCopy:
         return settled.joined
 
     def copy_changes(self) -> None:
-        """Copy the records written since, and remove those that were removed.
+        """Copy the records written since the last copy, and remove the removed ones.
 
         What was deleted from the first index may have come to the new one before its tombstone does.
         """
@@ -60,7 +60,7 @@ class RecordCopy:
         self._copy_changes(deletes=True)
 
     def _copied_before(self) -> Iterator[tuple[Key, int]]:
-        """Yield the records of the source that another process has copied: in the new index they may be newer."""
+        """Yield records that another process has copied; the new index may have newer versions of them."""
         for ledger in LEDGERS:
             there = dict(self.engine.get_records(ledger))
             for portion in _portions((key, entry) for key, entry in self._records(ledger) if key in there):
@@ -68,7 +68,7 @@ class RecordCopy:
                 yield from (((ledger, key), _hash(portion[key])) for key in portion if key not in pending)
 
     def _pending(self, tombstones: Mapping[str, Any], there: Mapping[str, Any]) -> set[str]:
-        """Return the ids whose deletion is not finished: the tombstone there is older, or the document survived it."""
+        """Return the ids whose deletion is incomplete: the copied tombstone is older, or the document still exists."""
         stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
         known = dict(read_entries(((key, there[key]) for key in stones), Tombstone.from_record))
         older = {key for key, stone in stones.items() if key not in known or known[key].version < stone.version}
@@ -86,7 +86,7 @@ class RecordCopy:
                 self.engine.delete_unchanged(ledger, {key: entry})
 
     def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
-        """Delete documents that were deleted from the source, by version; returns the ids of processed tombstones."""
+        """Delete documents deleted from the source, by version; returns the ids of the processed tombstones."""
         stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
         ids: dict[int, list[str]] = {}
         for id_, stone in stones.items():
@@ -96,7 +96,7 @@ class RecordCopy:
         return set(stones)
 
     def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
-        """Yield the records that differ from the new index; `removed` keeps those that no longer exist."""
+        """Yield the records that differ from the new index; `removed` collects those that no longer exist."""
         for key, entry in self._records(ledger):
             removed.discard((ledger, key))
             hash_ = _hash(entry)
@@ -105,7 +105,7 @@ class RecordCopy:
                 yield key, entry
 
     def _records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
-        """Return the records of the source under the new index's name."""
+        """Return the records of the source, under the name of the new index."""
         names = dict.fromkeys(self.source.index_names().indices, self.engine.index)
         for key, entry in self.source.get_records(ledger):
             if key == groups.KEY:

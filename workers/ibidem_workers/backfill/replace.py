@@ -1,4 +1,4 @@
-"""Backfill into a new index that then replaces the first; concurrent writes are carried over.
+"""Backfill into a new index that then replaces the original; concurrent writes are carried over.
 
 A pass copies all documents written before it began; passes follow each other until few writes are left. Then the alias
 moves in one step, and the last writes to the first index are carried over, except to documents that were written to the
@@ -35,7 +35,7 @@ class Replacement:
 
     Args:
         into: Name of the new index.
-        alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
+        alias: The alias that it gets at the end; empty: the name in the settings, if it is an alias.
     """
 
     into: str
@@ -68,7 +68,7 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
         report: Called with the progress.
 
     Raises:
-        UsageError: The new index is there and was made by nothing of ours; a wrong alias; a missing field.
+        UsageError: The new index exists but is not ours; the alias is not valid; a field is missing.
         Interruption: Ctrl-C; the same command goes on.
     """
     check_name(replacement.into)
@@ -106,7 +106,7 @@ def replace_opened(
 
 
 class _Replacing:
-    """Replacement of one index by another.
+    """Replacement of one index by another, in progress.
 
     Args:
         engine: The new index.
@@ -132,7 +132,7 @@ class _Replacing:
         self._records = RecordCopy(source, engine)
 
     def run(self, checkpoint: Checkpoint | None) -> ReplaceResult:
-        """Copy, catch up, switch over."""
+        """Copy, catch up with writes, and switch over."""
         if checkpoint is not None and checkpoint.state == "swapped":
             self._alias = checkpoint.alias
         self._check()
@@ -183,12 +183,12 @@ class _Replacing:
         return Checkpoint(new_run(), time.time(), source, into, tables=now, deletions=deletions)
 
     def _fill(self, backfill: Backfill) -> None:
-        """Copy all documents, then those written during the copy, until few are left."""
+        """Copy all documents, then those written meanwhile, until few are left."""
         backfill.checkpoint.state = "open"
         backfill.run()
 
     def _follow(self, backfill: Backfill) -> None:
-        """Copy the writes that were in flight to the first index when the alias moved."""
+        """Copy the writes that reached the original index while the alias moved."""
         last_marks: Marks | None = None
         for _ in range(LOOKS):
             now = self._source.newest()
@@ -201,7 +201,7 @@ class _Replacing:
             time.sleep(ON_THE_WAY)
 
     def _prune(self, backfill: Backfill, *, after_swap: bool = False) -> None:
-        """Delete from the new index the documents that were deleted from the first one."""
+        """Delete from the new index the documents that were deleted from the original one."""
         checkpoint = backfill.checkpoint
         deletions = self._source.deletions()
         if deletions != checkpoint.deletions:

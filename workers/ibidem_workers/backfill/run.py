@@ -1,4 +1,4 @@
-"""Run of a backfill: batch after batch, from the last checkpoint."""
+"""Run of a backfill: signs batch after batch, starting from the last checkpoint."""
 
 import time
 from collections import deque
@@ -50,7 +50,7 @@ Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
 
 
 class Backfill:
-    """Hands out pages of one index in order and records their results; pages of a killed backfill come first.
+    """Hands out the pages of one index in order, and records their results; interrupted pages come first.
 
     Args:
         engine: The index that is written to; its ledger keeps the checkpoint and the accounts.
@@ -89,8 +89,8 @@ class Backfill:
         self._deaths = 0
 
     def run(self) -> None:
-        """Sign all documents from the last checkpoint on, then those written meanwhile, until few are left."""
-        # Also where the checkpoint says how far to go: its writes have to be visible before they are counted.
+        """Sign all documents from the last checkpoint on, then documents written meanwhile, until few are left."""
+        # Also if the checkpoint says how far to go: writes have to be visible before they are counted.
         now = self._source.newest()
         self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
         for _ in range(MAX_PASSES):
@@ -164,7 +164,7 @@ class Backfill:
         return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
 
     def _context(self) -> BackfillContext:
-        """Return the signing context of this process; idf tables are read again, as they may have changed."""
+        """Return the signing context of this process; idf tables are read again, since they may have changed."""
         into = self.checkpoint.into
         copy = self._source.copy_to(into) if into else None
         return BackfillContext(self._engine, self._source, copy, Tables(self._settings.tables), self._settings)
@@ -187,7 +187,7 @@ class Backfill:
         self._hand_out(signers, replace(previous_batch, run=checkpoint.run, number=page.number, names=page_names), part)
 
     def _bury(self) -> None:
-        """Record the pages in progress when a process died; they are signed page by page, then one by one.
+        """Prepare to resume after a process died: its pages are signed page by page, then document by document.
 
         A document that ends its process twice is refused.
         """
@@ -245,7 +245,7 @@ class Backfill:
 
     @property
     def _is_unverified(self) -> bool:
-        """Whether the first page still has to be verified not to lose a field."""
+        """Whether the first page has not yet been verified to lose no field."""
         return self._guard is not None and self._guard.is_pending
 
     def _settle(self) -> None:
@@ -270,7 +270,7 @@ class Backfill:
 
     @contextmanager
     def _interruptible(self) -> Iterator[None]:
-        """Discard the pages in progress on an early end: the checkpoint has them."""
+        """Discard the pages in progress if the block ends early; the checkpoint contains them."""
         try:
             yield
         except KeyboardInterrupt as error:
@@ -324,7 +324,7 @@ def start_in_place(
 
     Args:
         engine: The index; its ledger has the checkpoint.
-        source: The same index, as it is read.
+        source: The same index, for reading.
         settings: The settings.
         report: Called with the progress.
         follows: Whether to go on where a follower was ended; another backfill looks at all documents again.
@@ -361,7 +361,7 @@ def signed_with(settings: Settings) -> list[str]:
 
 
 def check_fields(source: ReindexSource) -> None:
-    """Refuse names of fields that an index does not have.
+    """Refuse field names that an index does not have.
 
     Raises:
         UsageError: The index lacks a field.
@@ -375,7 +375,7 @@ def check_fields(source: ReindexSource) -> None:
 
 @contextmanager
 def open_for_backfill(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
-    """Open an index for writing, and for reading all of it."""
+    """Open an index for writing, and for reading all its documents."""
     engine = open_engine(settings.address, settings.index)
     source = open_reindex_source(settings.address, settings.index)
     try:

@@ -1,4 +1,4 @@
-"""Strip of an index: removes the signatures of a backfill, in place or by copying into a new index.
+"""Removal of the signatures of a backfill from an index, in place or by copying into a new index.
 
 In place each document is written with its JSON as it was, without the object `ibidem`, on the condition that it has not
 changed since it was read; otherwise it is read again. A document without signatures is not written, so the same command
@@ -31,7 +31,7 @@ class StripRequest:
 
     Args:
         into: Name of the new index; empty to strip in place.
-        alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
+        alias: The alias that it gets at the end; empty: the name in the settings, if it is an alias.
         dry: Whether to write nothing.
         records: Whether to remove the records next to the index too.
     """
@@ -44,7 +44,7 @@ class StripRequest:
 
 @dataclass(slots=True)
 class StripResult:
-    """Result of a removal.
+    """Counts of a removal.
 
     Args:
         read: Documents that were read.
@@ -76,7 +76,7 @@ class StripResult:
         }
 
     def count(self, original: SourceDocument, bare: SourceDocument) -> None:
-        """Count a document that was read; `bare` is the same without signatures."""
+        """Count a document that was read; `bare` is the document without signatures."""
         self.read += 1
         if carries(original):
             self.stripped += 1
@@ -143,7 +143,7 @@ def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dr
 
 
 def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> int:
-    """Write documents without signatures; one that has changed since it was read is read again.
+    """Write documents without signatures; documents that changed since they were read are read again.
 
     Returns:
         How many were written.
@@ -168,7 +168,7 @@ def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: S
 
 @dataclass(frozen=True, slots=True)
 class _Copying:
-    """Copying of an index into one without signatures.
+    """Copying of an index into a new one without signatures.
 
     Args:
         engine: The first index, whose ledger notes that the copy has begun.
@@ -185,7 +185,7 @@ class _Copying:
     report: Report
 
     def run(self) -> None:
-        """Copy all documents, then those written during the copy, move the alias, and copy the last writes."""
+        """Copy all documents, then documents written meanwhile, move the alias, and copy the last writes."""
         self._begin()
         position = self._fill()
         self.result.pruned = self.copy.prune(self.copy.newest())
@@ -197,7 +197,7 @@ class _Copying:
         self.engine.delete_records("runs", [NOTE + self.copy.name])
 
     def _begin(self) -> None:
-        """Create the new index, or continue one that an earlier command left incomplete."""
+        """Create the new index, or continue with one that an earlier command left incomplete."""
         name = self.copy.name
         if name in {part.index for part in self.source.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
@@ -219,7 +219,7 @@ class _Copying:
         return position
 
     def _copy(self, position: Marks, end: Marks, switch_marks: Marks | None = None) -> int:
-        """Copy the documents of some ranges without their signatures; returns how many."""
+        """Copy the documents of some ranges without signatures; returns how many."""
         stretches = [SeqNoRange(part, position.get(part, NONE), last) for part, last in end.items()]
         documents = sum(map(self.source.count, stretches))
         total = self.result.read + documents

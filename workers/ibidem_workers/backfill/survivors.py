@@ -1,4 +1,4 @@
-"""Survivors: documents in a new index that a tombstone there forbids.
+"""Survivors: documents in a new index that exist despite a newer tombstone.
 
 One survives where it was copied behind its deletion, or where the process that was to delete it has ended.
 """
@@ -11,7 +11,7 @@ from ibidem_engines.reindex import ReindexSource, Signed
 
 
 def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[str]:
-    """Return the ids of documents that are in an index, and no newer than their tombstones.
+    """Return the ids of documents in an index that are no newer than their tombstones.
 
     A document without a version is none: another program has written it since.
 
@@ -30,7 +30,7 @@ def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[s
 def delete_survivors(
     engine: Engine, source: ReindexSource, copies: Sequence[Signed], outcomes: Sequence[Outcome]
 ) -> list[Outcome]:
-    """Delete late copies of documents that were deleted from the new index; returns their outcomes as stale.
+    """Delete late copies of documents that were deleted from the new index; returns them as stale.
 
     A document without a version was written by another program, whatever tombstones say of earlier ones: it is deleted
     where the first index does not know of the deletion. A copy that was there already is of another process, which may

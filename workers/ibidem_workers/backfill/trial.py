@@ -1,4 +1,4 @@
-"""Trial of a backfill: a sample is signed and settled in a temporary index, and timed."""
+"""Trial of a backfill: signs and settles a sample in a temporary index, and measures the time."""
 
 import time
 from collections import Counter
@@ -27,7 +27,7 @@ class Rates:
 
     Args:
         documents: How many were tried.
-        start: Seconds that it takes whatever the number of documents: ledgers, processes.
+        start: Fixed seconds, independent of the number of documents: ledgers, processes.
         signing: Seconds for each document to be read, signed and written.
         settling: Seconds for each document to be put into its group.
     """
@@ -102,5 +102,5 @@ def _time_settling(engine: Engine, settings: Settings) -> float:
 
 
 def _elapsed(backfill: Backfill, processes: int) -> float:
-    """Return the time of pages that were signed by several processes at once."""
+    """Return the total time of pages that several processes signed at once."""
     return sum(backfill.page_seconds) / max(1, min(processes, len(backfill.page_seconds)))

@@ -33,7 +33,7 @@ NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, err
 
 
 class SpoolDirectory:
-    """Folder of one queue; `given-up` in it holds messages that no worker can carry out.
+    """Folder of one queue; its subfolder `given-up` holds messages that no worker can process.
 
     A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` precedes it.
 
@@ -81,8 +81,8 @@ class SpoolDirectory:
     def give_up(self, path: Path) -> None:
         """Move a message that cannot be processed to a separate folder."""
         name = path.name.rpartition("~~")[2]
-        with contextlib.suppress(FileNotFoundError):  # another process was quicker
-            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # a name that is not taken there
+        with contextlib.suppress(FileNotFoundError):  # another process was faster
+            path.rename(self.given_up / f"{name}-{uuid4().hex[:8]}")  # an unused name in that folder
 
     def recover(self) -> int:
         """Requeue messages under expired leases; returns how many."""
@@ -102,7 +102,7 @@ class SpoolDirectory:
         return len(_names(self._ready, _NAME))
 
     def count_taken(self) -> int:
-        """Count the messages that are taken and not acknowledged."""
+        """Count the messages that are taken but not acknowledged."""
         return len(_names(self._taken_folder, _TAKEN_NAME))
 
     def workers(self) -> int:
@@ -121,7 +121,7 @@ class SpoolDirectory:
 
 
 def read_whole(path: Path, limit: int) -> bytes | None:
-    """Read a message; None if it is not a regular file up to a maximum size; links are not followed.
+    """Read a message; None if it is not a regular file, or too large; links are not followed.
 
     Raises:
         FileNotFoundError: It is gone.
@@ -143,7 +143,7 @@ def read_whole(path: Path, limit: int) -> bytes | None:
 
 
 def tries(name: str) -> int:
-    """Return how often a message was taken before and not finished, from its name.
+    """Return from a message's name how often it was taken without being finished.
 
     >>> tries("00000001763676000000-5f0c.2")
     2
@@ -193,7 +193,7 @@ class FileQueue:
         """Read a taken message; a file that is not a message is moved away."""
         try:
             message = read_whole(path, self._most)
-        except FileNotFoundError:  # another process took this one for dead
+        except FileNotFoundError:  # another process assumed that this one had died
             return None
         if message is None:
             _log.warning("a file in the queue is not a message and is skipped: %s", path)

@@ -41,7 +41,7 @@ class Heartbeat:
             pass
 
     def stop(self) -> None:
-        """Stop the heartbeat, waiting for a beat in progress."""
+        """Stop the heartbeat, after a beat in progress."""
         self._stop_event.set()
         self._thread.join()
 
@@ -80,12 +80,12 @@ class Lease:
 
 
 def new_holder() -> str:
-    """Return a name for a lease's holder: machine, process, and a random part that separates two of one process."""
+    """Return a name for a lease holder: machine, process, and a random part, since a process may hold several."""
     return f"{HOST}~{os.getpid()}~{uuid4().hex[:12]}"
 
 
 def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
-    """Return whether a lease's holder has exited or was silent for some seconds; folders and devices are no leases.
+    """Return whether a lease's holder has exited, or was silent too long; False for folders and devices.
 
     A clock that was set back leaves leases dated in the future: on this machine the lock decides on them, those of
     other machines have lapsed.
@@ -104,7 +104,7 @@ def has_lapsed(folder: Path, name: str, seconds: float) -> bool:
 
 
 def remove_lapsed(folder: Path, seconds: float) -> None:
-    """Remove leases that workers left behind."""
+    """Remove leases that exited workers left behind."""
     for path in folder.glob("*~*"):
         if has_lapsed(folder, path.name, seconds):
             with suppress(IsADirectoryError, PermissionError):  # it is no lease
@@ -139,7 +139,7 @@ def this_process() -> str:
 
 
 def has_exited(name: str) -> bool:
-    """Return whether a process has exited; False for one on another machine or in another container.
+    """Return whether a process has exited; False for a process on another machine or in another container.
 
     >>> has_exited(this_process())
     False
@@ -172,7 +172,7 @@ def host_name(name: str) -> str:
 
 
 def _machine() -> str:
-    """Return a name of the machine and container, since each container numbers its processes separately."""
+    """Return a name of the machine and container, since each container has its own process ids."""
     try:
         namespace = str(Path("/proc/self/ns/pid").readlink())
     except OSError:
@@ -181,7 +181,7 @@ def _machine() -> str:
 
 
 def _start_time(number: int) -> str | None:
-    """Return a process's start time; empty if the system does not provide it, None if the process does not exist."""
+    """Return a process's start time; empty if unknown, None if the process does not exist."""
     try:
         _, _, fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()

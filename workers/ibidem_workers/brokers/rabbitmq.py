@@ -35,7 +35,7 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
 
 
 def redacted_message(error: Exception, broker: str) -> str:
-    """Return the message of a client error, without secrets of the broker's address, which it may repeat."""
+    """Return the message of a client error, without the secrets in the broker's address."""
     return redact_text(str(error), secrets([broker]))
 
 

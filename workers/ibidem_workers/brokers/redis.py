@@ -41,7 +41,7 @@ class Stream:
     """
 
     def __init__(self, client: Redis, name: str, seconds: float) -> None:
-        self._client: Any = client  # the library's types are those of its waiting and its other clients at once
+        self._client: Any = client  # the library's types cover sync and async clients at once
         self._name, self._seconds = name, seconds
         self._holder = new_holder()
         self._message_ids: set[str] = set()
@@ -53,7 +53,7 @@ class Stream:
         self._client.xadd(self._name, _fields(message, 0))
 
     def get(self, *, wait: bool = False) -> QueuedMessage | None:
-        """Take a message; those with an expired lease come first."""
+        """Take a message; messages with an expired lease come first."""
         self._heart = self._heart or Heartbeat(self._beat, self._seconds)
         try:
             entry = self._get(wait=wait)
@@ -70,7 +70,7 @@ class Stream:
         return self._claim_lapsed() or self._read_new(int(1_000 * MAX_WAIT) if wait else None)
 
     def _make_group(self) -> None:
-        with contextlib.suppress(ResponseError):  # another made it
+        with contextlib.suppress(ResponseError):  # another process created it
             self._client.xgroup_create(self._name, GROUP, id="0", mkstream=True)
 
     def _claim_lapsed(self) -> QueuedMessage | None:
@@ -105,7 +105,7 @@ class Stream:
 
     def ack(self, entry: QueuedMessage) -> None:
         """Remove a message permanently."""
-        self._message_ids.discard(entry.name)  # first: should the server be away, the lease is to lapse
+        self._message_ids.discard(entry.name)  # first, so that the lease expires if the server is not reachable
         with self._client.pipeline(transaction=True) as transaction:
             self._remove(transaction, entry)
             transaction.execute()
@@ -119,7 +119,7 @@ class Stream:
             transaction.execute()
 
     def requeue(self, entry: QueuedMessage) -> None:
-        """Publish the message again, and remove the delivered one, in one step."""
+        """Publish the message again and remove the delivered one, in one step."""
         self._message_ids.discard(entry.name)
         with self._client.pipeline(transaction=True) as transaction:
             transaction.xadd(self._name, _fields(entry.message, entry.tries))
@@ -164,7 +164,7 @@ def connect(url: str) -> Redis:
 
 
 def count_given_up(url: str, queue: str) -> tuple[str, int]:
-    """Return the name of the stream of rejected messages, and count them.
+    """Return the name of the stream of rejected messages, and their number.
 
     Raises:
         Unavailable: The server does not answer.
@@ -227,7 +227,7 @@ def _fields(message: bytes, tries: int) -> dict[str, Any]:
 
 
 def _read(entry: tuple[bytes, Mapping[bytes, bytes]]) -> QueuedMessage:
-    """Parse an entry; one of another program without our fields is an empty message."""
+    """Parse an entry; an entry without our fields becomes an empty message."""
     name, fields = entry
     tries = fields.get(b"tries", b"0")
     return QueuedMessage(name.decode(), fields.get(b"message", b""), int(tries[:9]) if tries.isdigit() else 0)
@@ -252,7 +252,7 @@ class Channel(transport.Channel):
         return Stream(self._client, key, seconds)
 
     def close(self) -> None:
-        """Close the connections too."""
+        """Close the channel and its connections."""
         super().close()
         self._client.close()
 

@@ -84,7 +84,7 @@ class QueueBackend(Protocol):
         """Add a message atomically."""
 
     def get(self, *, wait: bool = False) -> QueuedMessage | None:
-        """Lease a message, those with an expired lease first; None if the queue is empty.
+        """Lease a message, preferring expired leases; None if the queue is empty.
 
         Args:
             wait: Whether to wait a moment for one, where that is cheaper than to ask again.
@@ -94,7 +94,7 @@ class QueueBackend(Protocol):
         """Remove a message that was processed."""
 
     def reject(self, entry: QueuedMessage) -> None:
-        """Move a message that cannot be processed out of the queue, and keep it."""
+        """Move a message that cannot be processed out of the queue, without deleting it."""
 
     def requeue(self, entry: QueuedMessage) -> None:
         """Requeue a message behind the others, without counting a try."""
@@ -138,7 +138,7 @@ class Channel(virtual.Channel):
     def _get(self, queue: str, timeout: float | None = None) -> dict[str, Any]:  # noqa: ARG002 - the base class's name
         backend = self._queue(queue)
         options = self.connection.client.transport_options
-        # Of several queues one is waited on, once the others are empty: a message of that one comes at once.
+        # Of several queues, only one is waited on, after the others are empty: its messages arrive at once.
         entry = backend.get(wait=self._is_idle and queue == options.get("queue", queue))
         self._is_idle = entry is None
         if entry is None:
@@ -191,13 +191,13 @@ class Channel(virtual.Channel):
 
 
 class Transport(virtual.Transport):
-    """A transport that notices a request to end while it waits."""
+    """A transport that notices a request to end while it waits for messages."""
 
     Channel: type[virtual.Channel]
     polling_interval = 0.02
 
     def drain_events(self, connection: object, timeout: float | None = None, **_: object) -> None:
-        """Wait for a message, with a timeout that allows a request to end to be noticed."""
+        """Wait for a message, with a timeout, so that a request to end is noticed."""
         super().drain_events(connection, timeout=min(timeout or MAX_WAIT, MAX_WAIT))
 
     def driver_version(self) -> str:

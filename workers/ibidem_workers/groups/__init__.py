@@ -1,1 +1,1 @@
-"""Stored groups: the near-duplicate group of each document, settled by workers after it was written."""
+"""Stored groups: the near-duplicate group of each document, settled by workers after the document is written."""

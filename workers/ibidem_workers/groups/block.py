@@ -1,4 +1,4 @@
-"""Block of documents that is settled against unchanging leads, by the rules of a window.
+"""Block of documents that are settled together against unchanging leads, by the rules of a window.
 
 Documents are taken in the order of writing. Each joins the first lead that it duplicates, or becomes a lead; it is
 compared with leads alone, so there are no chains. Leads before the block come first, in the order of their writes. So
@@ -38,11 +38,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A document joins a lead.
+    """The assignment of a document to a lead.
 
     Args:
         name: Index and id of the document.
-        lead: Those of the lead.
+        lead: Index and id of the lead.
         level: At which level the two are duplicates.
     """
 
@@ -53,7 +53,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of settling, the same for leads found by look-ups and in columns.
+    """The rules of settling, the same for look-ups and for columns.
 
     Args:
         policy: The decision for a pair, which counts only pairs with a key that an index stores.
@@ -64,7 +64,7 @@ class Rules:
     overrides: Overrides
 
     def __post_init__(self) -> None:
-        """Remove pairs that no look-up finds."""
+        """Remove rules for pairs that no look-up finds."""
         object.__setattr__(self, "policy", replace(self.policy, indexed=True))
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
@@ -84,11 +84,11 @@ class Rules:
         ]
 
     def level(self, grouping: Grouping, row: int) -> Level:
-        """Return the level at which a row duplicates its lead; a manual decision has the requested level."""
+        """Return the level at which a row duplicates its lead; for a manual decision the requested level."""
         return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
-        """Return the rows that are copies neither of a lead nor of an earlier row, to look up leads for."""
+        """Return the rows that are not copies of a lead or of an earlier row, to look up leads for."""
         every = [*leads, *rows]
         columns = _columns(every)
         constraints = self.constraints([row.name for row in every], columns)

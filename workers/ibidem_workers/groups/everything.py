@@ -1,4 +1,4 @@
-"""Settling of everything again: each document is compared again, and only changes are written.
+"""Settling all documents again: each one is compared, and only changes are written.
 
 All documents are taken in the order of writing, followers and leads alike. A lead that stays one keeps its group's
 name. A process that is killed has written a part; the next one reads what is there and writes the rest.
@@ -78,7 +78,7 @@ class Regrouping:
         Args:
             store: The index's groups.
             part: The part that they are of.
-            documents: The documents, as they are now.
+            documents: The documents in their current state.
             plan: Called before anything is written, where something is.
         """
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
@@ -95,7 +95,7 @@ class Regrouping:
             store.assign(joins)
 
     def _joins(self, pairs: Sequence[tuple[int, GroupedDocument]]) -> list[Assignment]:
-        """Return the assignments of followers that do not follow their lead yet."""
+        """Return the assignments of followers that do not yet follow their lead."""
         joins = (self._join(row, each) for row, each in pairs if self.grouping.lead[row] != row)
         return [each for each in joins if each is not None]
 
@@ -108,7 +108,7 @@ class Regrouping:
         return None if is_lead else Assignment(document, name, lead=True, settled=True)
 
     def _new_name(self, document: GroupedDocument) -> str:
-        """Return an unused group name: its own if no group had that name when all were read."""
+        """Return an unused group name: the document's own, unless a group had it when all documents were read."""
         name = own_name(document)
         return fresh_name(document) if xxh3_64_intdigest(name.encode()) in self.group_hashes else name
 
@@ -121,7 +121,7 @@ class Regrouping:
 
 
 def first_leads(stored: StoredColumns) -> Bools:
-    """Return the rows that lead a group which no earlier row leads: a document written again may repeat its name."""
+    """Return the rows that lead a group first; a rewritten document may repeat the name of its group."""
     rows = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
     _, first = np.unique(stored.groups[rows], return_index=True)
     is_lead = np.zeros(len(stored), bool)
@@ -158,7 +158,7 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
     plan: Plan,
     settled: Plan,
 ) -> None:
-    """Settle all documents again, and record that in the checkpoint.
+    """Settle all documents again, and record this in the checkpoint.
 
     Args:
         settler: The index's groups, with the rules that they are settled by.

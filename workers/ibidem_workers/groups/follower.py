@@ -66,7 +66,7 @@ Report = Callable[[int], None]
 
 
 class Lost(Exception):
-    """Another process settles now; unwritten results are discarded."""
+    """Another process has taken over settling; unwritten results are discarded."""
 
 
 @dataclass(slots=True)
@@ -95,7 +95,7 @@ class Follower:
     _threads: ThreadPlaces = field(init=False)
 
     def __post_init__(self) -> None:
-        """Prepare the places of mails."""
+        """Create the placement of mails in threads."""
         self._threads = ThreadPlaces(self.engine, self.is_lost)
 
     def catch_up(self) -> GroupCheckpoint:
@@ -106,31 +106,31 @@ class Follower:
         return GroupCheckpoint.read(self.engine)
 
     def step(self) -> bool:
-        """Settle the documents that are new since the last time; returns whether there were any, or may be."""
+        """Settle the documents written since the last step; returns whether there were or may be any."""
         store = group_store(self.engine)
         try:
             return self._step(store)
         except Conflict:
-            return True  # another process has settled meanwhile: what it left is settled by the next step
+            return True  # another process has settled meanwhile; the next step settles the rest
         except (NoIndex, Unavailable):
             now = group_store(self.engine)
             if now.parts() == store.parts() and now.uuids() == store.uuids():
                 raise
-            return True  # one of several indexes was deleted: what is there is settled by the next step
+            return True  # one of several indexes was deleted; the next step settles the others
 
     def _step(self, store: StoredGroups) -> bool:
         checkpoint = GroupCheckpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
-        words = load_overrides(self.engine)  # once: what is settled by is what is noted as followed
+        overrides = load_overrides(self.engine)  # only once: settling uses the decisions recorded as followed
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
         if not self._fence(store, checkpoint):
             return True
-        has_changes |= self._follow_changes(store, checkpoint, words, has_changes=has_changes)
+        has_changes |= self._follow_changes(store, checkpoint, overrides, has_changes=has_changes)
         end = store.newest()
         if not has_changes and marks_as_record(end) == checkpoint.seen:
             return False
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
-            checkpoint.done = {}  # another index was made under this name, where the engine tells no identity
-        settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(words)))
+            checkpoint.done = {}  # another index was created under this name, and the engine has no identities
+        settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(overrides)))
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, end)
         for part in end:
@@ -163,7 +163,7 @@ class Follower:
             self._settle_with_workers(settler, checkpoint, new)
 
     def _are_for_columns(self, leads: int, new: int) -> bool:
-        """Return whether there are enough new leads to read all leads, and enough memory to hold them."""
+        """Return whether there are enough new leads to read all leads, and enough memory for them."""
         held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
         return leads - new <= LEADS_PER_DOCUMENT * new and leads * HELD_BYTES <= held
 
@@ -177,8 +177,8 @@ class Follower:
             self._settle_in_portions(settler, checkpoint, new, MAX_PORTION, self.stop, match)
 
     def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
-        """Settle new documents with all leads in columns."""
-        if settler.recent_joins:  # of another part: searches still show them as leads
+        """Settle new documents against the columns of all leads."""
+        if settler.recent_joins:  # joins of another part: searches still show them as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
         read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
@@ -191,7 +191,7 @@ class Follower:
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
-        """Renew the lease; raise if another process settles now."""
+        """Renew the lease; raise if another process has taken it."""
         if self.is_lost():
             raise Lost
 
@@ -235,7 +235,7 @@ class Follower:
         self.report(len(portion))
 
     def _plan(self, checkpoint: GroupCheckpoint) -> Plan:
-        """Return a function that records documents as in hand, unless another process wrote the checkpoint."""
+        """Return a function that records documents in progress, unless another process wrote the checkpoint."""
 
         def plan(names: Sequence[DocumentRef]) -> None:
             checkpoint.plan(names)
@@ -244,7 +244,7 @@ class Follower:
         return plan
 
     def _fence(self, store: StoredGroups, checkpoint: GroupCheckpoint) -> bool:
-        """Write again what another process had in hand; returns whether everything was written.
+        """Write again the documents that another process had in progress; returns whether all were written.
 
         Whatever that process, which ended or stands still, writes later is then a conflict. What it wrote before is
         settled again, and a group that it left without a lead gets one.
@@ -259,26 +259,26 @@ class Follower:
 
     @staticmethod
     def _follow_changes(
-        store: StoredGroups, checkpoint: GroupCheckpoint, words: Sequence[Override], *, has_changes: bool
+        store: StoredGroups, checkpoint: GroupCheckpoint, overrides: Sequence[Override], *, has_changes: bool
     ) -> bool:
-        """Process deletions, also of indexes, and manual decisions, which cause no write of a document."""
+        """Process deletions of documents and indexes, and manual decisions, which do not write documents."""
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:
             if inherit(store):
                 checkpoint.deletions = deletions
             has_changes = True
-        overrides = override_hashes(words)
-        if overrides != checkpoint.overrides:
-            keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
+        hashes = override_hashes(overrides)
+        if hashes != checkpoint.overrides:
+            keys = {key for key, _ in hashes.items() ^ checkpoint.overrides.items()}
             if revisit(store, [name for key in keys for name in decided_names(key)]):
-                checkpoint.overrides = overrides
+                checkpoint.overrides = hashes
             has_changes = True
         return has_changes
 
 
-def override_hashes(words: Sequence[Override]) -> dict[str, str]:
+def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
     """Return a hash of each manual decision, by its key."""
-    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in words}
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
 
 def decided_names(key: str) -> list[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Heirs of groups whose lead is gone: the first remaining member leads such a group under its name.
+"""Heirs of groups without a lead: the first remaining member becomes the lead, under the same name.
 
 Which members duplicate the new lead is decided when it is settled.
 """
@@ -9,7 +9,7 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGrou
 
 
 def inherit(store: StoredGroups) -> bool:
-    """Give each group of the index whose lead is gone an heir.
+    """Give an heir to each group of the index that has lost its lead.
 
     Returns:
         Whether all were written: one that was changed meanwhile is read again the next time.
@@ -22,7 +22,7 @@ def inherit(store: StoredGroups) -> bool:
 
 
 def inherit_groups(store: StoredGroups, groups: Sequence[str]) -> bool:
-    """Give each of some groups whose lead is gone an heir; returns whether all were written."""
+    """Give an heir to each of some groups that has lost its lead; returns whether all were written."""
     lead_groups = {each.group for members in store.members(groups, lead=True) for each in members}
     heirs = [heir for group in groups if group not in lead_groups for heir in first_member(store, group)]
     return not heirs or all(store.assign([Assignment(each, each.group, lead=True) for each in heirs]))

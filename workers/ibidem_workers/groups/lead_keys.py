@@ -1,4 +1,4 @@
-"""Keys by which possible leads of a document are looked up: every lead that a rule accepts has one of them."""
+"""Keys for looking up possible leads of a document: every lead that a rule accepts has one of them."""
 
 from collections.abc import Mapping, Sequence
 from math import ceil, floor
@@ -37,6 +37,6 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequenc
 
 
 def _require(values: Sequence[str], count: SharedCount, length: int) -> Several:
-    """Require a number of common values, and a length within a ratio of the document's."""
+    """Require a number of common values, and a length within a ratio of the document's length."""
     ratio = count.lengths or 1e-9
     return Several(values, count.min_shared, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))

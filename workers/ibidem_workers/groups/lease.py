@@ -1,4 +1,4 @@
-"""Lease on the settling of an index: one process at a time settles.
+"""Lease on settling an index, held by one process at a time.
 
 Two that settle at the same time do no harm: one of them finds that the other has written the checkpoint, and its work
 was in vain. So two may take the lease in the same moment: the last one holds it, and the other one stops when it renews
@@ -23,7 +23,7 @@ SECONDS = 30.0
 
 @dataclass(slots=True)
 class SettlingLease:
-    """Lease on the settling of an index, for one process.
+    """Lease on settling an index, for one process.
 
     Args:
         engine: The index.
@@ -43,27 +43,27 @@ class SettlingLease:
         expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
         if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
             return False
-        # No holder renews it for longer than that: one that ends later was dated by a clock that was set back since.
+        # No holder renews it for longer: a later end was written before the clock was set back.
         return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(process)
 
     def take(self) -> bool:
-        """Take the lease, unless another process holds it, or takes it concurrently."""
+        """Take the lease, unless another process holds it or takes it at the same time."""
         if self.is_taken():
             return False
         self._note(time.time() + SECONDS)
-        time.sleep(MOMENT)  # else each process that saw it free settles a portion before it sees who has the lease
+        time.sleep(MOMENT)  # otherwise every process that saw it free would settle a portion before it sees the holder
         self.is_lost = self.is_taken()
         return not self.is_lost
 
     def renew(self) -> bool:
-        """Renew the lease, unless another process has taken it; returns whether none has."""
+        """Renew the lease, unless another process has taken it; returns whether it was renewed."""
         self.is_lost = self.is_lost or self.is_taken()
         if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
             self._note(time.time() + SECONDS)
         return not self.is_lost
 
     def give_back(self) -> None:
-        """Release the lease, unless another process has it."""
+        """Release the lease, unless another process holds it."""
         if not self.is_taken():
             self._note(0.0)
 

@@ -29,7 +29,7 @@ class LookUpMatch:
     recent_joins: Collection[DocumentRef] = frozenset()
 
     def joins(self, rows: Sequence[Row]) -> list[Join]:
-        """Return the joins of a block, including those among its rows; all others become leads.
+        """Return the joins of a block, including joins among its rows; all other rows become leads.
 
         Args:
             rows: The block, in the order of writing.
@@ -37,7 +37,7 @@ class LookUpMatch:
         return self.rules.joins(self._leads(rows), rows)
 
     def first_leads(self, rows: Sequence[Row]) -> dict[DocumentRef, tuple[Join, int]]:
-        """Return the join of each row that duplicates a settled lead, and the lead's sequence number.
+        """Return for each row that duplicates a settled lead the join, and the lead's sequence number.
 
         Args:
             rows: Some rows of a block, in the order of writing.
@@ -48,7 +48,7 @@ class LookUpMatch:
         return {join.name: (join, orders[join.lead]) for join in joins if join.lead in orders}
 
     def _leads(self, rows: Sequence[Row]) -> list[Row]:
-        """Look up the possible leads of rows: copies of a lead first, since these need no further look-up."""
+        """Look up the possible leads of rows, copies first, since copies need no further look-up."""
         leads = self._find(rows, copies=True)
         rest = self.rules.originals(self._sort(leads), rows)
         known = {lead.name: lead for lead in [*leads, *self._find(rest, copies=False)]}
@@ -60,7 +60,7 @@ class LookUpMatch:
         return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
 
     def _find(self, rows: Sequence[Row], *, copies: bool) -> list[Row]:
-        """Look up settled leads, without those that have joined a group since."""
+        """Look up settled leads, without leads that have joined a group meanwhile."""
         lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
         hits = self.store.carriers(lookups, self.marks) if lookups and any(self.marks.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
@@ -70,7 +70,7 @@ class LookUpMatch:
         return [row for name, row in leads.items() if name not in self.recent_joins and name not in row_names]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
-        """Return the look-up keys of each document that has words."""
+        """Return the look-up keys of each document with words."""
         read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
         if copies:
             return [content_keys(packed) for packed, _ in read]

@@ -1,4 +1,4 @@
-"""Match as a task: the message that asks a worker to match documents, and the answer stored next to the index.
+"""Match as a task: a message asks a worker to match documents; the answer is stored next to the index.
 
 A message names the documents; the worker reads them itself, and looks up the leads that are settled. Nothing in an
 answer is believed: who asked reads the leads that it names, and decides on each pair once more. That a document has
@@ -57,12 +57,12 @@ class MatchRequest:
 
     @property
     def key(self) -> str:
-        """Key of the answer's record, which the next block reuses."""
+        """Key of the answer's record; the next block uses the same key."""
         return f"{OPEN}/{self.part}"
 
     @property
     def is_open(self) -> dict[str, object]:
-        """The record of an open request."""
+        """Record of an open request."""
         return {"session": self.session, "block": self.block}
 
 
@@ -84,12 +84,12 @@ class MatchAnswer:
 
     @property
     def is_for(self) -> dict[str, object]:
-        """The record of its block."""
+        """Record of the answer's block."""
         return {"session": self.session, "block": self.block}
 
 
 def digest(rows: Sequence[Row], rules: Rules) -> str:
-    """Return the digest of everything that a match depends on except for leads.
+    """Return a digest of everything that a match depends on, except for the leads.
 
     Args:
         rows: The documents.
@@ -128,7 +128,7 @@ class MatchWorker:
         try:
             request = parse_record(MatchRequest, message)
             marks = parse_marks(request.marks)
-            self._engine = group_set(self._engine, cached=True)
+            self._engine = group_set(self._engine, use_cache=True)
             if request.index != self._engine.index or not self._is_awaited(request):
                 return False
             answer = self._match(request, marks)
@@ -157,7 +157,7 @@ class MatchWorker:
         return MatchAnswer(request.digest, request.session, request.block, leads)
 
     def _store_of(self, session: str) -> StoredGroups:
-        """Return the store of a session; its cached leads are discarded with the session."""
+        """Return the store of a session; its cached leads are discarded at the end of the session."""
         if self._store is None or session != self._session:
             self._session, self._store = session, group_store(self._engine)
         return self._store

@@ -1,4 +1,4 @@
-"""Service of stored groups: settles new documents while no other process does, or all again."""
+"""Service of stored groups: settles new documents, or all again, unless another process does."""
 
 import time
 from collections.abc import Callable
@@ -42,10 +42,10 @@ def settle(
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
     is_lost = loss_of(lease)
 
-    def stop() -> bool:  # before the first portion too: else each that took it in the same moment settles one
+    def stop() -> bool:  # also before the first portion, since several may take it at the same moment
         return is_lost() or time.monotonic() > deadline
 
-    if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the one that settles
+    if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the settling process
         return
     if lease.take():
         try:
@@ -55,14 +55,14 @@ def settle(
 
 
 def loss_of(lease: SettlingLease) -> Callable[[], bool]:
-    """Return what renews a lease, and tells whether another process has taken it."""
+    """Return a function that renews a lease, and tells whether another process has taken it."""
     return lambda: not lease.renew()
 
 
 def settle_all(
     engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES, queue: MatchQueue | None = None
 ) -> None:
-    """Settle all documents written before the call, or wait until another process has.
+    """Settle all documents written before the call, or wait until another process has settled them.
 
     Args:
         engine: The index.
@@ -78,7 +78,7 @@ def settle_all(
 
 
 def remaining(goal: Marks, engine: Engine) -> Marks:
-    """Return the sequence numbers of the existing parts: an index may be deleted at any time."""
+    """Return the sequence numbers of the parts that still exist, since an index may be deleted at any time."""
     parts = group_store(engine).parts()
     return {part: number for part, number in goal.items() if part in parts}
 
@@ -88,7 +88,7 @@ DECISION_S = 5.0
 
 
 def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
-    """Settle the groups of new manual decisions, if groups are stored; returns whether they are settled.
+    """Settle the groups affected by new manual decisions, if groups are stored; returns whether all are settled.
 
     What cannot be settled now, such as by a user who may not write documents, is when groups are settled next.
     """
@@ -107,12 +107,12 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
 
 
 def follows_all(engine: Engine, checkpoint: GroupCheckpoint) -> bool:
-    """Return whether groups follow all manual decisions, and none that was withdrawn."""
+    """Return whether groups follow all current manual decisions, and none that was withdrawn."""
     return override_hashes(load_overrides(engine)) == checkpoint.overrides
 
 
 def is_settled(engine: Engine) -> bool:
-    """Return whether all documents of a set are settled and all deletions and manual decisions followed."""
+    """Return whether all documents, deletions and manual decisions of a group set are settled."""
     checkpoint, store = GroupCheckpoint.read(engine), group_store(engine)
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
@@ -129,7 +129,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     size: int = SIZE,
     memory: int = MAX_BYTES,
 ) -> GroupCheckpoint:
-    """Settle all groups again: leads that are duplicates are joined, followers are compared again.
+    """Settle all groups again: leads that are duplicates are joined, and followers are compared again.
 
     Args:
         engine: The index.
@@ -160,7 +160,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
 
 
 def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> bool:
-    """Note that all groups are to be settled again; returns whether no other process wrote the checkpoint meanwhile."""
+    """Record that all groups are to be settled again; returns whether no other process wrote meanwhile."""
     checkpoint = GroupCheckpoint.read(engine)
     if policy is not None:
         checkpoint.policy = policy_as_record(policy)

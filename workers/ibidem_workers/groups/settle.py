@@ -1,4 +1,4 @@
-"""Settling of one portion: leads, joins, and new groups for the followers of a rewritten lead."""
+"""Settling of one portion: leads, joins, and new groups for the followers of rewritten leads."""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -48,7 +48,7 @@ class Settler:
     def settle(
         self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None
     ) -> Counter[str]:
-        """Settle a portion; returns how many of its documents have joined a lead, by level.
+        """Settle a portion; returns how many of its documents joined a lead, by level.
 
         Args:
             portion: Leads that are not settled, in the order of writing.
@@ -96,7 +96,7 @@ class Settler:
             changes: Assignments that are written before the joins.
 
         Raises:
-            Outrun: A document would join what is no lead any more.
+            Outrun: A document would join a document that is no longer a lead.
         """
         groups = self._groups(joins, documents)
         plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
@@ -111,7 +111,7 @@ class Settler:
         return Counter(join.level for join in written)
 
     def _mend(self, groups: Collection[str]) -> None:
-        """Give groups a lead of which a part alone was written, since the rest had changed.
+        """Give a lead to groups of which only a part was written because other documents had changed.
 
         Raises:
             Outrun: They change all the time.
@@ -123,14 +123,14 @@ class Settler:
         raise Outrun
 
     def _find_written(self, joins: Collection[Join], groups: Mapping[DocumentRef, str]) -> list[Join]:
-        """Find the joins that were written all the same: a request whose answer was lost is sent again."""
+        """Find joins that were written although the answer was lost and the request was repeated."""
         self.refresh()
         documents = self.store.read([join.name for join in joins])
         followers = {ref(each): each.group for each in documents if not each.lead}
         return [join for join in joins if followers.get(join.name) == groups[join.lead]]
 
     def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
-        """Read the followers of some documents; only rewritten leads have any."""
+        """Read the followers of some documents; only rewritten leads have followers."""
         followers: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
         names = [ref(each) for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
@@ -178,7 +178,7 @@ class Settler:
         documents: Mapping[DocumentRef, GroupedDocument],
         followers: Mapping[str, list[GroupedDocument]],
     ) -> list[Assignment]:
-        """Return new assignments for the followers of each rewritten lead.
+        """Return new assignments for the followers of rewritten leads.
 
         Where the lead joins another lead, its first follower leads the group under the same name. Where it stays a
         lead, followers that do not duplicate it leave, and the name stays with the larger part. New leads and their
@@ -222,7 +222,7 @@ def split_group(
 
 
 def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> list[Assignment]:
-    """Assign each document a group of its own, under a name that no other document leads and that it does not leave.
+    """Assign each document to a separate group, under an unused name that is not its present one.
 
     Its own name comes first: where it is written again, that is how its followers are found.
     """
@@ -240,10 +240,10 @@ def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> l
 
 
 def own_name(document: GroupedDocument) -> str:
-    """Return the name of a document's own group."""
+    """Return the name of the group that a document leads."""
     return own_group(*ref(document))
 
 
 def fresh_name(document: GroupedDocument) -> str:
-    """Return a group name made of a document's index, id and sequence number, which is never used twice."""
+    """Return a new, unique group name, made of a document's index, id and sequence number."""
     return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")

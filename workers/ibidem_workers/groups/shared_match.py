@@ -1,4 +1,4 @@
-"""Match of a block, shared with the workers on the queue: they match parts, this process resolves the rest.
+"""Match of a block, shared with workers on the queue; this process resolves the remaining parts.
 
 Workers take the parts from the front. Who settles takes them from the back, looks for an answer first, and matches the
 part itself where there is none. So it never waits: with no worker, a worker that was killed, or one that answers late
@@ -71,7 +71,7 @@ class SharedMatch:
             rows: The block, in the order of writing.
             marks: Up to which write of each part leads are settled.
         """
-        self.settler.refresh()  # workers do not know who joined a group since
+        self.settler.refresh()  # workers do not know which leads joined a group meanwhile
         parts = [rows[start : start + self.size] for start in range(0, len(rows), self.size)]
         match = LookUpMatch(self.settler.store, self.settler.rules, marks)
         requests = self._ask(parts, marks)
@@ -92,7 +92,7 @@ class SharedMatch:
         return [joins[row.name] for row in rows if row.name in joins]
 
     def _ask(self, parts: Sequence[Sequence[Row]], marks: Marks) -> list[MatchRequest]:
-        """Ask workers to match parts; only one part after a block without answers."""
+        """Ask workers to match parts; only for one part if the last block got no answers."""
         if self._is_refused or len(parts) < 2:
             return []
         self._blocks += 1
@@ -122,7 +122,7 @@ class SharedMatch:
     def _answer(
         self, request: MatchRequest, rows: Sequence[Row], match: LookUpMatch
     ) -> Mapping[DocumentRef, Join] | None:
-        """Return the joins of a part that a worker found; None if there is no answer, or it is not valid."""
+        """Return the joins that a worker found for a part; None if there is no valid answer."""
         entry = self.engine.get_record("runs", request.key)
         try:
             answer = parse_record(MatchAnswer, entry) if isinstance(entry, dict) else None
@@ -146,7 +146,7 @@ class SharedMatch:
 
 
 def verify(answer: MatchAnswer, rows: Sequence[Row], match: LookUpMatch) -> Mapping[DocumentRef, Join] | None:
-    """Return the joins of an answer; None unless each lead is unchanged, and the document duplicates it.
+    """Return the joins of an answer; None unless all leads are unchanged and the documents duplicate them.
 
     Args:
         answer: What a worker found.

@@ -37,7 +37,7 @@ MAX_BYTES = 1 << 30
 
 
 class StoredColumns(ExitStack):
-    """Columns of the documents of an index, in order of addition; its temporary files are deleted with the block.
+    """Columns of the documents of an index, in order of addition, in temporary files.
 
     Args:
         capacity: The most rows that are added.
@@ -70,7 +70,7 @@ class StoredColumns(ExitStack):
             return np.empty(shape, like.dtype)
         path = folder / name
         try:
-            with path.open("wb") as file:  # its blocks are there before it is mapped: a write never finds the disk full
+            with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
                 os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
             return np.memmap(path, like.dtype, "r+", shape=shape)
         except OSError as error:
@@ -82,7 +82,7 @@ class StoredColumns(ExitStack):
         return len(self.names)
 
     def add(self, documents: Sequence[GroupedDocument]) -> None:
-        """Add documents; those that no longer fit wait for the next settling."""
+        """Add documents; documents that no longer fit wait for the next settling."""
         start = len(self)
         documents = documents[: len(self.orders) - start]
         rows = slice(start, start + len(documents))
@@ -95,7 +95,7 @@ class StoredColumns(ExitStack):
         self.names.add(documents)
 
     def columns(self) -> PackedColumns:
-        """Return the rows that were added."""
+        """Return the columns of all added rows."""
         size = len(self)
         arrays = {name: array[:size] for name, array in self._arrays.items()}
         return replace(EMPTY, values=(), ids=self.names.ids, **arrays)
@@ -125,7 +125,7 @@ class Names(Sequence[DocumentRef]):
         self._indices: list[str] = []
 
     def add(self, documents: Iterable[GroupedDocument]) -> None:
-        """Add the names of documents; those of one index share one string."""
+        """Add the names of documents; documents of one index share its name."""
         for each in documents:
             last = self._indices[-1] if self._indices else ""
             self._indices.append(last if last == each.name.index else each.name.index)

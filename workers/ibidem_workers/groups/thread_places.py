@@ -1,4 +1,4 @@
-"""Places of mails that arrive in an index whose threads are stored: found by their heads, in the threads they touch.
+"""Places of new mails in stored threads, found by their headers among the threads that they affect.
 
 A mail is placed when its groups are settled. The mails that its head names, those that name it, and those that name
 what it names are looked up, and their threads are read whole: these are all that it may change. Parents by quotation
@@ -59,7 +59,7 @@ VALUES = 1_000
 
 
 class _Crowd(Exception):
-    """More documents than are read."""
+    """There are more documents than the limit."""
 
 
 @dataclass(slots=True)
@@ -80,7 +80,7 @@ class ThreadPlaces:
     _is_prepared: bool = False
 
     def add(self, names: Sequence[DocumentRef]) -> None:
-        """Note documents that are to have a place, unless the index stores no threads, which is asked once.
+        """Record documents that need a place, unless the index stores no threads (checked once).
 
         Args:
             names: Index and id of each, in the order of writing.
@@ -93,16 +93,16 @@ class ThreadPlaces:
             self.place()
 
     def place(self) -> None:
-        """Place the mails among the documents that were noted, and what is attached to mails, unless they have one."""
+        """Place the recorded mails and attachments that have no place yet."""
         if self._waiting:
-            self.engine.refresh()  # some have joined a group since, and are written onto the state that is read
+            self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
         while batch := self._waiting[:AT_ONCE]:
             stored = self.engine.run(membership_store(self.engine).read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
-            del self._waiting[:AT_ONCE]  # not before: where an index of several was deleted, the next step goes on
+            del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
 
     def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
-        """Place documents together, or one half after the other where they touch too many others."""
+        """Place documents together, or in halves if they affect too many others."""
         if not names or self.is_lost():
             return
         try:
@@ -117,17 +117,17 @@ class ThreadPlaces:
             self._place(names, turn + 1)
 
     def _write(self, changes: Sequence[MembershipChange]) -> bool:
-        """Write places; returns whether all were written: a document may change after it was read."""
+        """Write places; returns whether all were written, since a document may change after it was read."""
         store = membership_store(self.engine)
         if not self._is_prepared:
             store.prepare()
             self._is_prepared = True
         written = store.write(changes)
-        self.engine.refresh()  # the next mails look up what was written for these
+        self.engine.refresh()  # the look-ups for the next mails need these writes
         return written == len(changes)
 
     def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
-        """Find the mails among documents, and all others whose places they may change; None where there are none.
+        """Find the mails among documents, and others whose places may change; None if there are none.
 
         Raises:
             _Crowd: They are too many.
@@ -151,32 +151,30 @@ class ThreadPlaces:
         return self._read(touched, new)
 
     def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
-        """Look up the documents that have one of the values in a field.
+        """Look up the documents that have any of the values in a field.
 
         Raises:
             _Crowd: They are too many.
         """
-        found: set[DocumentRef] = set()
+        names: set[DocumentRef] = set()
         for start in range(0, len(values), VALUES):
             filters = tuple(Filter(field_name, value) for value in values[start : start + VALUES])
             ranking = self.engine.search(Query(filters=filters), self.limit)
             if ranking.total > len(ranking.hits):
                 raise _Crowd
-            found |= {(hit.index, hit.id) for hit in ranking.hits}
-        return found
+            names |= {(hit.index, hit.id) for hit in ranking.hits}
+        return names
 
     def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
-        """Leave out documents whose id several indexes hold: which of them a mail answers is not known."""
+        """Leave out documents whose id exists in several indexes, since answers to them are ambiguous."""
         if len(index_places(group_store(self.engine))) == 1:
             return set(names)
         holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
         return {name for name in names if holders[name[1]] == 1}
 
     def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
-        """Read the documents' memberships, in the order in which all documents are read."""
-        store = group_store(self.engine)
-        places = index_places(store)
-        documents = sorted(store.read(sorted(names)), key=lambda each: _rank(each, places))
+        """Read the documents with their memberships."""
+        documents = group_store(self.engine).read(sorted(names))
         stored = self.engine.run(membership_store(self.engine).read([ref(each) for each in documents]))
         return _Touched(documents, stored, new)
 
@@ -186,7 +184,7 @@ class ThreadPlaces:
                 yield (each.index, each.document.id), each.document
 
     def _changes(self, touched: "_Touched") -> Iterator[MembershipChange]:
-        """Yield the places of documents where others are stored."""
+        """Yield the places of documents that differ from the stored ones."""
         families: dict[str, str] = {}
         parents = Parents.of_heads(thread_mails(self._mails(touched, families)), touched.known_parents())
         members = thread_members(Forest.grow(parents).rows(), families)
@@ -198,7 +196,7 @@ class ThreadPlaces:
                 yield MembershipChange(name, hash_packed(each.packed), member.values())
 
     def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
-        """Yield the mails that have a place or are to have one, and note the mail that each attachment names."""
+        """Yield the mails that have or get a place, and record which mail each attachment names."""
         for name, document in self._documents([ref(each) for each in touched.documents]):
             if not is_mail(document.meta):
                 if family := family_id(document.meta, document.id):
@@ -207,14 +205,9 @@ class ThreadPlaces:
                 yield document
 
 
-def _rank(document: GroupedDocument, places: Mapping[str, int]) -> tuple[int, int]:
-    """Return where a document comes in the order of writing; one of an index that was just made comes last."""
-    return places.get(document.name.index, len(places)), document.name.order
-
-
 @dataclass(slots=True)
 class _Heads:
-    """What the heads of new documents name.
+    """The message ids in the headers of new documents.
 
     Args:
         names: The mails, and what is attached to mails.
@@ -228,7 +221,7 @@ class _Heads:
     _message_ids: dict[str, None] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, document: Document) -> None:
-        """Note the head of a document."""
+        """Record the header of a document."""
         if is_mail(document.meta):
             self.names.append(name)
             self.mails[document.id] = None
@@ -239,17 +232,17 @@ class _Heads:
             self.families.append(family)
 
     def values(self) -> list[str]:
-        """Return the message ids in the forms in which readers write them."""
+        """Return the message ids in all forms that readers write."""
         return [form for each in self._message_ids for form in (f"<{each}>", each)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """New documents, and the others whose places they may change.
+    """New documents, and others whose places they may change.
 
     Args:
-        documents: All of them, in the order of writing.
-        stored: What is stored with them.
+        documents: All of them.
+        stored: Their stored memberships.
         new: Those that are new.
     """
 
@@ -258,7 +251,7 @@ class _Touched:
     new: set[DocumentRef]
 
     def known_parents(self) -> dict[str, tuple[str, By]]:
-        """Return the parents that were found by what stands in the mails, by id."""
+        """Return the parents that were found by the contents of mails, by id."""
         members = ((id_, each.thread) for (_, id_), each in self.stored.items() if each.thread)
         return {
             id_: (member.parent, cast("By", member.by))

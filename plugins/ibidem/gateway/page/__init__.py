@@ -1,1 +1,1 @@
-"""The page for people: a result list with duplicates indented, a document with its copies, two texts side by side."""
+"""The page for people: result list with indented duplicates, documents with copies, two texts side by side."""

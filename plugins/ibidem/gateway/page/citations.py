@@ -47,7 +47,7 @@ def written_date(date: str, *, style: str) -> str:
 
 
 def plain(title: str, source: str, date: str, url: str) -> str:
-    """Cite with commas, with the stored date."""
+    """Cite with commas and the date as stored."""
     return ", ".join(part for part in (title, source, date, url) if part)
 
 

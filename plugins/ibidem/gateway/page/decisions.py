@@ -1,4 +1,4 @@
-"""Manual decisions on the page: the list of them by title, and the last one."""
+"""Manual decisions on the page: the list with titles, and the last decision."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Decision:
         a: The one.
         b: The other.
         verdict: `same` or `not`; `none`: it was taken back.
-        word: The decision as it is stored; None where there is none any more.
+        word: The decision as it is stored; None if there is none any more.
     """
 
     a: Titled
@@ -62,7 +62,7 @@ class ShownDecisions(StrictQuery):
 
 
 def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Decision | None:
-    """Return the last decision, named by the address; None if there is none.
+    """Return the last decision, as named by the URL; None if there is none.
 
     Args:
         engine: The index, with the caller's rights.

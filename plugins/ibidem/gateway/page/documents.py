@@ -29,7 +29,7 @@ class Copy:
 
     @property
     def title(self) -> str:
-        """Its title, or its id."""
+        """Title of the document, or its id."""
         return printable(self.document.title or self.document.id)
 
     @property
@@ -39,12 +39,12 @@ class Copy:
 
     @property
     def level(self) -> str:
-        """The level at which it is a duplicate."""
+        """Level of the duplicate."""
         return self.duplicate.evidence.level
 
     @property
     def reason(self) -> str:
-        """The reason."""
+        """Reason why the document is a duplicate."""
         return reason(self.duplicate.evidence.why)
 
 
@@ -108,7 +108,7 @@ class Timeline:
 
 
 def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
-    """Build the timeline of a document and its copies; None unless two dates differ.
+    """Build the timeline of a document and its copies; None unless their dates differ.
 
     Args:
         document: The document that the page is about.

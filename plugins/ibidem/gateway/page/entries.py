@@ -48,7 +48,7 @@ def split_marks(passage: str) -> list[Stretch]:
 
 
 def diff(lead: str, duplicate: str) -> list[Stretch]:
-    """Return the words that differ between two texts, with a few words of context; empty if none differ.
+    """Return the words that differ between two texts, with some context; empty if none differ.
 
     Args:
         lead: The one text.
@@ -73,12 +73,12 @@ class PageEntry:
     Args:
         id: Its id.
         title: Its title, or its id, with the query's words marked.
-        about: Date and source, each apart: one that is written from right to left moves no other.
-        url: Where it was published; empty when that is no address of the web.
+        about: Date and source, each isolated for bidirectional text.
+        url: The web address at which it was published; empty if there is none.
         passage: A passage with the query's words marked.
         level: The level at which it is a duplicate; empty for a lead.
         reason: Why it is one.
-        differs: What differs from its lead; None where that is read when the group is opened.
+        differs: The words that differ from its lead; None if that is read when the group is opened.
         lead: The id of the lead that it is under; empty for a lead.
         index: Its index.
         depth: How deep it is indented, from 1; 0 for a lead.
@@ -110,10 +110,10 @@ class PageGroup:
         number: Its place in the list.
         id: The group's id.
         lead: The document that leads.
-        duplicates: Those that are shown below it.
+        duplicates: The duplicates shown below it.
         hidden: How many are not shown.
         further: How many more copies were counted, in words.
-        opened: Whether they are seen at once.
+        opened: Whether they are shown without a click.
         noun: What its other members are called.
     """
 
@@ -128,12 +128,12 @@ class PageGroup:
 
     @property
     def size(self) -> int:
-        """Number of documents in its group."""
+        """Number of documents in the group."""
         return len(self.duplicates) + self.hidden
 
     @property
     def documents(self) -> Sequence[PageEntry]:
-        """The lead, and the duplicates that are shown."""
+        """The lead and the shown duplicates."""
         return [self.lead, *self.duplicates]
 
     @property
@@ -210,7 +210,7 @@ def byline(entry: result_list.Entry) -> list[str]:
 
 
 def url(entry: result_list.Entry) -> str:
-    """Return the URL where a document was published, if it is a web address.
+    """Return the web address at which a document was published; empty if there is none.
 
     >>> [url(result_list.Entry({"_source": {"url": each}}, {})) for each in ("javascript:alert(1)", "https://example.org/a")]
     ['', 'https://example.org/a']
@@ -219,7 +219,7 @@ def url(entry: result_list.Entry) -> str:
 
 
 def web_address(typed: str) -> str:
-    """Return an address if it is safe as a link, else an empty string."""
+    """Return an address if it is safe to link to, else an empty string."""
     try:
         parts = urlsplit(typed.strip())
     except ValueError:

@@ -1,4 +1,4 @@
-"""Rows of a list for a table: every document with its group; with stored groups up to 100,000 groups."""
+"""Rows of a list for export as a table: every document with its group; up to 100,000 stored groups."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -21,7 +21,7 @@ MAX_GROUPS = 100_000
 
 
 def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> Iterator[Row]:
-    """Yield the rows of a list from its first page on; with stored groups up to `MAX_GROUPS`, in batches.
+    """Yield the rows of a list from its first page; with stored groups in batches, up to `MAX_GROUPS`.
 
     Args:
         engine: The index, with the caller's rights.

@@ -74,14 +74,14 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
 
     Args:
         engine: Where names of sources and languages are read, from one document each.
-        facets: What was counted.
+        facets: The counts.
         state: What the page shows.
     """
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
     def facet_choices(name: str, buckets: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet, the counts of equal values added."""
+        """Yield the choices of one facet, with the counts of equal values added up."""
         counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, leads in buckets:
             if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):

@@ -33,7 +33,7 @@ def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> 
     Args:
         interview: Asks, and takes answers.
         path: The secret part of the address, without slashes.
-        end: Called once nothing is left to ask.
+        end: Called after the last question.
     """
     app = FastAPI(openapi_url=None)
 
@@ -51,7 +51,7 @@ def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> 
 
     @app.post(f"/{path}/")
     async def answer(number: Annotated[int, Form()], key: Annotated[Key, Form()]) -> Response:
-        """Record an answer; one that was sent twice counts once."""
+        """Record an answer; an answer that is sent twice counts once."""
         question = interview.question()
         if question is not None and question.number == number:
             interview.answer(number, key)

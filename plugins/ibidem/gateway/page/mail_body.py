@@ -1,4 +1,4 @@
-"""The text of a document as the page shows it: of a mail, with quotations folded and their altered words marked."""
+"""Text of a document as the page shows it: a mail has folded quotations with altered words marked."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -40,10 +40,10 @@ class ShownSection:
     Args:
         kind: `new`, `quoted` or `signature`.
         fragments: Its text.
-        author: Whose text is quoted; empty where nothing says so.
+        author: Whose text is quoted; empty if nothing says so.
         lines: Number of quoted lines, in words.
-        altered: How many places are altered, in words; empty where none is.
-        opened: Whether a quotation is seen at once.
+        altered: How many places are altered, in words; empty if none is.
+        opened: Whether a quotation is shown without a click.
     """
 
     kind: str
@@ -55,11 +55,11 @@ class ShownSection:
 
 
 def shown_sections(document: Document, ancestors: Sequence[Document], phrases: Sequence[Phrase]) -> list[ShownSection]:
-    """Return the sections of a document's text; one that is not a mail has one.
+    """Return the sections of a document's text; only mails have more than one.
 
     Args:
         document: The document.
-        ancestors: The mail that it answers, the one that this answers, and so on.
+        ancestors: The answered mail, the mail that this one answers, and so on.
         phrases: Phrases of the query.
     """
     whole = BodySection("new", 0, len(document.text))
@@ -79,11 +79,11 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
 
 
 def find_author(heading: str, ancestors: Sequence[Document]) -> str:
-    """Return who wrote a quotation: the author of the mail that its heading names, or what the heading says.
+    """Return the author of a quotation: that of the mail named in its heading, else the heading's own text.
 
     Args:
-        heading: The line above the quotation; empty where there is none.
-        ancestors: The mail that is answered, the one that this answers, and so on.
+        heading: The line above the quotation; empty if there is none.
+        ancestors: The answered mail, the mail that this one answers, and so on.
 
     >>> find_author("On 3 May 2004, Ann wrote", [Document("a", "", source="Ann <ann@example.org>")])
     'Ann <ann@example.org>'
@@ -97,7 +97,7 @@ def find_author(heading: str, ancestors: Sequence[Document]) -> str:
 def _show(
     section: BodySection, author: str, fragments: Sequence[Fragment], *, has_match: bool, is_answered: bool
 ) -> ShownSection:
-    """Describe a section; a quotation is open if it is altered, has a match, or is short and answered below."""
+    """Describe a section; a quotation is open if it is altered, has a match, or is short and answered below it."""
     if section.kind != "quoted":
         return ShownSection(section.kind, fragments)
     altered = len(section.changes)
@@ -112,7 +112,7 @@ def _show(
 
 
 def _fragments(text: str, section: BodySection, phrases: Sequence[Phrase], matches: int) -> Iterator[Fragment]:
-    """Yield the text of a section, cut where words are altered.
+    """Yield the text of a section, split at altered words and matches.
 
     Args:
         text: The whole text.

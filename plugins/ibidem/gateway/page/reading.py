@@ -1,4 +1,4 @@
-"""Reading of a list: a document with the query's words marked, and the results before and after it.
+"""Reading a list: a document with the query's words marked, and the previous and next results.
 
 Facets are sources, languages and years of the results that were grouped, with counts.
 """
@@ -27,7 +27,7 @@ from ibidem_ingest.errors import UsageError
 
 
 def list_request(engine: Engine, state: PageState) -> DedupeRequest:
-    """Return the dedupe request of a list: stored groups, if they are settled and no other option is chosen.
+    """Return the dedupe request of a list: by stored groups, if they are settled and no other option is set.
 
     Args:
         engine: The index.
@@ -42,7 +42,9 @@ def list_request(engine: Engine, state: PageState) -> DedupeRequest:
 def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
     """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
-        return request.passages is None and is_as_stored(request, GroupCheckpoint.read(group_set(engine, cached=True)))
+        return request.passages is None and is_as_stored(
+            request, GroupCheckpoint.read(group_set(engine, use_cache=True))
+        )
     except (EngineError, UsageError):
         return False
 
@@ -95,7 +97,7 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The results before and after a document in a list.
+    """The previous and next results of a document in a list.
 
     Args:
         previous: Address of the one before it; empty when it is the first.
@@ -140,7 +142,7 @@ def link(state: PageState, passages: Sequence[Sequence[str]]) -> str:
 
 
 def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[Sequence[Sequence[str]], bool]:
-    """Return the ids of the results in order, each with its collapsed ones, and whether there is a next page."""
+    """Return the ids of the results in order, each with its collapsed documents, and whether there is a next page."""
     request = replace(list_request(engine, state), explain=False)
     tables = context.current_tables()
     result = search_window(engine, state.query(), request, state.page, state.size, tables=tables, order=state.sort)
@@ -155,16 +157,16 @@ LATE = 10
 """Members of groups on earlier pages that are named."""
 
 
-def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the members of groups on earlier pages; the first ones with titles.
+def late_members(engine: Engine, late_documents: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """Return the members of groups on earlier pages; only the first ones have titles.
 
     Args:
         engine: The index, with the caller's rights.
-        late: As a response names them.
+        late_documents: As a response names them.
     """
-    names = [(each["index"], each["id"]) for each in late[:LATE]]
+    names = [(each["index"], each["id"]) for each in late_documents[:LATE]]
     titles_by_name = titles(engine, names)
-    return [{**each, "title": titles_by_name.get((each["index"], each["id"]), "")} for each in late]
+    return [{**each, "title": titles_by_name.get((each["index"], each["id"]), "")} for each in late_documents]
 
 
 def has_more(response: Any, state: PageState) -> bool:

@@ -19,7 +19,7 @@ STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "t
 
 @cache
 def static(name: str) -> bytes:
-    """Return a file that is next to the templates.
+    """Return a static file from the folder of the templates.
 
     Args:
         name: One of `STATIC`.
@@ -29,7 +29,7 @@ def static(name: str) -> bytes:
 
 @cache
 def static_address(name: str) -> str:
-    """Return the URL of a file: it contains a hash of the contents, so that browsers may cache it for long."""
+    """Return the URL of a file, with a hash of its contents, so that browsers may cache it for long."""
     return f"/ibidem/page/static/{xxhash.xxh3_64_hexdigest(static(name))[:10]}/{name}"
 
 
@@ -56,7 +56,7 @@ class PageParameter:
 
     Args:
         name: Its name.
-        place: Where it is: path, query or body.
+        place: Location of the parameter: path, query or body.
         required: Whether it has to be sent.
         about: What it means.
     """
@@ -73,9 +73,9 @@ class Operation:
 
     Args:
         methods: Of HTTP, separated by commas.
-        path: As it is declared.
-        about: What is answered.
-        parameters: What is sent with it.
+        path: The declared path.
+        about: Description of the response.
+        parameters: Its parameters.
     """
 
     methods: str

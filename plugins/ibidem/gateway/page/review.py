@@ -1,4 +1,4 @@
-"""Review queue: the near pairs of a list without a decision, the least certain first, one at a time."""
+"""Review queue: the near pairs of a list without a manual decision, the least certain first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -131,7 +131,7 @@ PORTION = 100
 
 
 class ShownGroup(ListQuery):
-    """Parameters of further duplicates of one group of a list."""
+    """The URL parameters of further duplicates of a group."""
 
     group: str = Field(min_length=1, max_length=100, description="The group's name.")
     after: int = Field(default=0, ge=0, le=MAX_WINDOW, description="Number of duplicates to skip.")
@@ -170,7 +170,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 def export(
     ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
 ) -> Response:
-    """Export the documents of a list as a table, duplicates after their leads; all of them if groups are stored."""
+    """Export a list as a table, duplicates after their leads; all its documents if groups are stored."""
     return as_table("ibidem", ending, exported_rows(engine, context, parameters.state()))
 
 
@@ -204,7 +204,7 @@ def document(engine: CallersEngine, context: WithContext, parameters: OneParamet
 
 @router.get("/inspect")
 def inspect(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
-    """Show a document's duplicates in the whole index, and when and where they appeared."""
+    """Show a document's duplicates in the whole index, with a timeline of their dates and sources."""
     state = parameters.state()
     inspection = find_copies(engine, parameters.id, state.policy())
     document = read_document(engine, parameters.id)
@@ -257,7 +257,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
 
 @router.get("/differs")
 def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Response:
-    """Show the difference of two documents in one line, for a group that a reader opens."""
+    """Show the difference between two documents on one line, for a group that the user opens."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     return html("page_differs.html", differs=diff(left.text, right.text))
 
@@ -271,7 +271,7 @@ async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Re
 
 
 def next_address(form: Mapping[str, str]) -> str:
-    """Return the address of the page that sent a form, with the decision that was made there.
+    """Return the URL of the page that sent a form, with the decision that was recorded.
 
     Args:
         form: Its fields; `list` is the query string of the list, which is read and written again.
@@ -291,12 +291,12 @@ def next_address(form: Mapping[str, str]) -> str:
 
 
 def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
-    """Save the manual decision of a form on two documents, or remove one.
+    """Record or remove the manual decision that a form contains.
 
     Args:
         form: Its fields.
         engine: The index, with the caller's rights.
-        caller: User who says so.
+        caller: The user who decides.
     """
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
@@ -309,7 +309,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> No
 @router.get("/static/{version}/{name}")
 async def file(version: str, name: str) -> Response:
     """Serve a static file of the pages."""
-    del version  # it only makes the address new when the file is
+    del version  # the version only changes the URL when the file changes
     if name not in STATIC:
         raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages link to those that exist")
     return Response(static(name), media_type=STATIC[name], headers={"cache-control": CACHE_CONTROL})

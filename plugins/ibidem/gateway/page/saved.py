@@ -44,7 +44,7 @@ class SavedSearch:
 
     Args:
         alert: The search.
-        new: What is new since it was last looked at; None when it was not looked into.
+        new: New documents since it was last viewed; None if not determined.
     """
 
     alert: Alert
@@ -52,7 +52,7 @@ class SavedSearch:
 
     @property
     def path_part(self) -> str:
-        """Its name as a part of a path."""
+        """Name of the search as a part of a path."""
         return quote(self.alert.name, safe="")
 
     @property

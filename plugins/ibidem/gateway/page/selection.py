@@ -1,4 +1,4 @@
-"""Selected documents of a list: one line of citation each, to print or to copy, and a table to download."""
+"""Selected documents of a list: citations to print or copy, and a table to download."""
 
 from collections.abc import Sequence
 from typing import Annotated
@@ -25,14 +25,14 @@ router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False
 
 
 class Selection(StrictQuery):
-    """The address of a selection."""
+    """The URL parameters of a selection."""
 
     doc: list[Id] = Field(default=[], max_length=MAX_SELECTION, description="The documents, by their ids.")
     style: str = Field(default="plain", description=f"{', '.join(STYLES)}.")
     list: str = Field(default="", max_length=2 * MAX_QUERY, description="The list that they were selected from.")
 
     def state(self) -> PageState:
-        """Return the list that the documents were selected from."""
+        """Return the list from which the documents were selected."""
         return read_leniently(QueryParams(self.list))
 
 
@@ -55,7 +55,7 @@ def read_selection(engine: Engine, parameters: Selection) -> Sequence[Document]:
 
 @router.get("/selection")
 def show(engine: CallersEngine, parameters: Annotated[Selection, Query()]) -> Response:
-    """Show a citation of each selected document in one line."""
+    """Show a citation of each selected document."""
     documents = read_selection(engine, parameters)
     return html(
         "page_selection.html",

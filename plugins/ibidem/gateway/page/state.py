@@ -70,7 +70,7 @@ PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSH
 
 
 def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
-    """Return the display options of a list; for groups those that its index has.
+    """Return the display options of a list; some depend on whether groups are stored.
 
     Args:
         is_stored: Whether the groups that are stored are shown.
@@ -150,7 +150,7 @@ class PageState:
         return several + ([f"date={self.date}"] if self.date else [])
 
     def address(self, **changes: Any) -> str:
-        """Return the address of this state with changes; default values are left out.
+        """Return the URL of this state with changes, without default values.
 
         >>> PageState(q="grain").address(level="identical", page=2)
         '/?q=grain&level=identical&page=2'
@@ -158,7 +158,7 @@ class PageState:
         return HOME + self.suffix(**changes)
 
     def with_message(self, message: Sequence[Choice], place: str = "") -> str:
-        """Return the address of this state with what was done last, at a place of the list.
+        """Return the URL of this state with a message on the last action, at a place of the list.
 
         >>> PageState(q="grain").with_message([("tagged", "2026")], "g3")
         '/?q=grain&tagged=2026#g3'
@@ -168,10 +168,10 @@ class PageState:
         return f"{self.address(page=self.page)}{separator}{urlencode(message)}{anchor}"
 
     def policy(self, level: Level = "near") -> Policy:
-        """Return the decision for a pair.
+        """Return the policy for the decision on a pair.
 
         Args:
-            level: The level where none is chosen.
+            level: The default level.
         """
         parameters = {
             "dedupe_level": "" if self.level in MEMBERSHIPS else self.level,
@@ -187,17 +187,17 @@ class PageState:
 
     @property
     def since(self) -> str:
-        """Start of the date range, as the form shows it."""
+        """Start of the date range, in the format of the form."""
         return self.date.partition("..")[0]
 
     @property
     def until(self) -> str:
-        """End of the date range."""
+        """End of the date range, in the format of the form."""
         begin, dots, end = self.date.partition("..")
         return end if dots else begin
 
     def chosen_filters(self) -> list[Choice]:
-        """Return each active filter with its label, and the address of the list without it.
+        """Return each active filter with its label, and the URL of the list without this filter.
 
         >>> PageState(q="rent", source=("AP", "UPI"), date="1987").chosen_filters()[0]
         ('AP', '/?q=rent&source=UPI&date=1987')
@@ -207,7 +207,7 @@ class PageState:
         return [(value, self.toggle(name, value)) for name, value in values] + dates
 
     def rest(self, group: str, after: int) -> str:
-        """Return the address of further duplicates of a group.
+        """Return the URL of further duplicates of a group.
 
         Args:
             group: The group's name.
@@ -216,7 +216,7 @@ class PageState:
         return self.part("group", group=group, after=after)
 
     def part(self, name: str, **extras: object) -> str:
-        """Return the address of another page about this list.
+        """Return the URL of another page about this list.
 
         Args:
             name: The page's name.
@@ -229,17 +229,17 @@ class PageState:
         return f"/ibidem/page/{name}?{pairs}"
 
     def suffix(self, **changes: Any) -> str:
-        """Return the address's query string with its question mark; empty for a page without a query."""
+        """Return the query string with its question mark; empty if there are no parameters."""
         state = replace(self, **({"page": 1} | changes))
         pairs = [(name, value) for name, value in state.pairs() if value not in ("", (), DEFAULTS[name])]
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
 
     def pairs(self) -> list[tuple[str, Any]]:
-        """Return names and values in the order of the URL."""
+        """Return the names and values of the parameters, in the order of the URL."""
         return [(name, getattr(self, name)) for name in NAMES]
 
     def toggle(self, name: str, value: str) -> str:
-        """Return the address of the list with a facet value added, or removed if it was set.
+        """Return the URL of the list with a facet value added, or removed if it was set.
 
         >>> PageState(q="rent", source=("AP",)).toggle("source", "AP")
         '/?q=rent'
@@ -283,7 +283,7 @@ GROUPED = (*WAYS, *SCOPES[1:])
 
 
 class ListQuery(StrictQuery):
-    """The address of a list."""
+    """The URL parameters of a list."""
 
     q: str = Field(default="", max_length=MAX_QUERY, description="Words that must occur.")
     dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
@@ -308,7 +308,7 @@ class ListQuery(StrictQuery):
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:
-        """Return the state described by the address; empty values are defaults.
+        """Return the state described by the URL; empty values mean defaults.
 
         Raises:
             UsageError: A mode that does not exist.
@@ -323,21 +323,21 @@ class ListQuery(StrictQuery):
         return PageState(**(values | several))
 
     def _date(self) -> str:
-        """Return the dates of the form as one range, or those of the address."""
+        """Return the dates of the form as one range, else the range of the URL."""
         if not (self.since or self.until):
             return iso_range(self.date)
         since, until = iso_date(self.since), iso_date(self.until)
         return since if since == until else f"{since}..{until}"
 
     def _words(self) -> str:
-        """Return the query, combined with the query whose results are searched."""
+        """Return the query, combined with the query of the results to search in."""
         if self.within.strip() in ("", self.q.strip()) or not self.q.strip():
             return self.q or self.within
         return f"({self.within.strip()}) ({self.q.strip()})"
 
 
 def read_query(parameters: QueryParams) -> ListQuery:
-    """Read the address of a list.
+    """Read the URL of a list.
 
     Args:
         parameters: Of the query string.
@@ -368,7 +368,7 @@ def read_leniently(parameters: QueryParams) -> PageState:
 
 
 async def read_form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form; the last value of a repeated field."""
+    """Return the fields of a form; of a repeated field, the last value."""
     body = (await request.body()).decode("utf-8", "replace")
     return {name: values[-1] for name, values in parse_qs(body).items()}
 

@@ -1,4 +1,4 @@
-"""Tags on the page: of the documents that are shown, forms that give them in one step, the ledger, the report."""
+"""Tags on the page: tags of the shown documents, forms that add them, the ledger, the report."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -63,29 +63,29 @@ class PageTags:
     problem: str = ""
 
     def of(self, index: str, id_: str) -> TagState | None:
-        """Return what holds of a document; None where it was never tagged."""
+        """Return the tags of a document; None if it was never tagged."""
         return self.states.get((index, id_))
 
     def is_begun(self, documents: Sequence[entries.PageEntry]) -> bool:
-        """Return whether one of some documents was tagged, so that the others count as not yet tagged."""
+        """Return whether any of the documents was tagged, so that the others count as not yet tagged."""
         return any((each.index, each.id) in self.states for each in documents)
 
     def differ(self, documents: Sequence[entries.PageEntry]) -> bool:
-        """Return whether two of some documents were tagged differently."""
+        """Return whether any two of the documents have different tags."""
         states = [self.states[name] for each in documents if (name := (each.index, each.id)) in self.states]
         return len({state.tags for state in states if state.state == "tagged"}) > 1
 
 
-def read_page_tags(engine: Engine, names: Collection[DocumentRef], made: str = "") -> PageTags:
-    """Read the tags of the documents of a page; a caller who may not read the ledger sees the page without them.
+def read_page_tags(engine: Engine, names: Collection[DocumentRef], new_entry: str = "") -> PageTags:
+    """Read the tags of the documents of a page; without the right to read the ledger, there are none.
 
     Args:
         engine: The index, with the caller's rights.
         names: Index and id of each document.
-        made: The date of the most recent entry.
+        new_entry: The date of the most recent entry.
     """
     try:
-        return PageTags(read_states(engine, names), find_entry(engine, made))
+        return PageTags(read_states(engine, names), find_entry(engine, new_entry))
     except EngineError as error:
         return PageTags(problem=http_error(error).reason)
 
@@ -96,17 +96,17 @@ def group_names(groups: Sequence[entries.PageGroup]) -> list[DocumentRef]:
 
 
 def own_name(engine: Engine, id_: str) -> DocumentRef:
-    """Return index and id of a document that is shown."""
+    """Return index and id of a shown document."""
     return next(iter(find_names(engine, [id_])), (engine.index, id_))
 
 
 def find_entry(engine: Engine, date: str) -> TagEntry | None:
-    """Return the entry of a date as a caller may know it; None where there is none."""
+    """Return the entry with a date, reduced to documents that the caller may read; None if there is none."""
     return next(iter(readable_tags(engine, date).entries), None) if date else None
 
 
 class ShownTags(StrictQuery):
-    """The address of the ledger and the report."""
+    """The URL parameters of the ledger and the report."""
 
     tagged: str = Field(default="", max_length=40, description="The date of the most recent entry.")
 
@@ -130,14 +130,14 @@ def ledger(engine: CallersEngine, context: WithContext, parameters: Annotated[Sh
 
 @router.post("/tags", dependencies=[Depends(check_overrides)])
 async def change(request: Request, engine: CallersEngine, context: WithContext, caller: WithCaller) -> Response:
-    """Tag what a form names, in one entry; where it was sent from was checked before."""
+    """Add a tag from a form, in one entry; the origin of the form was checked before."""
     form = await read_form(request)
     entry = await run_in_threadpool(apply, form, engine, context, caller)
     return RedirectResponse(next_address(form, entry), 303)
 
 
 def apply(form: Mapping[str, str], engine: Engine, context: GatewayContext, caller: Caller) -> TagEntry:
-    """Do what a form says: give a tag, or take an entry back.
+    """Run the action of a form: add a tag, or take an entry back.
 
     Args:
         form: Its fields.
@@ -153,7 +153,7 @@ def apply(form: Mapping[str, str], engine: Engine, context: GatewayContext, call
 
 
 def take_back(engine: Engine, date: str, author: str) -> TagEntry:
-    """Take back the tag of an entry from the documents of which it still holds.
+    """Take back the tag of an entry from the documents that still have it from this entry.
 
     Args:
         engine: The index, with the caller's rights.
@@ -176,7 +176,7 @@ def take_back(engine: Engine, date: str, author: str) -> TagEntry:
 
 
 def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext) -> TagTarget:
-    """Return the documents that a form is about, as they were shown.
+    """Return the documents of a form, as they were shown.
 
     Args:
         form: Its fields.
@@ -184,7 +184,7 @@ def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext
         context: Settings and caches that every request may use.
 
     Raises:
-        HttpError: A form that names nothing of the kind.
+        HttpError: The form does not name them.
         UsageError: There are other documents than were shown.
     """
     of = read_field(form, "of")
@@ -205,12 +205,12 @@ def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext
 
 
 def form_list(form: Mapping[str, str]) -> PageState:
-    """Return the list that a form was sent from: its query string, which is read again."""
+    """Return the list from which a form was sent, parsed from its query string."""
     return read_query(QueryParams(form.get("list", ""))).state()
 
 
 def find_listed(engine: Engine, context: GatewayContext, state: PageState, group: str) -> TagTarget:
-    """Return the documents of a group of a list, all that the list counts in it.
+    """Return all documents that a list counts in one of its groups.
 
     Args:
         engine: The index, with the caller's rights.
@@ -242,7 +242,7 @@ def find_listed(engine: Engine, context: GatewayContext, state: PageState, group
 
 
 def next_address(form: Mapping[str, str], entry: TagEntry) -> str:
-    """Return the address of the page that a form was sent from, which tells of the entry.
+    """Return the URL of the page that sent a form, with a message about the entry.
 
     Args:
         form: Its fields.

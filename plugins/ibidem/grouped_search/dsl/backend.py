@@ -1,4 +1,4 @@
-"""Ranking in the query DSL, read as deep as a page of groups needs, with the documents to show."""
+"""Ranking in the query DSL, read as deep as a page of groups needs, and the documents to show."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -103,7 +103,7 @@ class DslBackend(SearchBackend):
         return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
 
     def _ranks_as_a_whole(self) -> bool:
-        """Return whether a document matches by its rank among all, so that no clause can test it alone."""
+        """Return whether a document matches by its rank, so that no clause can test it alone."""
         by_rank = self.search.ranking.keys() & {"knn", "retriever"}
         return bool(by_rank) or "hybrid" in (self.search.ranking.get("query") or {})
 
@@ -115,15 +115,15 @@ class DslBackend(SearchBackend):
 
     @property
     def cursor(self) -> str:
-        """Cursor for later pages of this ranking; empty if only a point in time could provide one."""
+        """Cursor for later pages of this ranking; empty if it would need a point in time."""
         return "" if self._view == NOW else self.write_cursor()
 
     def write_cursor(self, next_page: NextPage | None = None) -> str:
-        """Write the cursor of the next page, by its start position or number."""
+        """Return the cursor of the next page, by its start position or number."""
         return self.codec.encode(Cursor(self._view, next_page))
 
     def read_cursor(self) -> None:
-        """Read the cursor of the request, once the key of the index is loaded."""
+        """Read the cursor of the request, after the key of the index was loaded."""
         cursor = self.codec.decode(self.search.request.cursor)
         self._view, self.next_page = cursor.view, cursor.next_page
 
@@ -198,7 +198,7 @@ class DslBackend(SearchBackend):
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
 
     def _deepen(self, depth: int) -> None:
-        """Make a pure kNN search return more hits; the parts of the response next to its hits are requested again."""
+        """Make a pure kNN search return more hits; other parts of the response are requested again."""
         if grows(self.search.ranking):
             deeper = self.search.deepen(depth)
             if deeper.raised != self.search.raised:
@@ -317,10 +317,10 @@ class DslBackend(SearchBackend):
         self.first = answer
 
     def _documents_request(self, names: Sequence[DocumentRef], display: Mapping[str, Any]) -> ApiRequest:
-        """Ask for documents by index and id; the query shown decides on them once more, since an id may be a claim."""
+        """Request documents by index and id, filtered by the shown query, since a stored id may be false."""
         id_clause = ids_query([name for _, name in names])
         indices = {index for index, _ in names}
-        # With several indexes, another one may hold an id too.
+        # With several indexes, more than one may contain the id.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         shown = dict(display) if self.ids else with_state(display)
@@ -336,6 +336,6 @@ class DslBackend(SearchBackend):
 
 
 def named_fields() -> Fields:
-    """Return what an index calls the fields of a document, as the settings say; ours where they name no cluster."""
+    """Return the field names of an index from the settings, or our own if no cluster is configured."""
     address = load().address
     return Fields() if address.startswith("sqlite:") else parse_address(address).fields

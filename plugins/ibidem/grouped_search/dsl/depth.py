@@ -1,4 +1,4 @@
-"""Depth of a ranking by neighbours or retrievers: made as great as the window that is grouped.
+"""Depth of a ranking by kNN or retrievers, raised to the size of the window to group.
 
 Elasticsearch ranks by `knn` and by most retrievers only so many hits as they name themselves (`k`, `num_candidates`,
 `rank_window_size`, the `window_size` of a `rescorer`), ten where they name none: with copies among them, too few for a
@@ -63,11 +63,11 @@ DEFAULT = 10
 
 @dataclass(slots=True)
 class Depth:
-    """The depth that a search needs.
+    """The depth that a search needs, and the values that were raised to reach it.
 
     Args:
         hits: Hits that are grouped at least.
-        raised: What was raised, as the account shows it.
+        raised: The raised values, as the account shows them.
     """
 
     hits: int
@@ -81,7 +81,7 @@ class Depth:
         return found
 
     def several(self, knn: Any) -> Json | list[Json]:
-        """Make one kNN search, or each of a list, find enough neighbours."""
+        """Make a kNN search, or each search in a list, find enough neighbours."""
         if isinstance(knn, Mapping):
             return self.nearest(knn, "knn")
         if not isinstance(knn, list | tuple):
@@ -112,13 +112,13 @@ class Depth:
         return query
 
     def _held(self, queries: Any, path: str) -> Any:
-        """Deepen a nested query, or a list of them."""
+        """Deepen a nested query, or each query in a list."""
         if isinstance(queries, list | tuple):
             return [self.query(each, f"{path}[{at}]") for at, each in enumerate(queries)]
         return self.query(queries, path)
 
     def _by_field(self, parts: Any, path: str) -> Any:
-        """Deepen OpenSearch's kNN clause under the name of a field; a radial search finds all."""
+        """Deepen OpenSearch's kNN clause under a field name; a radial search already finds all matches."""
         is_counted = isinstance(parts, Mapping) and not parts.keys() & {"min_score", "max_distance"}
         return self.nearest(parts, path) if is_counted else parts
 
@@ -136,7 +136,7 @@ class Depth:
             return {kind: {**parts, **query}}
         member = NESTED[kind]
         parts = self._rescorer(parts, path) if kind == "rescorer" else self._raise(parts, WINDOW, path, self.hits)
-        # What is inside has to rank as many hits as what is around it.
+        # A nested retriever has to rank as many hits as the one around it.
         inner_depth, inner = Depth(max(window_sizes(kind, parts)), self.raised), parts.get(member)
         if member == "retriever":
             return {kind: parts | {member: inner_depth.retriever(inner, path, level + 1)}}
@@ -148,7 +148,7 @@ class Depth:
         return {kind: parts | {member: ranked}}
 
     def _rescorer(self, parts: Mapping[str, Any], path: str) -> Json:
-        """Deepen a `rescorer`, which ranks as many hits as its smallest window holds."""
+        """Deepen a `rescorer`, which ranks as many hits as its smallest window size."""
         rescore = parts.get("rescore")
         if isinstance(rescore, Mapping):
             return {**parts, "rescore": self._raise(rescore, "window_size", f"{path}.rescore", self.hits)}
@@ -165,13 +165,13 @@ class Depth:
         return {**parts, "rescore": windows}
 
     def _weighted(self, item: Any, path: str, level: int) -> Json:
-        """Deepen one of several retrievers, which may be weighted."""
+        """Deepen one of several retrievers, with or without a weight."""
         if isinstance(item, Mapping) and "retriever" in item:
             return {**item, "retriever": self.retriever(item["retriever"], path, level)}
         return self.retriever(item, path, level)
 
     def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
-        """Raise a number of a part, if it is too small or left to the engine's default."""
+        """Raise a number in a part, if it is too small or missing."""
         value = parts.get(name, DEFAULT)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
             raise UsageError(
@@ -184,9 +184,9 @@ class Depth:
         return {**parts, name: used}
 
 
-def _place(path: str, at: int, several: Sequence[Any]) -> str:
-    """Return where one of several parts stands; a single one is named as if it were no list, as the engine reads it."""
-    return path if len(several) == 1 else f"{path}[{at}]"
+def _place(path: str, at: int, parts: Sequence[Any]) -> str:
+    """Return the path of one of several parts; a single part is named without an index, as by the engine."""
+    return path if len(parts) == 1 else f"{path}[{at}]"
 
 
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
@@ -218,7 +218,7 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
 
 
 def grows(ranking: Mapping[str, Any]) -> bool:
-    """Return whether a greater depth only appends hits: a single kNN search, with nothing else next to it.
+    """Return whether a greater depth only appends hits: only for a single kNN search without other queries.
 
     >>> grows({"knn": {"field": "place"}}), grows({"knn": {"field": "place"}, "query": {"match_all": {}}})
     (True, False)
@@ -232,19 +232,19 @@ def grows(ranking: Mapping[str, Any]) -> bool:
 
 
 def join_raised(before: Sequence[Json], after: Sequence[Json]) -> Sequence[Json]:
-    """Merge what was raised twice: the requested and the final value."""
+    """Merge values that were raised twice: the requested and the final value."""
     asked = {each["part"]: each["asked"] for each in before}
     again = {each["part"]: {**each, "asked": asked.get(each["part"], each["asked"])} for each in after}
     return [*({each["part"]: each for each in before} | again).values()]
 
 
 def raised_depths(raised: Sequence[Json]) -> Json:
-    """Return the account of the depths that were raised; empty if none was."""
+    """Return the raised depths for the account; empty if none was raised."""
     return {"raised": [*raised]} if raised else {}
 
 
 def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
-    """Return the account's advice for a kNN search without results.
+    """Return the advice for a kNN search without results.
 
     >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
     {'remedy': 'check whether documents have vectors in place, and pass the filters of knn'}
@@ -257,7 +257,7 @@ def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
 
 
 def unwrap(body: Mapping[str, Any]) -> Json:
-    """Rewrite a retriever that ranks alone as the equivalent parts of a search.
+    """Rewrite a single retriever as the equivalent parts of a search.
 
     Raises:
         UsageError: A retriever or a part of one that is not known, or that stands next to a part that ranks as well.
@@ -285,7 +285,7 @@ def unwrap(body: Mapping[str, Any]) -> Json:
 
 
 def _standard(parts: Mapping[str, Any]) -> Json:
-    """Rewrite a standard retriever as the engine does: its filters are around the query, its name is dropped."""
+    """Rewrite a standard retriever as the engine does: filters enclose the query, and the name is dropped."""
     found = {name: part for name, part in parts.items() if name not in ("filter", "_name")}
     if "filter" not in parts:
         return found
@@ -298,7 +298,7 @@ def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[
 
     Args:
         retriever: As the engine takes it.
-        path: Where it stands, for errors.
+        path: Its path in the body, for errors.
         level: How many retrievers it is inside of, itself included.
 
     Raises:
@@ -331,7 +331,7 @@ def kinds() -> Sequence[str]:
 
 
 def ranked_hits(retriever: Mapping[str, Any]) -> int:
-    """Return how many hits a deepened retriever ranks: only these can be grouped.
+    """Return how many hits a deepened retriever ranks; no further hits can be grouped.
 
     >>> ranked_hits({"rrf": {"retrievers": [], "rank_window_size": 200}})
     200
@@ -341,7 +341,7 @@ def ranked_hits(retriever: Mapping[str, Any]) -> int:
 
 
 def window_sizes(kind: str, parts: Mapping[str, Any]) -> Sequence[int]:
-    """Return how many hits each step of a retriever that was deepened ranks.
+    """Return how many hits each step of a deepened retriever ranks.
 
     >>> window_sizes("rescorer", {"rescore": [{"window_size": 200}, {"window_size": 500}]})
     [200, 500]

@@ -1,4 +1,4 @@
-"""Display of a hit: the fields that the layer reads of a document in addition, and removes from the answer."""
+"""Display of a hit: the fields that the layer additionally requests, and removes from the response."""
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -21,17 +21,17 @@ def with_state(display: Mapping[str, Any]) -> Json:
     {'_source': False, 'seq_no_primary_term': True, 'docvalue_fields': ['ibidem.packed']}
     """
     fields = display.get("docvalue_fields") or []
-    if not isinstance(fields, list | tuple):  # the server says what is wrong with it
+    if not isinstance(fields, list | tuple):  # the server reports the error
         return dict(display)
     return {**display, "seq_no_primary_term": True, "docvalue_fields": [*fields, PACKED]}
 
 
 def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
-    """Remove the layer's own fields from a hit.
+    """Return a hit without the layer's own fields.
 
     Args:
         hit: As the server gave it.
-        display: Parts of the body that say what is asked for.
+        display: Parts of the body that select what to return.
 
     >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
     {'_id': 'a'}

@@ -1,4 +1,4 @@
-"""`filter_path`: the requested parts of an answer, chosen as OpenSearch and Elasticsearch do.
+"""`filter_path`: selects parts of a response as OpenSearch and Elasticsearch do.
 
 A grouped answer is put together from several answers of the engine, of which each part is needed; so it is filtered
 here, at the end. Where the two engines differ, in lists that were empty before, this follows Elasticsearch.
@@ -22,10 +22,10 @@ Path = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ResponseFilter:
-    """The parts of an answer to return.
+    """The parts of a response to return.
 
     Args:
-        included: Paths of the parts that stay; all stay where there are none.
+        included: Paths of the parts to keep; all are kept where there are none.
         excluded: Paths of the parts that are taken out of these.
     """
 
@@ -33,7 +33,7 @@ class ResponseFilter:
     excluded: Sequence[Path] = ()
 
     def apply(self, answer: Json) -> Json:
-        """Return an answer with only the requested parts."""
+        """Return a response with only the requested parts."""
         part: Any = keep(answer, self.included) if self.included else answer
         return (drop(part, self.excluded) if self.excluded else part) or {}
 
@@ -62,15 +62,15 @@ def segments(path: str) -> Path:
 
 
 def step(name: str, paths: Sequence[Path]) -> Sequence[Path] | None:
-    """Return the rest of the paths that begin with a name; None if one of them ends with it."""
-    left: list[Path] = []
+    """Return the rest of each path that begins with a name; None if a path ends with it."""
+    remaining_paths: list[Path] = []
     for path in paths:
         if not matches(path[0], name):
             continue
         if len(path) == 1:
             return None
-        left += [path[1:], path] if path[0] == ANY_DEPTH else [path[1:]]
-    return left
+        remaining_paths += [path[1:], path] if path[0] == ANY_DEPTH else [path[1:]]
+    return remaining_paths
 
 
 def matches(segment: str, name: str) -> bool:
@@ -98,7 +98,7 @@ def matches(segment: str, name: str) -> bool:
 
 
 def keep(part: Any, paths: Sequence[Path]) -> Any:
-    """Return the parts of an answer that paths select; None if they select nothing."""
+    """Return the parts of a response that paths select; None if they select nothing."""
     if isinstance(part, list):
         return [kept for each in part if (kept := keep(each, paths)) is not None] or None
     if not isinstance(part, Mapping):
@@ -114,7 +114,7 @@ def keep(part: Any, paths: Sequence[Path]) -> Any:
 
 
 def drop(part: Any, paths: Sequence[Path]) -> Any:
-    """Return an answer without the parts that paths select; None if nothing is left."""
+    """Return a response without the parts that paths select; None if nothing is left."""
     if not part or not isinstance(part, Mapping | list):
         return part
     if isinstance(part, list):

@@ -1,4 +1,4 @@
-"""Reciprocal rank fusion as searches asked for it before there were retrievers: `rank` next to queries and `knn`.
+"""Reciprocal rank fusion in the older syntax without retrievers: `rank` next to queries and `knn`.
 
 Elasticsearch itself reads it as the retriever `rrf`, and calls the older form deprecated.
 """
@@ -24,10 +24,10 @@ WITHOUT_MEANING = "boost"
 
 
 def read_fusion(body: Mapping[str, Any]) -> Json:
-    """Rewrite `rank` with what it fuses as a retriever; a body without it stays as it is.
+    """Rewrite `rank` and the fused parts as a retriever; a body without `rank` is unchanged.
 
     Raises:
-        UsageError: It is no fusion of several searches, or one that is not valid.
+        UsageError: It is not a valid fusion of several searches.
 
     >>> wheat, near = {"match": {"text": "wheat"}}, {"field": "place", "query_vector": [1.0], "k": 10}
     >>> read_fusion({"query": wheat, "knn": near, "rank": {"rrf": {"window_size": 50}}, "size": 5})["retriever"]["rrf"]
@@ -64,7 +64,7 @@ def _queries(body: Mapping[str, Any]) -> Sequence[Json]:
 
 
 def _neighbours(body: Mapping[str, Any]) -> Sequence[Json]:
-    """Return a retriever for each search for neighbours."""
+    """Return a retriever for each kNN search."""
     return [
         {"knn": {name: part for name, part in each.items() if name != WITHOUT_MEANING}}
         for each in _several(body.get("knn"), "knn")
@@ -72,7 +72,7 @@ def _neighbours(body: Mapping[str, Any]) -> Sequence[Json]:
 
 
 def _several(part: Any, name: str) -> Sequence[Mapping[str, Any]]:
-    """Return one or several objects as a list."""
+    """Return an object, or a list of objects, as a list."""
     parts = [] if part is None else part if isinstance(part, list | tuple) else [part]
     for each in parts:
         if not isinstance(each, Mapping):

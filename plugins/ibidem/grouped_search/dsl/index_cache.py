@@ -38,7 +38,7 @@ class SearchRecords:
 
     Args:
         overrides: Manual decisions.
-        cursor_key: The key of cursors; empty where there is none.
+        cursor_key: The key of cursors; empty if there is none.
     """
 
     overrides: Sequence[Override] = ()
@@ -57,7 +57,7 @@ class IndexMetadataCache:
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
-        """Return the layout of indexes; those whose hits cannot be grouped are refused.
+        """Return the layout of indexes; indexes whose hits cannot be grouped are refused.
 
         Raises:
             UsageError: Signed by another version, or behind a pipeline that discards hits.
@@ -105,7 +105,7 @@ class IndexMetadataCache:
         return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
 
     def search_records(self, names: IndexNames) -> RequestFlow[SearchRecords]:
-        """Return the manual decisions and the cursor key, which are stored next to each index, by one request."""
+        """Return the manual decisions and the cursor key, stored next to each index, in one request."""
         key = cache_key(names)
         cached = self.records.get(key) if names.sources else SearchRecords()
         if cached is not None:
@@ -130,7 +130,7 @@ def only_checkpoint(checkpoints: Sequence[GroupCheckpoint]) -> GroupCheckpoint:
 
 
 def read_names(index: str) -> list[str]:
-    """List the full names of the searched indexes: no patterns, and no excluded ones.
+    """Return the full names of the searched indexes, without patterns and excluded names.
 
     >>> read_names("news,old-*,-old-7")
     ['news']

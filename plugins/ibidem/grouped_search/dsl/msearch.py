@@ -1,4 +1,4 @@
-"""Several searches in one request (`_msearch`), each grouped or not; one that fails does not affect the others."""
+"""Several searches in one request (`_msearch`), each grouped or not; errors do not affect the others."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -34,12 +34,12 @@ class SearchLine:
 
     @property
     def names_dedupe(self) -> bool:
-        """Whether head or body have a dedupe parameter."""
+        """Whether header or body have a dedupe parameter."""
         return any(is_dedupe_name(name) for name in (*self.head, *self.body))
 
     @property
     def plain(self) -> tuple[Json, Json]:
-        """Its header and body without dedupe parameters."""
+        """Header and body without dedupe parameters."""
         return without_dedupe(self.head), without_dedupe(self.body)
 
 
@@ -62,7 +62,7 @@ class MultiSearch:
     lines: Sequence[SearchLine]
 
     def flow(self, metadata: IndexMetadataCache, error_answer: Callable[[Exception], Json | None]) -> RequestFlow[Json]:
-        """Answer the searches in order; those without grouping are sent in one request.
+        """Answer the searches in order; searches without grouping are sent in one request.
 
         Args:
             metadata: Cache of the metadata of indexes.
@@ -133,7 +133,7 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
 
 
 def without_dedupe(part: Mapping[str, Any]) -> Json:
-    """Return a head or a body without dedupe parameters."""
+    """Return a header or a body without dedupe parameters."""
     return {name: value for name, value in part.items() if not is_dedupe_name(name)}
 
 

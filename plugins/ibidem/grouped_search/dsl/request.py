@@ -92,8 +92,8 @@ class DslSearch:
         request: How to group and show.
         start: How many groups come before the page.
         size: Groups on a page; 0: no hits are shown.
-        bare_total: Whether the total is to be a number, as it was once.
-        tables: Names of the current idf tables, as far as they are known.
+        bare_total: Whether the total is a plain number, as in older versions.
+        tables: Names of the current idf tables, if known.
         raised: Depths of `knn` and retrievers that were raised, for the account.
     """
 
@@ -127,14 +127,14 @@ class DslSearch:
 
     @property
     def completes(self) -> bool:
-        """Whether suggestions return documents, which are then requested like hits."""
+        """Whether suggestions return documents; these are then requested like hits."""
         suggest = self.extras.get("suggest")
         parts = suggest.values() if isinstance(suggest, Mapping) else ()
         return any(isinstance(each, Mapping) and "completion" in each for each in parts)
 
     @property
     def clause(self) -> Clause:
-        """Clause of all matches: the query and the post filter."""
+        """Clause that matches the same documents: the query and the post filter."""
         parts = [self.ranking[name] for name in ("query", "post_filter") if self.ranking.get(name)]
         return {"bool": {"filter": parts}} if parts else ALL
 
@@ -233,7 +233,7 @@ def named_rescore(body: Mapping[str, Any]) -> Json:
 
 
 def objects(part: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects within a part of a body, itself included."""
+    """Yield a part of a body and all objects inside it."""
     if isinstance(part, Mapping):
         yield part
     for each in children(part):
@@ -324,9 +324,9 @@ def _fold_source(body: Json, params: dict[str, str]) -> None:
         body["_source"] = selection
 
 
-def _fold_suggest(body: Json, left: dict[str, str]) -> None:
+def _fold_suggest(body: Json, remaining_params: dict[str, str]) -> None:
     """Convert the query string's single suggestion, which the server names after its field."""
-    options = {name: left.pop(name) for name in SUGGEST if name in left}
+    options = {name: remaining_params.pop(name) for name in SUGGEST if name in remaining_params}
     if "suggest_field" in options:
         field = options["suggest_field"]
         term: Json = {"field": field, "suggest_mode": options.get("suggest_mode", "missing")}
@@ -340,7 +340,7 @@ def _order(text: str) -> object:
 
 
 def _read(text: str) -> object:
-    """Convert booleans as in JSON; all other values stay text, which the servers convert."""
+    """Convert booleans as in JSON; other values stay strings, which the servers convert."""
     return {"true": True, "false": False, "": True}.get(text.lower(), text)
 
 

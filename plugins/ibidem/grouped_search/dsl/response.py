@@ -48,7 +48,7 @@ class BucketGroups:
 
     Args:
         window: The grouped hits.
-        is_whole: Whether they are all that is aggregated.
+        is_whole: Whether nothing else is aggregated.
     """
 
     window: Window
@@ -56,7 +56,7 @@ class BucketGroups:
 
     @property
     def members(self) -> list[int]:
-        """The rows that share a group with another."""
+        """The rows whose group has other members."""
         lead = self.window.grouping.lead[: self.window.ranked]
         rows: list[int] = np.flatnonzero(np.bincount(lead, minlength=len(lead))[lead] > 1).tolist()
         return rows
@@ -76,7 +76,7 @@ class BucketGroups:
         )
 
     def _member_aggregations(self) -> Json:
-        """Build the aggregation of the members of a bucket, and of its texts if the window does not hold all."""
+        """Build the aggregation of a bucket's members, and of its texts if the window is incomplete."""
         names = [self.window.name(row) for row in self.members]
         matches = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
@@ -128,11 +128,11 @@ class BucketGroups:
         return {"groups": max(1, min(documents, texts) - self._count_joined_texts(member_rows)), "approximate": True}
 
     def _count_joined(self, rows: Sequence[int]) -> int:
-        """Count the documents that are not the first of their group among these."""
+        """Count the documents that are not the first of their group among some rows."""
         return len(rows) - len({int(self.window.grouping.lead[row]) for row in rows})
 
     def _count_joined_texts(self, rows: Sequence[int]) -> int:
-        """Count the distinct texts that are not the first of their group among these."""
+        """Count the distinct texts that are not the first of their group among some rows."""
         content = self.window.columns.content
         texts = {(int(self.window.grouping.lead[row]), *content[row].tolist()) for row in rows}
         return len(texts) - len({lead for lead, *_ in texts})
@@ -278,7 +278,7 @@ def check_complete(answer: Mapping[str, Any]) -> None:
     failures = shards.get("failures", ())
     if failures:
         raise build_failure(int(failures[0].get("status", 503)), {"error": failures[0].get("reason")})
-    if shards.get("successful", 0) < shards.get("total", 0):  # a shard that no node holds is no failure to OpenSearch
+    if shards.get("successful", 0) < shards.get("total", 0):  # OpenSearch counts no failure for a shard without a node
         raise Failure(503, "no_shard_available_action_exception", f"{shards['successful']} of {shards['total']} shards")
 
 

@@ -62,7 +62,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
-    """Request aggregations once the groups in their buckets are known; no request if they are."""
+    """Request aggregations after the groups in their buckets are known; no request if already done."""
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations
@@ -80,7 +80,7 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     }
     answer = yield search.target.search(body, request_cache="false")
     check_complete(answer)
-    if "aggregations" not in answer:  # no index was there to be searched
+    if "aggregations" not in answer:  # no index matched
         return {}
     aggregations = bucket_groups.write_counts(answer["aggregations"])
     typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
@@ -108,7 +108,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
         page: The groups.
         extras: Answers to separate requests: aggregations, suggestions.
         start_time: When it began, by the clock of `perf_counter`.
-        cursor: Value by which later pages see this ranking.
+        cursor: Cursor for later pages of this ranking.
     """
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)

@@ -1,4 +1,4 @@
-"""Stored groups in the query DSL: the server collapses, counts and aggregates all that matches.
+"""Stored groups in the query DSL: the server collapses, counts and aggregates all matches.
 
 Groups in the buckets of a `terms` aggregation are estimated by the server (HyperLogLog++): a hundred are counted, some
 thousands are off by one or two. A search in the query DSL is grouped this way or by its window, as it asks.
@@ -89,7 +89,7 @@ def write_counts(answer: Any) -> Any:
 
 
 def _count_groups(bucket: Mapping[str, Any]) -> Json:
-    """Count the groups of one bucket; each document without one counts as a group."""
+    """Count the groups of one bucket; each document without a group counts as one."""
     groups = int(aggregation_part(bucket, GROUPS)["value"])
     ungrouped = int(aggregation_part(bucket, UNGROUPED)["doc_count"])
     group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
@@ -108,7 +108,7 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
         metadata: Cache of the metadata of indexes.
 
     Raises:
-        UsageError: Other figures than those by which groups are stored, or an index that stores none.
+        UsageError: Other figures than those of the stored groups, or an index without groups.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
@@ -188,7 +188,7 @@ class StoredDslBackend(StoredBackend):
     @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         page = self._collapsed
-        if page is not None and self.search.request.keep.by == "rank":  # all that are read are shown
+        if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
             hits, members = yield from self._ranking().tails(groups, page.heads, limit)
             self._keep(hits)
         else:
@@ -198,7 +198,7 @@ class StoredDslBackend(StoredBackend):
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        # As they are now, whatever a cursor saw: a lead is written again whenever its group grows.
+        # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
         ranking = collapse_search(self.search.target, self.search.ranking, self.source.layout)
         return (yield from (self._retrieved or ranking).leads(groups))
 

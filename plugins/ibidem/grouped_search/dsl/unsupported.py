@@ -67,7 +67,7 @@ every group; leave it out: dedupe='collapse' shows one hit of a group
 
 
 def refuse_fusion(name: str) -> NoReturn:
-    """Refuse `rank` or `sub_searches` that are no reciprocal rank fusion."""
+    """Refuse `rank` or `sub_searches` other than reciprocal rank fusion."""
     refuse(name, *ONLY_FUSION)
 
 
@@ -85,7 +85,7 @@ def refuse_target(index: str, body: Mapping[str, Any]) -> None:
 
 
 def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
-    """Refuse a scope beyond the window for a search that is not a condition on single documents."""
+    """Refuse a scope beyond the window for a search that cannot test single documents."""
     for name in ("knn", "retriever"):
         if request.scope != "window" and name in body:
             refuse(
@@ -165,5 +165,5 @@ def children(part: Any) -> Iterable[Any]:
 
 
 def refuse(part: str, reason: str, remedy: str) -> NoReturn:
-    """Raise the error of a combination."""
+    """Raise the error of an unsupported combination."""
     raise UsageError(f"{part} cannot be combined with dedupe: {reason}", remedy)

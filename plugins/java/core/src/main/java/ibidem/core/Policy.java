@@ -3,7 +3,7 @@ package ibidem.core;
 /**
  * The figures that decide on duplicates; null disables a kind of evidence.
  *
- * @param level the weakest level that still joins two documents
+ * @param level the weakest level that joins two documents
  * @param windowDays most days between two dates for anything but identity; null: dates do not matter
  * @param slots min-hash: the least number of equal slots, of 100; a band is shared as well
  * @param terms feature sets

@@ -1,0 +1,239 @@
+"""Groups count as settled once each write, deletion and manual decision is followed, and who waits for that is told."""
+
+from collections.abc import Callable, Iterator
+from math import inf
+from types import SimpleNamespace
+from unittest.mock import patch
+
+import pytest
+
+from ibidem_core.errors import Unavailable
+from ibidem_engines.engine import Engine
+from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, policy_as_record
+from ibidem_engines.reindex import ShardRef
+from ibidem_workers.groups import lease, service
+from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.lease import SettlingLease
+from ibidem_workers.groups.service import (
+    PAUSE,
+    begin_again,
+    follow_decisions,
+    is_settled,
+    regroup,
+    remaining,
+    settle,
+    settle_all,
+)
+from workers.groups.test_follower import OTHER, TEXT, decide, write
+from workers.groups.test_service import check, groups, index
+from workers.groups.test_service_lease import taken_by_another
+from workers.groups.test_shared_match import Workers
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other process takes the lease in the same moment, so that nothing is waited for."""
+    monkeypatch.setattr(lease, "MOMENT", 0.0)
+
+
+@pytest.fixture
+def engine() -> Iterator[Engine]:
+    """An index whose groups are settled."""
+    with index() as engine:
+        write(engine, a=TEXT, b=f"{TEXT} more", x=OTHER)
+        Follower(engine).catch_up()
+        yield engine
+
+
+@pytest.fixture
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
+    """What happens in each pause of who waits; when nothing is left to happen, it waits in vain."""
+    happenings: list[Callable[[], object]] = []
+    clock = SimpleNamespace(passed=0.0)
+
+    def sleep(seconds: float) -> None:
+        assert seconds == PAUSE
+        clock.passed += seconds
+        happenings.pop(0)()
+
+    monkeypatch.setattr(service, "time", SimpleNamespace(sleep=sleep, monotonic=lambda: clock.passed))
+    return happenings
+
+
+def note(engine: Engine, **fields: object) -> None:
+    checkpoint = GroupCheckpoint.read(engine)
+    for name, value in fields.items():
+        setattr(checkpoint, name, value)
+    checkpoint.save(engine)
+
+
+CHANGES: dict[str, Callable[[Engine], object]] = {
+    "a write": lambda engine: write(engine, c=OTHER),
+    "a deletion": lambda engine: engine.delete(["a"], 2),
+    "a deletion that is not followed": lambda engine: note(engine, deletions=-1),
+    "a decision": lambda engine: decide(engine, "not"),
+    "documents in hand": lambda engine: note(engine, in_hand=[("news", "a")]),
+    "an index that was made again": lambda engine: note(engine, uuids={"news": "another"}),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_is_not_followed_yet_is_not_settled_until_groups_are_settled_again(engine: Engine, change: str) -> None:
+    assert is_settled(engine)
+    CHANGES[change](engine)
+    assert not is_settled(engine)
+    settle(engine, inf)
+    assert is_settled(engine)
+    check(engine)
+
+
+def test_of_an_index_whose_groups_were_never_settled_no_deletion_has_to_be_followed() -> None:
+    with index() as engine:
+        Follower(engine).catch_up()
+        note(engine, deletions=-1, done={})
+        assert is_settled(engine)
+        note(engine, uuids={})
+        assert is_settled(engine)
+
+
+def test_only_parts_that_are_there_are_waited_for(engine: Engine) -> None:
+    assert remaining({ShardRef("news"): 3, ShardRef("gone"): 7}, engine) == {ShardRef("news"): 3}
+
+
+@pytest.mark.parametrize("seconds", [inf, 60.0, -1.0])
+def test_settling_ends_before_a_portion_that_begins_too_late_and_gives_its_lease_back(
+    engine: Engine, seconds: float
+) -> None:
+    write(engine, c=f"{OTHER} more")
+    looked: list[int] = []
+    settle(engine, seconds, looked.append)
+    assert looked == ([1] if seconds > 0 else [])
+    assert is_settled(engine) == (seconds > 0)
+    assert not SettlingLease(engine).is_taken()
+
+
+def test_a_settling_that_fails_gives_its_lease_back(engine: Engine) -> None:
+    write(engine, c=f"{OTHER} more")
+
+    def fail(_: int) -> None:
+        raise InterruptedError
+
+    for start in (lambda: settle(engine, inf, fail), lambda: regroup(engine, report=fail)):
+        with pytest.raises(InterruptedError):
+            start()
+        assert not SettlingLease(engine).is_taken()
+
+
+@pytest.mark.parametrize(
+    "start",
+    [
+        lambda engine, report, queue: settle(engine, inf, report, memory=7, queue=queue),
+        lambda engine, report, queue: settle_all(engine, report, memory=7, queue=queue),
+        lambda engine, report, queue: regroup(engine, report=report, memory=7, size=2),
+    ],
+)
+def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable[..., object]) -> None:
+    write(engine, c=f"{OTHER} more")
+    made, queue, looked = list[Follower](), Workers(engine), list[int]()
+
+    def make(*given: object, **named: object) -> Follower:
+        made.append(Follower(*given, **named))  # type: ignore[arg-type] # handed on as it came
+        return made[-1]
+
+    with patch.object(service, "Follower", make):
+        start(engine, looked.append, queue)
+    (follower,) = made
+    assert follower.memory == 7
+    assert (follower.queue is queue, looked) == ((True, [1]) if follower.size == 1_000 else (False, [2, 1]))
+    assert follower.is_lost() is False
+    taken_by_another(engine, pytest.MonkeyPatch())
+    assert (follower.is_lost(), follower.stop()) == (True, True)
+
+
+def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
+    write(engine, c=f"{OTHER} more")
+    other, queue, looked = SettlingLease(engine), Workers(engine), list[int]()
+    assert other.take()
+    pauses.extend([bool, other.give_back, bool])
+    with patch.object(service, "Follower", wraps=Follower) as made:
+        settle_all(engine, looked.append, memory=7, queue=queue)
+    named = made.call_args.kwargs
+    assert (looked, named["memory"], named["queue"] is queue) == ([1], 7, True)
+    assert is_settled(engine)
+
+
+def test_a_decision_is_followed_at_once_where_groups_are_stored(engine: Engine) -> None:
+    assert follow_decisions(engine)
+    decide(engine, "not")
+    assert follow_decisions(engine)
+    assert groups(engine)["b"] == "b"
+    assert is_settled(engine)
+    with index() as empty:
+        decide(empty, "not")
+        assert follow_decisions(empty)
+        assert GroupCheckpoint.read(empty).overrides == {}
+
+
+def test_a_decision_that_cannot_be_followed_in_time_is_left_to_the_next_settling(
+    engine: Engine, pauses: list[Callable[[], object]]
+) -> None:
+    decide(engine, "not")
+    other = SettlingLease(engine)
+    assert other.take()
+    pauses.extend([bool] * 6)
+    with patch.object(service, "settle", wraps=settle) as settling:
+        assert not follow_decisions(engine, 5 * PAUSE)
+    assert pauses == []
+    assert [call.args[1] for call in settling.call_args_list] == pytest.approx([at * PAUSE for at in range(5, -1, -1)])
+    pauses[:] = [other.give_back]
+    assert follow_decisions(engine, 5 * PAUSE)
+    assert (pauses, groups(engine)["b"]) == ([], "b")
+
+
+def test_a_decision_of_someone_who_may_not_write_documents_is_left_to_the_next_settling(engine: Engine) -> None:
+    decide(engine, "not")
+    with patch.object(type(engine), "replace_record", side_effect=Unavailable("no rights", "")):
+        assert not follow_decisions(engine)
+    assert follow_decisions(engine)
+
+
+@pytest.mark.parametrize("everything", [False, True])
+@pytest.mark.parametrize("policy", [None, POLICY.similar(60)])
+def test_who_begins_again_forgets_what_is_settled_and_keeps_the_rest(
+    engine: Engine, everything: bool, policy: object
+) -> None:
+    decide(engine, "same")
+    Follower(engine).catch_up()
+    before = GroupCheckpoint.read(engine)
+    assert begin_again(engine, everything=everything, policy=policy)  # type: ignore[arg-type] # one of the two
+    after = GroupCheckpoint.read(engine)
+    assert (after.done, after.seen, after.everything) == ({}, {}, everything)
+    assert after.joined == ({} if everything else before.joined)
+    assert after.policy == policy_as_record(POLICY.similar(60) if policy else POLICY)
+    assert (after.overrides, after.deletions, after.uuids) == (before.overrides, before.deletions, before.uuids)
+
+
+@pytest.mark.parametrize("everything", [False, True])
+def test_regrouping_waits_for_a_lease_and_takes_turns_with_who_takes_it_meanwhile(
+    engine: Engine, everything: bool, pauses: list[Callable[[], object]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases, looked = [SettlingLease(engine)], list[int]()
+    assert leases[0].take()
+
+    def report(documents: int) -> None:
+        looked.append(documents)
+        if len(looked) == 1:
+            leases.append(taken_by_another(engine, monkeypatch))
+
+    pauses.extend([bool, leases[0].give_back, lambda: leases.pop().give_back()])
+    assert regroup(engine, everything=everything, report=report).seen == {"news/0": 3}
+    assert (pauses, len(leases)) == ([], 1)
+    check(engine)
+
+
+def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_first(engine: Engine) -> None:
+    engine.delete(["a"], 2)
+    note(engine, deletions=GroupCheckpoint.read(engine).deletions)
+    with patch.object(service, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
+        regroup(engine)
+    assert groups(engine) == {"b": "b", "x": "x"}
