@@ -334,7 +334,7 @@ class TermCounts:
     """The number of sets that contain each term.
 
     Args:
-        codes: (t,) codes of terms, ascending; none where the code of a term is its number.
+        codes: (t,) codes of terms, ascending; none if the code of a term is its number.
         counts: (t,) in how many sets each occurs.
     """
 

@@ -313,7 +313,7 @@ def widen(
         source: Backend that the page is read from.
         window: The window.
         lookup_leads: Rows whose duplicates are looked up.
-        leads: Those of them that are on the page.
+        leads: The leads that are on the page.
         request: How to group and show.
 
     Returns:

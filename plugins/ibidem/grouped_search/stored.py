@@ -67,7 +67,7 @@ class StoredPage:
     Args:
         page: The page.
         further: Start of the next page, for an engine that does not count that far.
-        best: The highest score; None where nothing is scored.
+        best: The highest score; None if nothing is scored.
     """
 
     page: GroupedPage
@@ -168,7 +168,7 @@ class PageGroups:
     """The documents of a page, by their stored groups.
 
     Args:
-        window: The documents, those of each group behind its first.
+        window: The documents, ordered by group.
         rows: The rows of each group, by that of its first.
         sizes: How many documents of each group match, by the row of its first.
         request: How to show them.
@@ -241,7 +241,7 @@ def build_window(
 
     Args:
         hits: The documents.
-        policy: The figures by which groups are stored.
+        policy: The policy of the stored groups.
         overrides: Manual decisions.
         lead: For each document the row of the first of its group.
         names_by_row: Names of groups, by the row of their first.

@@ -194,7 +194,7 @@ def lead_of(
 
     Args:
         columns: The packed values.
-        rows: Those of the group.
+        rows: The rows of the group.
         overlap: Pairs of rows that overlap in their document.
         keep: How to choose.
         places: Place of each row among the versions of its group, for `current`.

@@ -28,7 +28,7 @@ def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem
     Args:
         engine: The index.
         id_: The document's id.
-        remedy: What to do when there is none.
+        remedy: The remedy if it does not exist.
 
     Raises:
         MissingDocument: No such document.
@@ -86,7 +86,7 @@ class Takedown:
     """Documents to delete, with the copies found.
 
     Args:
-        ids: Theirs, then those of their copies, each once.
+        ids: The ids of the documents, then of their copies, each once.
         others: Documents that have the content hash of one of them and another text: they stay.
     """
 
@@ -102,7 +102,7 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
 
     Args:
         engine: Engine that holds them.
-        ids: Documents of which all copies are wanted.
+        ids: Documents whose copies are searched.
 
     Raises:
         UsageError: An id is not there, so that its copies cannot be known.
@@ -155,7 +155,7 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
         tombstone_days: Older tombstones are taken away.
 
     Raises:
-        UsageError: A newer version than the one named is there; what else was named is deleted.
+        UsageError: A newer version than the given one exists; the other documents are deleted.
     """
     any_version = version is None
     outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, any_version=any_version)
@@ -189,7 +189,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         engine: The index of both documents.
         pair: Their ids.
         verdict: `not` or `same`.
-        author: Name of the person who says so.
+        author: Name of the person who decides.
         reason: Why.
 
     Raises:

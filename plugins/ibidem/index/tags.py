@@ -131,7 +131,7 @@ def change_tag(  # noqa: PLR0913 - what an entry holds, by name
         reason: Why.
 
     Raises:
-        MissingDocument: One of the documents is not there; nothing is tagged.
+        MissingDocument: A document does not exist; nothing is tagged.
         UsageError: A tag that is not allowed, or too many documents for one entry.
     """
     tag = read_tag(tag)

@@ -259,7 +259,7 @@ class ClusterClient:
 
     Args:
         label: Its address without secrets.
-        connect: Makes a client; nothing is connected yet.
+        connect: Creates a client without connecting.
         waits: Seconds to wait before each further try.
         search_parts: Parts added to each search, so that no setting of an index changes its results.
 

@@ -62,7 +62,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
     Args:
         cluster: The cluster.
         dialect: Dialect of OpenSearch or Elasticsearch.
-        address: Where it is and what the index looks like.
+        address: The address of the cluster, and the layout of the index.
         index: Name of the index, or of an alias or a data stream.
         kept: The name next to which records are kept, where that does not follow from the index's names.
     """
@@ -391,6 +391,6 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version as a comparable tuple; if it cannot be parsed, empty, which is the lowest."""
+    """Return a version as a tuple to compare; an empty tuple, the lowest one, if it cannot be parsed."""
     found = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(map(int, found[0].split("."))) if found else ()

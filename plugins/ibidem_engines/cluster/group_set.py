@@ -27,7 +27,7 @@ class GroupSet:
 
     Args:
         home: The name next to which its progress is kept.
-        begins_with: The record that becomes that of the set; None where it has one, or begins anew.
+        begins_with: The record that becomes that of the set; None if it has one, or begins anew.
         superseded: Names next to which another record is removed.
     """
 

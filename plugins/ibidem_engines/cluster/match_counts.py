@@ -66,7 +66,7 @@ class CountResult:
     Args:
         writes: The writes that matched then.
         counts: The counts.
-        several: Names of all groups of which two documents or more match; None where they are many, or not known.
+        several: Names of all groups with two or more matching documents; None if too many, or unknown.
     """
 
     writes: Writes

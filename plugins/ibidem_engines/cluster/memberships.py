@@ -65,7 +65,7 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
     """Read the memberships of documents by index and id.
 
     Args:
-        target: Where they are searched for.
+        target: The indexes to search.
         names: Index and id of each.
     """
     memberships: dict[DocumentRef, Memberships] = {}

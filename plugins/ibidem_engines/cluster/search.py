@@ -60,7 +60,7 @@ class ClusterSearch(EngineSearch):
 
     Args:
         index: Name of the index, or of an alias.
-        layout: Its layout, which has been found to be one that can be read.
+        layout: Its layout, which was checked to be readable.
         fields: Names of a document's fields in it.
         dialect: Dialect of OpenSearch or Elasticsearch.
         counts: Counts of what matches stored groups, of all searches.

@@ -186,7 +186,7 @@ class Checkpoint:
             done.
         joined: How many documents had joined a group when it began, by level.
         uuids: The engine's own name of each index behind the source, which an index that is made anew does not keep.
-        signed_with: The settings that decide what is signed.
+        signed_with: The settings that determine signatures.
         followed: Sum of the accounts of pages that have none of their own; empty until a follower has looked at all
             documents once.
     """

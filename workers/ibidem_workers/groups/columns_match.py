@@ -92,7 +92,7 @@ def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], hear
     """Add documents slice by slice.
 
     Args:
-        stored: Where they are added.
+        stored: The columns to add them to.
         slices: The documents.
         heartbeat: Called after each slice.
     """

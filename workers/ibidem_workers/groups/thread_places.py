@@ -242,7 +242,7 @@ class _Touched:
 
     Args:
         documents: All of them.
-        stored: What is stored with them.
+        stored: Their stored memberships.
         new: Those that are new.
     """
 

@@ -184,7 +184,7 @@ def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext
         context: Settings and caches that every request may use.
 
     Raises:
-        HttpError: A form that names nothing of the kind.
+        HttpError: The form does not name them.
         UsageError: There are other documents than were shown.
     """
     of = read_field(form, "of")

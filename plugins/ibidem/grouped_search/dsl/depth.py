@@ -67,7 +67,7 @@ class Depth:
 
     Args:
         hits: Hits that are grouped at least.
-        raised: What was raised, as the account shows it.
+        raised: The raised values, as the account shows them.
     """
 
     hits: int
@@ -298,7 +298,7 @@ def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[
 
     Args:
         retriever: As the engine takes it.
-        path: Where it stands, for errors.
+        path: Its path in the body, for errors.
         level: How many retrievers it is inside of, itself included.
 
     Raises:

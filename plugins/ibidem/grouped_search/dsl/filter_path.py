@@ -25,7 +25,7 @@ class ResponseFilter:
     """The parts of a response to return.
 
     Args:
-        included: Paths of the parts that stay; all stay where there are none.
+        included: Paths of the parts to keep; all are kept where there are none.
         excluded: Paths of the parts that are taken out of these.
     """
 

@@ -92,8 +92,8 @@ class DslSearch:
         request: How to group and show.
         start: How many groups come before the page.
         size: Groups on a page; 0: no hits are shown.
-        bare_total: Whether the total is to be a number, as it was once.
-        tables: Names of the current idf tables, as far as they are known.
+        bare_total: Whether the total is a plain number, as in older versions.
+        tables: Names of the current idf tables, if known.
         raised: Depths of `knn` and retrievers that were raised, for the account.
     """
 
