@@ -25,12 +25,12 @@ class Fields:
     Args:
         title: The title; it counts double in a search.
         text: The core text.
-        date: The date as it was given.
+        date: The given date.
         source: Its publisher.
         url: Address at which it can be read.
         language: Its language.
         meta: The object that holds all else; empty when it is at the top, next to the others.
-        stemmed: Fields with the stems of the text, such as a sub-field `body.english`; empty where none is named.
+        stemmed: Fields with the stems of the text, such as a sub-field `body.english`; empty if none is named.
     """
 
     title: str = "title"
@@ -219,7 +219,7 @@ def parse_address(url: str) -> Address:
     means something in an address is written as in any URL (`%40` for `@`).
 
     Raises:
-        UsageError: What is not valid; secrets are left out of the message.
+        UsageError: It is not valid; the message contains no secrets.
 
     >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
     'elasticsearch+https://search.example:9243'

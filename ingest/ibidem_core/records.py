@@ -22,7 +22,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         values: Its fields by name, as JSON holds them; no value of another type is taken.
 
     Raises:
-        DamagedRecord: They are not those of this kind.
+        DamagedRecord: The values do not fit this kind.
 
     >>> from ibidem_ingest.errors import Refusal
     >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id

@@ -84,35 +84,35 @@ class KeyIndex:
         return replace(self, key=self.key[positions], row=self.row[positions])
 
 
-def content_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def content_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a hash of the whole text."""
-    yield shared_keys(fold_hash(columns.content), words)
+    yield shared_keys(fold_hash(columns.content), has_words)
 
 
-def fingerprint_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def fingerprint_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a fingerprint that is not weak."""
-    strong = words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
+    strong = has_words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
     yield shared_keys(columns.fingerprint[:, None], strong)
 
 
-def profile_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def profile_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a text profile."""
-    yield shared_keys(columns.profile[:, None], words & (columns.profile != 0))
+    yield shared_keys(columns.profile[:, None], has_words & (columns.profile != 0))
 
 
-def min_hash_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
+def min_hash_index(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a band of the min-hash sketch."""
-    yield from band_index(columns.slots, words & (columns.slot_count > 0), policy.band_rows)
+    yield from band_index(columns.slots, has_words & (columns.slot_count > 0), policy.band_rows)
 
 
-def contained_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def contained_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return pairs of rows that share several single slots of the min-hash sketch."""
-    yield from slot_index(columns.slots, words & (columns.slot_count > 0))
+    yield from slot_index(columns.slots, has_words & (columns.slot_count > 0))
 
 
-def related_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def related_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the long texts that share a single slot of the min-hash sketch."""
-    yield from slot_index(columns.slots, words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
+    yield from slot_index(columns.slots, has_words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
 
 
 def fold_hash(content: Hashes) -> Hashes:
@@ -141,10 +141,10 @@ def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: 
         yield drop_singletons(keys.ravel(), np.repeat(rows, last - first), len(has_slots))
 
 
-def run_index(columns: PackedColumns, _: Policy, words: Bools) -> Iterator[KeyIndex]:
+def run_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a band of character runs, if one of the texts has many unknown words; in portions."""
     noisy = is_noisy(columns.noise)
-    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & words & noisy.any())
+    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words & noisy.any())
     at_once = max(1, ENTRIES // max(1, len(rows)))
     for first in range(0, noise.SLOTS, at_once):
         last = min(noise.SLOTS, first + at_once)
@@ -280,14 +280,14 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
     return KeyIndex(number.astype(np.int32), row.astype(np.int32))
 
 
-def rarest_term_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
+def rarest_term_index(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share terms that are rare among these rows, at similar lengths; each idf table separately.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
     """
     rule = policy.terms or Terms()
-    eligible_rows = eligible(columns, rule) & words
+    eligible_rows = eligible(columns, rule) & has_words
     for table in np.unique(columns.idf[eligible_rows]):
         rows = np.flatnonzero(eligible_rows & (columns.idf == table))
         min_shared = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
@@ -334,7 +334,7 @@ class TermCounts:
     """The number of sets that contain each term.
 
     Args:
-        codes: (t,) codes of terms, ascending; none where the code of a term is its number.
+        codes: (t,) codes of terms, ascending; none if the code of a term is its number.
         counts: (t,) in how many sets each occurs.
     """
 

@@ -41,14 +41,14 @@ class Kind:
     Args:
         name: Its name in an answer: `signature`.
         words: What it is, in the words of a report on many pairs.
-        reason: What it says of one pair; None where the relation of two long texts says it.
-        level: The level at which it joins a pair; None: at the one that is asked for.
+        reason: The reason shown for a pair; None if the relation of two long texts says it.
+        level: The level at which it joins a pair; None: the requested level.
         counts: Returns whether it counts under a policy, at its level.
         decide: The rule for a pair; None where more than two packed values decide.
         verify: The same rule over columns.
         keys: Finds its candidates; None: other kinds find them.
         has_weak_keys: Whether pairs have to share several of its keys.
-        lookup: The look-up keys of an engine by which its documents are found; None where there are none.
+        lookup: The look-up keys of an engine by which its documents are found; None if there are none.
         several: Returns how many of these have to be shared; None: one is enough.
         screened: Whether the compiled screen of `pair_rules.screen` knows it.
         weighs_titles: Whether different titles of two short texts are weighed; otherwise they exclude the pair.

@@ -135,18 +135,18 @@ class LeaderClustering:
         self.evidence = np.zeros(self.classifier.size, np.uint8)
         self.crowded = np.zeros(self.classifier.size, bool)
 
-    def settle_in_blocks(self, entries: KeyIndex, settled: int, report: Callable[[int], None]) -> None:
+    def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
         """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks.
 
         Args:
             entries: The keys that rows share.
-            settled: The number of first rows that are leads already.
+            settled_count: The number of first rows that are leads already.
             report: Called with the number of rows that are settled, before each block.
         """
         leads = LeaderIndex.build(entries)
-        leads.add(entries.keep(entries.row < settled))
-        for number, block in enumerate(blocks(entries, settled, self.classifier.size)):
-            report(settled + number * BLOCK)
+        leads.add(entries.keep(entries.row < settled_count))
+        for number, block in enumerate(blocks(entries, settled_count, self.classifier.size)):
+            report(settled_count + number * BLOCK)
             self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.keep(self._are_leads(block))
             # Keys are renumbered, so that arrays of counts have the size of the block and not of the index.

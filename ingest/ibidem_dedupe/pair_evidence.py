@@ -37,7 +37,7 @@ class Guards:
     """The values that may contradict a pair: dates, numbers, lengths.
 
     Args:
-        days_apart: Days between the two date intervals, 0 where they overlap; None when a date is missing.
+        days_apart: Days between the two date intervals, 0 if they overlap; None when a date is missing.
         length_ratio: Length of the shorter text by that of the longer, in tokens.
         numbers_agree: Whether the numbers agree (signatures.md 3b).
         numbers_equal: Whether their counts and sketches are equal.

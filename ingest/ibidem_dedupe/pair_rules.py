@@ -40,7 +40,7 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
         policy: The level asked for, and all figures.
 
     Returns:
-        (m,) codes of the strongest evidence, by `evidence.TABLE`; 0 where the two are no duplicates,
+        (m,) codes of the strongest evidence, by `evidence.TABLE`; 0 if the two are no duplicates,
         `UNDECIDED` where long signatures have to decide.
     """
     codes = np.zeros(len(a), np.uint8)

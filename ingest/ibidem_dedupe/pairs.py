@@ -129,22 +129,22 @@ class LongTextMatcher:
         a, b = np.array(pairs, np.int64).reshape(-1, 2).T
         self.verdicts.update(zip(pairs, evidence_of_pairs(columns, a, b, self.policy), strict=True))
 
-    def code(self, row: int, other: int) -> int:
+    def code(self, row: int, other_row: int) -> int:
         """Return the code of the evidence for a pair; 0 if there is none, or if long signatures are missing."""
         if self.long_signatures.missing:  # they are read first, then everything is grouped again
             return 0
-        found = self.evidence(row, other)
+        found = self.evidence(row, other_row)
         return evidence.TABLE.code(found.signature) if found else 0
 
-    def _decide(self, row: int, other: int) -> Evidence | None:
-        a, b = self.packed(row), self.packed(other)
+    def _decide(self, row: int, other_row: int) -> Evidence | None:
+        a, b = self.packed(row), self.packed(other_row)
         if a is None or b is None:
             return None
         if self.policy.level != "partial" or not are_long(a, b):
             return decide(a, b, self.policy)
         row_signatures, other_signatures = (
             self.long_signatures.get(self.names[row]),
-            self.long_signatures.get(self.names[other]),
+            self.long_signatures.get(self.names[other_row]),
         )
         return decide(
             a, b, self.policy, (row_signatures, other_signatures) if row_signatures and other_signatures else None

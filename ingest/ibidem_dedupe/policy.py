@@ -73,7 +73,7 @@ class Characters:
         lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no
             list knows are the same in both texts of a pair, misread words are not.
         few: Whether it counts where the idf table has few terms, so that many good words are unknown.
-        pairs: How many pairs of slots are equal at the least, of the 32 by which an index looks such texts up.
+        pairs: Minimum number of equal pairs of slots, of the 32 that look-ups use.
         distant: The least share of the runs where `DISTANT_UNKNOWN` times `unknown` is asked for: a text in which every
             second word is misread.
     """

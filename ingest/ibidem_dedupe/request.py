@@ -43,7 +43,7 @@ class DedupeRequest:
         mode: `off`, `collapse` or `indent`.
         policy: The figures of the decision, the level and the date window among them.
         keep: Which member of a group is shown as its lead.
-        window: How many hits are grouped at once.
+        window: Number of hits to group together.
         scope: Where duplicates of the page's leads are looked for.
         max_per_group: The most duplicates shown of a group, without the lead; None: all.
         preset: The name of the set of figures, or an empty string.
@@ -177,7 +177,7 @@ def dedupe_request(
 
     Args:
         parameters: Of the query string, or of the client's method; other parameters are passed over.
-        body: As it came; its other parts are passed over.
+        body: The body as received; its other parts are ignored.
         default: Dedupe parameters that hold where neither of them has one.
 
     Raises:
@@ -257,7 +257,7 @@ def pair_policy(
     Args:
         parameters: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for
             `parse_request`.
-        level: The level where none is given.
+        level: The default level.
         presets: As for `parse_request`.
 
     Raises:

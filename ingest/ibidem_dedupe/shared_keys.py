@@ -18,18 +18,18 @@ def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | Non
         policy: Evidence that it does not count gives no keys.
         is_copy: (n,) rows that get no keys, since an earlier row stands for them; None: all rows get keys.
     """
-    words: Bools = columns.length > 0
+    has_words: Bools = columns.length > 0
     policy = policy.candidates
     if is_copy is not None:
-        words &= ~is_copy
-    strong_keys = join_indexes(_indexes(columns, policy, words, is_weak=False))
-    weak_keys = list(_indexes(columns, policy, words, is_weak=True))
+        has_words &= ~is_copy
+    strong_keys = join_indexes(_indexes(columns, policy, has_words, is_weak=False))
+    weak_keys = list(_indexes(columns, policy, has_words, is_weak=True))
     if not weak_keys:
         return strong_keys
     return replace(join_indexes([strong_keys, *weak_keys]), first_weak=strong_keys.keys, min_shared=TERMS)
 
 
-def _indexes(columns: PackedColumns, policy: Policy, words: Bools, *, is_weak: bool) -> Iterator[KeyIndex]:
+def _indexes(columns: PackedColumns, policy: Policy, has_words: Bools, *, is_weak: bool) -> Iterator[KeyIndex]:
     for kind in evidence.TABLE.counted(policy):
         if kind.keys is not None and kind.has_weak_keys == is_weak:
-            yield from kind.keys(columns, policy, words)
+            yield from kind.keys(columns, policy, has_words)

@@ -57,7 +57,7 @@ class TaggedDocument:
     Args:
         index: Its index.
         id: Its id.
-        content: The content hash of its text: `ch3:` and 32 hex digits; empty where it was not signed.
+        content: The content hash of its text: `ch3:` and 32 hex digits; empty if it was not signed.
     """
 
     index: str

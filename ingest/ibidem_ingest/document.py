@@ -108,7 +108,7 @@ def read_record(
         record: A JSON object.
         location: The place it was read from, for the refusal.
         max_text: The most characters that a text may have.
-        language: The language of a record that names none; empty where it is to be detected.
+        language: The language of a record that names none; empty if it is to be detected.
 
     Raises:
         Refused: Some field is missing or wrong; names place, id, field, value and what would be right.
@@ -127,7 +127,7 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
 
     Args:
         record: The record.
-        otherwise: What is returned where the record names no place.
+        otherwise: The result if the record names no place.
 
     >>> place({"ibidem.where": "news.jsonl:17"}, "message 3"), place({"ibidem.where": 17}, "message 3")
     ('news.jsonl:17', 'message 3')

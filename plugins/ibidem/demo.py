@@ -98,7 +98,7 @@ class Demonstration:
     """The results that the demonstration shows.
 
     Args:
-        settings: Those of its own index.
+        settings: The settings of its index.
         run: How the ingest went, as `ibidem ingest --json` prints it.
         response: The search's response.
     """

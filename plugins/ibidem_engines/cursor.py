@@ -77,7 +77,7 @@ class CursorCodec:
     """Encodes and decodes the cursors of one list: an index, a query and parameters.
 
     Args:
-        key: The key of the index; empty where none is kept, and then there are no cursors.
+        key: The key of the index; empty if none is kept, and then there are no cursors.
         index: Name of the index, or names.
         query: Digest of the query.
         parameters: Digest of what else decides on groups and their order.

@@ -89,7 +89,7 @@ class Hit:
     Args:
         index: The index that holds it (several, under an alias).
         id: The document's id.
-        score: The engine's score; 0.0 where it does not rank.
+        score: The engine's score; 0.0 if it does not rank.
         packed: The packed signatures, or None when the document was never signed.
         order: As in `Outcome`; 0 in a window of an engine that would have to read it apart.
         sort: The engine's own sort values, handed through.
@@ -148,7 +148,7 @@ class SignatureLookup:
     """Signature values to look up for one document.
 
     Args:
-        values: For each field the values of which one is enough.
+        values: For each field, values of which a single shared one is enough.
         min_shared: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
         limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of
             a long text that more documents carry is passed over, so that a banner page hides nothing else. With 0
@@ -194,7 +194,7 @@ class Info:
     Args:
         name: `sqlite`, `opensearch`, `elasticsearch`.
         version: The server's (or library's) version.
-        exists: Whether the index is there.
+        exists: Whether the index exists.
         documents: Documents in the index.
         unsigned: How many of them carry no signatures.
         schema: The schema versions that the signed ones were written with.
@@ -315,10 +315,10 @@ class Engine(Protocol):
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         """Scan the whole index in slices, in the order of writing."""
 
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones with the given version.
 
-        A newer version that is there stays, and is `STALE`, unless the deletion beats every version: then the
+        An existing newer version is kept (`STALE`), unless `any_version` is set: then the
         tombstone has the next one (`next_version`).
         """
 
@@ -362,7 +362,7 @@ class Engine(Protocol):
             ledger: The ledger.
             key: The record's key.
             entry: The record.
-            state: The state of the one that was read; None where there was none.
+            state: The state of the one that was read; None if there was none.
         """
 
     def count(self, ledger: Ledger) -> int:

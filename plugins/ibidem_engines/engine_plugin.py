@@ -15,7 +15,7 @@ class PluginNode:
     Args:
         name: The node's name.
         engine: Version of the engine.
-        plugin: Version of the plugin; empty where it has none.
+        plugin: Version of the plugin; empty if it has none.
     """
 
     name: str

@@ -41,7 +41,7 @@ class GroupCheckpoint:
         policy: The figures that groups are settled by.
         everything: Whether all documents, and not the new ones alone, are still to be settled by these figures.
         uuids: The engine's own identity of each index when it was last followed.
-        state: The engine's state of the record that was read, which it is written in place of; None where there was
+        state: The engine's state of the record that was read, which it is written in place of; None if there was
             none. It is no part of the record.
     """
 
@@ -61,7 +61,7 @@ class GroupCheckpoint:
         """Remove the progress of indexes that were deleted or created again; returns whether there were any.
 
         Args:
-            parts: The parts that are there.
+            parts: The existing parts.
             uuids: The identity of each index, where the engine knows one.
         """
         known = {**uuids, **self.uuids}

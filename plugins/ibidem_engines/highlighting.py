@@ -157,14 +157,14 @@ def _densest(spans: Sequence[Span]) -> int:
     return best_at if best > (0, 0) else spans[0][0]
 
 
-def _begin(text: str, place: int) -> int:
+def _begin(text: str, position: int) -> int:
     """Return the start of the passage: the start of the sentence if it is near, else of the word."""
-    start = max(0, place - BEFORE)
+    start = max(0, position - BEFORE)
     if start == 0:
         return len(text) - len(text.lstrip())
-    head = text[start:place]
+    head = text[start:position]
     borders = list(_SENTENCE_END.finditer(head))[-1:] or list(re.finditer(r"\s+", head))[:1]
-    return start + borders[0].end() if borders else place
+    return start + borders[0].end() if borders else position
 
 
 def _end(text: str, begin: int) -> int:

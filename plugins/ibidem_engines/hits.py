@@ -20,8 +20,8 @@ class HitColumns(Sequence[Hit]):
         ids: (n) as `Hit.id`.
         scores: (n) as `Hit.score`.
         packed: (n) as `Hit.packed`.
-        orders: (n) as `Hit.order`; empty where none has one.
-        sorts: (n) as `Hit.sort`; empty where none has any.
+        orders: (n) as `Hit.order`; empty if none has one.
+        sorts: (n) as `Hit.sort`; empty if none has any.
         cache: The hits that were asked for so far, by their row.
     """
 

@@ -19,7 +19,7 @@ class StoredRecord:
     Args:
         source: The index or alias that it is stored next to.
         key: Its key.
-        entry: Its JSON, whatever another program has made of it.
+        entry: Its JSON, possibly damaged by another program.
     """
 
     source: str
@@ -33,10 +33,10 @@ class IndexNames:
 
     Args:
         asked: The names that it was reached by.
-        indices: The indexes' own names; empty where there is none.
+        indices: The indexes' own names; empty if there is none.
         aliases: The indexes behind each alias and data stream, as far as they are among `indices`.
         streams: The data stream of each index that is of one.
-        kept: The name next to which records are written whatever the others are; empty: `home` follows from these.
+        kept: The name next to which records are written; empty: it is derived from the other names (`home`).
     """
 
     asked: tuple[str, ...]

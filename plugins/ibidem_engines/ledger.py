@@ -22,7 +22,7 @@ class DamagedEntry:
     Args:
         ledger: Its ledger.
         key: Its key.
-        why: What is wrong with it.
+        why: The fault.
     """
 
     ledger: Ledger
@@ -34,7 +34,7 @@ def check_entry(entry: object, parse: Parse[T]) -> T:
     """Parse a record.
 
     Args:
-        entry: Its JSON, whatever another program has made of it.
+        entry: Its JSON, possibly damaged by another program.
         parse: Makes a value of it.
 
     Raises:
@@ -107,7 +107,7 @@ class Tombstone:
 
     Args:
         version: Documents of this version or an older one stay away.
-        at: When it was set, ISO 8601 with a time zone; empty where that is not known.
+        at: When it was set, ISO 8601 with a time zone; empty if that is not known.
     """
 
     version: int

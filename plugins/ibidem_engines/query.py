@@ -79,12 +79,12 @@ class Query:
     """A user's query.
 
     Args:
-        typed: The query as it was typed, for messages.
+        typed: The query as typed, for messages.
         all_of: Every entry must match, by any one of its parts (`OR` joins its two neighbours).
         none_of: Parts that must not occur.
         filters: Conditions that do not rank; several on one field: any of them.
         native: A query in the engine's own language instead, handed through (clients and gateway).
-        excluded: Conditions of which none may hold.
+        excluded: Conditions that must not hold.
         notes: What of it was not understood, in words.
     """
 

@@ -82,7 +82,7 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses,
     """Read a query, with straight quotation marks.
 
     Args:
-        text: Text as it was typed.
+        text: The text, as typed.
         is_field: Returns whether there is a field of a name.
 
     Returns:
@@ -102,9 +102,9 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
     """Split a query into tokens.
 
     Args:
-        text: Text as it was typed.
+        text: The text, as typed.
         is_field: Returns whether there is a field of a name.
-        notes: Takes what is not valid.
+        notes: Receives the ignored parts.
     """
     position, begins, valued = 0, True, False
     while position < len(text):
@@ -197,7 +197,7 @@ class _Reader:
 
     Args:
         pieces: The pieces.
-        notes: Takes what is not valid.
+        notes: Receives the ignored parts.
     """
 
     def __init__(self, pieces: list[Token], notes: list[str]) -> None:

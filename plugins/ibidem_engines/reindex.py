@@ -93,8 +93,8 @@ class SourceDocument:
         order: Number of the write that it comes from now; that of its name, unless it was written since.
         engine_version: The engine's own count of writes to it.
         own_fields: Names of what ibidem added to it before.
-        group: Name of the group that it leads; empty where it leads none.
-        raw: Its JSON as it is stored, where that is asked for.
+        group: Name of the group that it leads; empty if it leads none.
+        raw: Its stored JSON, if requested.
     """
 
     name: Name
@@ -114,7 +114,7 @@ class SourceDocument:
 
 
 Signed = tuple[SourceDocument, Record | None]
-"""A document as it was read, and its record; None where it has no text that could be signed."""
+"""A document as it was read, and its record; None if it has no text that could be signed."""
 
 Marks = Mapping[ShardRef, int]
 """For each part a number of a write."""
@@ -125,7 +125,7 @@ class FieldCounts:
     """Number of documents of an index, and of those with each field that a response may leave out.
 
     Args:
-        documents: All documents; 0 where no field may be left out.
+        documents: All documents; 0 if no field may be left out.
         by_field: For each such field the documents that have it.
     """
 
@@ -182,7 +182,7 @@ class ReindexSource(Protocol):
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
-            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
     def count(self, seq_range: SeqNoRange) -> int:
@@ -302,7 +302,7 @@ class TrialIndex:
     Args:
         target: Takes documents.
         name: Its name.
-        engine: Address of its engine; empty where that is the source's.
+        engine: Address of its engine; empty if that is the source's.
     """
 
     target: ReindexTarget

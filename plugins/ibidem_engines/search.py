@@ -51,14 +51,14 @@ class EngineSearch(Protocol):
         """Read long signatures; see `Engine.long_signatures`."""
 
     def collapse(
-        self, place: Place, size: int, *, settled: "Marks", order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, settled_marks: "Marks", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
         """Rank the matches, keeping only the best document of each stored group.
 
         Args:
             place: Start of the page.
             size: How many groups.
-            settled: Up to which write of each part groups are settled.
+            settled_marks: Up to which write of each part groups are settled.
             order: How documents are ordered.
             view: What it reads: that of an earlier ranking.
 

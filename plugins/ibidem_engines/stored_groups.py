@@ -70,8 +70,8 @@ class LeadKeys:
     """Values by which the leads of one document are looked up.
 
     Args:
-        values: Values of which one is enough, by class.
-        several: Those of which several are needed, by class.
+        values: Values, by class, of which a single shared one is enough.
+        several: Values, by class, of which several have to be shared.
     """
 
     values: Mapping[LookupField, Sequence[str]]
@@ -83,7 +83,7 @@ class Assignment:
     """A group for a document.
 
     Args:
-        document: The document as it was read.
+        document: The document, in the state that was read.
         group: The group that it is to be in.
         lead: Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that
             whoever groups looks at it again.
@@ -102,7 +102,7 @@ class GroupCounts:
 
     Args:
         documents: All documents.
-        groups: Those that lead a group.
+        groups: Number of documents that lead a group.
         unsigned: Documents without signatures, or without words; each is a group of its own.
     """
 
@@ -126,7 +126,7 @@ class StoredGroups(Protocol):
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
-            marks: Marks that this returned before; while nothing is new, the engine is not troubled further.
+            marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
     def deletions(self) -> int:
@@ -192,13 +192,13 @@ class WithGroups(Engine, Protocol):
     def groups(self) -> StoredGroups:
         """Return the groups of the index."""
 
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> Engine:
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
         """Return the engine of all indexes settled together with this one, ignoring filters.
 
         Its ledgers keep the progress of settling. An index alone is its own set.
 
         Args:
-            cached: Whether what was found some seconds ago is believed.
+            use_cache: Whether a result of the last seconds may be used.
             takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
                 progress of each is removed.
 
@@ -207,9 +207,9 @@ class WithGroups(Engine, Protocol):
         """
 
 
-def group_set(engine: Engine, *, cached: bool = False, takes_over: bool = False) -> Engine:
+def group_set(engine: Engine, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
     """Return the engine of all indexes settled together; see `WithGroups.group_set`."""
-    return cast("WithGroups", engine).group_set(cached=cached, takes_over=takes_over)
+    return cast("WithGroups", engine).group_set(use_cache=use_cache, takes_over=takes_over)
 
 
 def group_store(engine: Engine) -> StoredGroups:
@@ -234,7 +234,7 @@ class GroupHit:
     Args:
         hit: The hit.
         group: The group's name; empty for a document that has none.
-        score: The engine's score; None where it does not score.
+        score: The engine's score; None if it does not score.
     """
 
     hit: Hit
@@ -253,7 +253,7 @@ class MatchCounts:
 
     Args:
         documents: Documents.
-        groups: Groups of which at least one document matches; a document without a stored group is one of its own.
+        groups: Groups with at least one matching document; a document without a group counts as one.
         exact: Whether the groups were counted, not estimated.
         ungrouped: Documents without a stored group.
         unsettled: Documents whose group is not settled yet.
@@ -281,12 +281,12 @@ class Collapsed:
     Args:
         heads: The best document of each group, in rank order.
         counts: Counts of what matches.
-        best: The highest score; None where nothing is scored.
-        search_after: Sort values of the last of them, to go on from there; None where the engine needs no more than a
+        best: The highest score; None if nothing is scored.
+        search_after: Sort values of the last of them, to go on from there; None if the engine needs no more than a
             number.
         newest: The highest number of a write among what matches, where the engine needs it for a view.
         view: What it reads; another search with it ranks the same.
-        several: Names of all groups of which two documents or more match; None where the engine does not report them.
+        several: Names of all groups with two or more matching documents; None if the engine does not report them.
     """
 
     heads: Sequence[GroupHit]

@@ -23,7 +23,7 @@ FIELDS = (*THREAD, *WORK)
 """Names of the fields, below `ibidem` in a cluster."""
 
 Values = Mapping[str, object]
-"""Values by the names of fields; None where a document has none."""
+"""Values by the names of fields; None if a document has none."""
 
 
 BY_FAMILY = "family"
@@ -104,8 +104,8 @@ class Memberships:
     """The stored thread and work of a document.
 
     Args:
-        thread: Its place in a thread; None where it has none.
-        work: Its place among the versions of a work; None where it has none.
+        thread: Its place in a thread; None if it has none.
+        work: Its place among the versions of a work; None if it has none.
     """
 
     thread: ThreadMember | None = None

@@ -34,7 +34,7 @@ def check_name(name: str) -> None:
     """Refuse an invalid name.
 
     Raises:
-        UsageError: It is that of a built-in preset, or holds other signs than those of a name.
+        UsageError: It is the name of a built-in preset, or contains characters that are not allowed.
     """
     if name.lower() in {*PRESETS, NO_PRESET}:
         raise UsageError(f"the preset {name!r} is built in", "choose another name")

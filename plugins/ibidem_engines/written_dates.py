@@ -82,13 +82,13 @@ def month_number(name: str) -> int:
     return found.pop() if len(found) == 1 else 0
 
 
-def month_and_day(date_text: str, first: int, second: int, mark: str) -> tuple[int, int]:
+def month_and_day(date_text: str, first: int, second: int, separator: str) -> tuple[int, int]:
     """Return month and day: with points and hyphens the day comes first, with slashes it depends on the country.
 
     Raises:
         UsageError: Either may be the month.
     """
-    if mark != "/" or first > 12 or first == second:
+    if separator != "/" or first > 12 or first == second:
         return second, first
     if second > 12:
         return first, second

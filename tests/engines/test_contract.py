@@ -303,7 +303,7 @@ class TestDelete:
     @pytest.mark.parametrize("version", [5, MAX_VERSION - 1, MAX_VERSION], ids=["newer", "but one", "last"])
     def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make, version: int) -> None:
         store(engine, record("a", version=version))
-        (outcome,) = engine.delete(["a"], 4, beats=True)
+        (outcome,) = engine.delete(["a"], 4, any_version=True)
         engine.refresh()
         assert (outcome.status, outcome.previous_version) == (WriteStatus.DELETED, version)
         assert matching(engine, "grain") == []
@@ -899,7 +899,7 @@ class TestDates:
     ) -> None:
         dates = {"day": "1987-03-17", "evening": EVENING, "morning": MORNING, "next": "1987-03-18", "none": ""}
         store(engine, *(record(name, f"grain {name}", date=date) for name, date in dates.items()))
-        page = engine.run(engine.searching(parse_query("grain")).collapse(Place(0), 10, settled={}, order=order))
+        page = engine.run(engine.searching(parse_query("grain")).collapse(Place(0), 10, settled_marks={}, order=order))
         assert [head.hit.id for head in page.heads] == expected
 
 

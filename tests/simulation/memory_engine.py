@@ -224,8 +224,8 @@ class MemoryEngine(Engine):
         return writing.write(self._place(), records)
 
     @override
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
-        return writing.delete(self._place(), ids, version, beats=beats)
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
+        return writing.delete(self._place(), ids, version, any_version=any_version)
 
     @override
     def refresh(self) -> None:
@@ -292,7 +292,7 @@ class MemoryEngine(Engine):
         """Give the memberships of the index, which has none."""
         return NoThreads()
 
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "MemoryEngine":
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "MemoryEngine":
         """Give the index itself: each alias stands for one."""
         return self
 

@@ -195,7 +195,7 @@ def _submissions(world: World, focus: Focus) -> None:
             id_, at = ids[0] if focus.heirs else rng.choice(ids), rng.random() * 3
         takes_down = rng.random() < 0.5
         version = TAKEDOWN if takes_down else rng.randrange(1, 4)
-        delete = partial(world.delete, id_, version, beats=takes_down and rng.random() < 0.5)
+        delete = partial(world.delete, id_, version, any_version=takes_down and rng.random() < 0.5)
         scheduler.spawn(f"delete-{number}", delete, after=at)
 
 

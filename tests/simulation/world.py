@@ -147,13 +147,13 @@ class World:
             self.scheduler.pause(self.scheduler.rng.random() * 0.01)
             queue.ack(entry)
 
-    def delete(self, id_: str, version: int, *, beats: bool) -> None:
+    def delete(self, id_: str, version: int, *, any_version: bool) -> None:
         """Delete a document, and try again until it is acknowledged."""
         self.tried[id_].append(version)
         engine = self.engine()
         while True:
             try:
-                (outcome,) = engine.delete([id_], version, beats=beats)
+                (outcome,) = engine.delete([id_], version, any_version=any_version)
             except Unavailable:
                 self.scheduler.pause(0.3)
                 continue

@@ -52,12 +52,12 @@ class Block:
                 if key in entries:
                     self._add(key, _read_account(entries[key]))
 
-    def _add(self, key: str, account: BatchResult) -> None:
+    def _add(self, key: str, result: BatchResult) -> None:
         self.missing.remove(key)
-        self.sums += account
+        self.sums += result
         if not _is_part(key):
             self.batches.add(key)
-            self.missing |= {f"{key}/{part:06d}" for part in range(min(account.parts, MAX_DOCUMENTS))}
+            self.missing |= {f"{key}/{part:06d}" for part in range(min(result.parts, MAX_DOCUMENTS))}
 
     def complete(self) -> int:
         """Count the batches whose results are complete."""

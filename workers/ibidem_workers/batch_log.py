@@ -8,32 +8,32 @@ from ibidem_workers.batch_result import BatchResult
 _log = logging.getLogger(__name__)
 
 
-def log_batch(account: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
+def log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
     """Log the result of a batch; run and batch come from the log context.
 
     Args:
-        account: Result of its documents.
+        result: Result of its documents.
         stages: How long each stage took.
         tries: How often it had ended its worker before.
         rejections: How often the server refused a request as busy.
     """
-    if account.parts:
-        event = {"tries": tries, "documents": account.parts}
+    if result.parts:
+        event = {"tries": tries, "documents": result.parts}
         _log.warning("batch ended its workers and was sent again as single documents", extra=event)
         return
-    for refusal in account.refusals:
+    for refusal in result.refusals:
         _log.info("document refused", extra={"document": refusal.id, "field": refusal.field, "why": refusal.why})
     if _log.isEnabledFor(logging.INFO):
         counts = {"tries": tries, "rejections": rejections}
         extra_counts = {name: count for name, count in counts.items() if count}
-        _log.info("batch done", extra=_sums(account) | stages.ms() | extra_counts)
+        _log.info("batch done", extra=_sums(result) | stages.ms() | extra_counts)
 
 
-def _sums(account: BatchResult) -> dict[str, object]:
+def _sums(result: BatchResult) -> dict[str, object]:
     return {
-        "documents": account.documents,
-        "indexed": account.indexed,
-        "unchanged": account.unchanged,
-        "stale": account.stale,
-        "refused": len(account.refusals),
+        "documents": result.documents,
+        "indexed": result.indexed,
+        "unchanged": result.unchanged,
+        "stale": result.stale,
+        "refused": len(result.refusals),
     }

@@ -33,7 +33,7 @@ def serialize(document: Document, version: int, location: str) -> SerializedDocu
 
     Args:
         document: The document.
-        version: Its version where it names none.
+        version: Its version, unless the document has one.
         location: The place it was read from, for refusals.
 
     Raises:

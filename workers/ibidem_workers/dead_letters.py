@@ -27,7 +27,7 @@ class DeadLetter:
         refusal: Where, which document, which field and why.
         tries: How often it was tried.
         when: The time of the last try, in seconds since 1970.
-        record: The document as it came.
+        record: The record as received.
     """
 
     run: str

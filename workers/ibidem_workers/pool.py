@@ -41,7 +41,7 @@ class _Worker:
     """One worker process.
 
     Args:
-        errors: File of its error output; None where that is shown at once.
+        errors: File of its error output; None if that is shown at once.
         pid: Its process id; 0 until the starter has said it.
         ready: Whether it takes messages.
         code: Its exit code; None while it runs.

@@ -40,8 +40,8 @@ class RunRecord:
         repeated_ids: Some of these ids.
         meta_fields: Unknown fields, which went into `meta`.
         passed_over: Files in folders that no reader takes, by suffix: how many.
-        damaged_bytes: Files of which bytes were replaced that are not in their encoding: how many of each.
-        holder: The process that reads; empty where an earlier version noted the run.
+        damaged_bytes: For each file with bytes outside its encoding, how many were replaced.
+        holder: The process that reads; empty if an earlier version noted the run.
         joined: How many documents had joined a group when it began, by level.
         followed: Sum of the accounts of a follower that are no records of their own.
     """

@@ -116,10 +116,10 @@ def _is_noted(engine: Engine, key: str) -> bool:
     return engine.get_record("runs", key) is not None
 
 
-def _note(engine: Engine, delivery: Delivery, account: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
+def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
     if letters:
         dead_letters.add_dead_letters(engine, letters)
-    engine.put_records("runs", {delivery.key: account.as_json()})
+    engine.put_records("runs", {delivery.key: result.as_json()})
 
 
 def _account(

@@ -128,7 +128,7 @@ def work(settings: Settings, number: int) -> int:
 
     Raises:
         Unavailable: Engine or broker did not answer at the start.
-        Permanent: The engine cannot be used as it is.
+        Permanent: The engine cannot be used in its present state.
     """
     context = WorkerContext(
         open_engine(settings.address, settings.index),

@@ -85,7 +85,7 @@ def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
 
     Args:
         mail: The mail that is quoted.
-        answer: The one that quotes it.
+        answer: The mail that quotes it.
     """
     return altered_words(mail.own, answer.words[1]) if len(answer.words) > 1 else []
 

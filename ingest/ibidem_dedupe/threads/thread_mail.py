@@ -38,17 +38,17 @@ class ThreadMail:
 
     Args:
         id: The document's id.
-        message_id: The mail's own id; empty where it has none.
+        message_id: The mail's own id; empty if it has none.
         ancestors: Ids of the mails that it names as answered, the nearest first.
         subject: Without prefixes, in lower case.
         answers: Whether the subject has the prefix of an answer or a forward.
         sender: Addresses of its author.
         names: Names of its author, in lower case.
         recipients: Addresses that it was sent to.
-        time: Seconds since 1970; None where it has no date that can be read.
+        time: Seconds since 1970; None if it has no date that can be read.
         heading: The line of attribution or the copied head above what it quotes, in lower case.
         words: Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
-        attachments: Names of what is attached.
+        attachments: Names of the attachments.
         run_levels: Hashes of the runs of words of each depth, in text order.
         pieces: The parts of its body in text order, with headings and signatures.
     """
@@ -71,7 +71,7 @@ class ThreadMail:
 
     @property
     def order(self) -> tuple[bool, float, tuple[Sequence[tuple[int, str]], str]]:
-        """The place of the mail among others: by time, those without a date last, and of equal ones by id.
+        """Sort key of the mail: by time, mails without a date last, ties by id.
 
         The order of writing says nothing: in a cluster, a place that is stored is a later write.
         """

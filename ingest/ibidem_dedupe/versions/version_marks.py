@@ -80,11 +80,11 @@ class MarkedName:
     """A name, with its version marks.
 
     Args:
-        work: The words of the name without version marks, in lower case; empty where nothing else is in it.
-        dates: The dates and years that were taken out of it, as they are written.
-        number: The declared number, part by part (`2.1` is `(2, 1)`); empty where there is none.
+        work: The words of the name without version marks, in lower case; empty if nothing else is in it.
+        dates: The dates and years that were removed from it, as written.
+        number: The declared number, part by part (`2.1` is `(2, 1)`); empty if there is none.
         stage: Draft (0), plain (1), amended (2) or final (3).
-        year: The last year that was taken out of it; None where there was none.
+        year: The last year that was taken out of it; None if there was none.
     """
 
     work: str

@@ -85,7 +85,7 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
     behind those of an earlier stage: a final one behind all drafts. Of equal ones the first comes first.
 
     Args:
-        documents: Those of one work.
+        documents: The documents of one work.
     """
     keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}

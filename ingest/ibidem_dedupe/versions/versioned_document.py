@@ -43,9 +43,9 @@ class VersionedDocument:
         replaced_by: Documents that it declares to be replaced by.
         names: Names of the work without version marks, by kind: `identifier`, `title`, `url`, `file` and `heading`.
         dates: The dates and years that names had in them, by kind.
-        number: The declared number of the version, part by part; empty where there is none.
+        number: The declared number of the version, part by part; empty if there is none.
         stage: Draft (0), plain (1), amended (2) or final (3).
-        date: Its date, a time in UTC, or the year in its name; empty where there is none.
+        date: Its date, a time in UTC, or the year in its name; empty if there is none.
         digest: Equal for texts of the same words.
         sample: The smallest hashes of its runs of words, sorted.
         runs: Number of its distinct runs.

@@ -95,7 +95,7 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         parts: The contents.
 
     Raises:
-        TableError: The folder cannot be written, or the disk is full; nothing is left behind.
+        TableError: The folder cannot be written, or the disk is full; no file remains.
     """
     try:
         make_folder(path.parent)

@@ -1,6 +1,6 @@
 """The compiled loops (`kernel.c`) as methods that take and return arrays of numpy.
 
-They are loaded when this module is. `IN_USE` is None where no library fits; then each document is signed by itself in
+They are loaded when this module is. `IN_USE` is None if no library fits; then each document is signed by itself in
 plain Python, which is the definition of what the loops compute and takes about a hundred times as long. Then numpy
 groups, in several times as long.
 """

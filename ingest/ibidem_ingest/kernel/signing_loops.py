@@ -140,7 +140,7 @@ class SigningLoops(Library):
         """Sketch the runs of characters of documents, as `noise.sketch` does.
 
         Returns:
-            The slots, the length of the runs, 0 where there are none, and the letters of each document.
+            The slots, the length of the runs, 0 if there are none, and the letters of each document.
         """
         size = offsets.size - 1
         sketch, run, letters = np.empty((size, slots), np.uint8), np.empty(size, np.int64), np.empty(size, np.int64)

@@ -91,13 +91,13 @@ def addresses(*values: object) -> frozenset[str]:
     >>> sorted(addresses("Ann <Ann@Example.org>, bob@example.org", None, "Smith; Jones"))
     ['ann@example.org', 'bob@example.org', 'jones', 'smith']
     """
-    found: set[str] = set()
+    people: set[str] = set()
     for value in values:
         if isinstance(value, str) and value:
             text = value.lower()
             names = _ADDRESS.findall(text) or [name.strip(" \"'") for name in re.split("[;,]", text)]
-            found.update(name for name in names if name)
-    return frozenset(found)
+            people.update(name for name in names if name)
+    return frozenset(people)
 
 
 def is_mail(meta: Mapping[str, object]) -> bool:

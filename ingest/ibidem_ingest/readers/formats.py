@@ -176,7 +176,7 @@ class Tally:
     Args:
         moved: Top-level fields that went into `meta`, by name: in how many documents.
         skipped_files: Files in folders whose format is unknown, by suffix (`no suffix` without one), and links.
-        damaged_bytes: Files of which bytes were replaced, since they are not in the file's encoding: how many of each.
+        damaged_bytes: For each file with bytes outside its encoding, how many of them were replaced.
     """
 
     moved: Counter[str] = field(default_factory=Counter)

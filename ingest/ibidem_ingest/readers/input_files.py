@@ -25,9 +25,9 @@ class InputFile:
 
     Args:
         path: The file; None is standard input.
-        id: The id of its document, when it holds one; empty where its text names it.
+        id: The id of its document, when it holds one; empty if its text names it.
         format: Its format.
-        origin: The file that the id names, and the place in it; empty where the id names none.
+        origin: The file that the id names, and the place in it; empty if the id names none.
         number: Its place in a file of many; 0 for a file of one.
     """
 

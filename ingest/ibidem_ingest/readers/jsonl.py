@@ -27,7 +27,7 @@ class Line(NamedTuple):
 
     Args:
         number: Its number in the file, from 1.
-        content: Its bytes; of one that is too long only the head.
+        content: Its bytes; only the first ones if it is too long.
         is_whole: Whether they are all of it.
     """
 
@@ -105,7 +105,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         location: How the file is named to the user.
         max_text: The most characters that a text may have; a line that can hold more is skipped unread.
         tally: Where the fields that went into `meta` are counted.
-        language: The language of a record that names none; empty where it is to be detected.
+        language: The language of a record that names none; empty if it is to be detected.
         seconds: Processor time that may pass without a document.
         encoding: Its encoding; empty: a byte order mark decides, else it is UTF-8.
     """
@@ -140,7 +140,7 @@ def _cut(
     """Report the line at which a file becomes unreadable; a complete last line is kept.
 
     Args:
-        last: The last line that was read; None where there was none.
+        last: The last line that was read; None if there was none.
         outcome: Makes a document of a line, or refuses it.
         location: How the file is named to the user.
         fault: Why nothing more can be read.

@@ -94,7 +94,7 @@ class Storage:
 
     Args:
         file: The compound file.
-        entries: The paths of all that is in it.
+        entries: The paths of everything in the storage.
         path: Its own.
         depth: How many messages it is in.
     """
@@ -108,7 +108,7 @@ class Storage:
         """Return the message as a mail.
 
         Raises:
-            Unreadable: Its body is there in a form that is not read, or messages are nested too deeply.
+            Unreadable: The body has only an unsupported form, or messages are nested too deeply.
         """
         if self.depth > MAX_DEPTH:
             raise Unreadable(f"its mails are nested more than {MAX_DEPTH} deep; leave it out", "text")

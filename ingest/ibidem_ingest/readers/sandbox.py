@@ -248,7 +248,7 @@ class SandboxPool:
     Args:
         max_text: The most characters that a text may have.
         seconds: Limit of the time that reading one file may take.
-        processes: How many files are read at once.
+        processes: Number of files to read in parallel.
     """
 
     max_text: int

@@ -61,7 +61,7 @@ class FingerprintColumns(NamedTuple):
     """The fingerprints of several documents.
 
     Args:
-        values: SHA-1 of each, 20 bytes; none where there is no candidate.
+        values: SHA-1 of each, 20 bytes; none if there is no candidate.
         terms: How many terms each is made of.
     """
 

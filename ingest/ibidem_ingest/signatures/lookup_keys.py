@@ -151,7 +151,7 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
         blocks: (n, 76) noise blocks.
 
     Returns:
-        (n, 32) values; none is 0 where the block says something.
+        (n, 32) values; none is 0 if the block says something.
     """
     slots = blocks.astype(np.uint64)
     run = slots[:, noise.SLOTS]

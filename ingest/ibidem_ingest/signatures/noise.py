@@ -144,7 +144,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
 
     Args:
         tokens: In text order.
-        table: The idf table of their language; None where there is none.
+        table: The idf table of their language; None if there is none.
     """
     run = _run(tokens)
     letters = [ord(letter) for token in tokens for letter in token]
@@ -216,7 +216,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
     Args:
         batch: The tokens.
         rarest: Their terms, looked up in the idf table.
-        table: The table; None where there is none, as for `rarest`.
+        table: The table; None if there is none, as for `rarest`.
     """
     blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():

@@ -216,7 +216,7 @@ def read_noise(blocks: bytes) -> bytes | None:
         blocks: All bytes behind the id.
 
     Returns:
-        The block's 76 bytes; zeros where there is none; None where the bytes are no blocks.
+        The block's 76 bytes; zeros where there is none; None if the bytes are no blocks.
 
     >>> read_noise(b"") == bytes(76), read_noise(b"no blocks") is None
     (True, True)

@@ -198,7 +198,7 @@ class PackedBuffer:
         term_count: (n,) int64.
         terms: (n, 180) uint8, three bytes a term; undefined beyond the count.
         slot_count: (n,) int64, 0 or 100 where whole.
-        slots: (n, 100) uint16; 0 where there are none.
+        slots: (n, 100) uint16; 0 if there are none.
         names: (n, 2) int64: where an id begins and ends.
         noise: (n, 76) uint8; zeros where there is no noise block.
     """

@@ -140,7 +140,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
     """Sign several texts, as `sign` does.
 
     Returns:
-        The unique words of each, and their places among the tokens of the batch; none where there are too few.
+        The unique words of each, and their places among the tokens of the batch; none if there are too few.
     """
     vocabulary = groups.vocabulary
     positions = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))

@@ -10,7 +10,7 @@ An error is one message on standard error and an exit code:
 | 2 | wrong use |
 | 3 | done, with some documents refused |
 | 130 | interrupted (Ctrl-C) |
-| 143 | asked to end (SIGTERM); 0 where that is the usual end: `ibidem worker`, `ibidem serve` |
+| 143 | asked to end (SIGTERM); 0 if that is the usual end: `ibidem worker`, `ibidem serve` |
 | 141 | the reader of the output went away (a closed pipe) |
 """
 
@@ -226,7 +226,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line and exit with its exit code.
 
     Args:
-        arguments: What was typed after `ibidem`; the process's own when None.
+        arguments: The arguments after `ibidem`; None: those of the process.
     """
     with sigterm_as_exception():
         exit_on_error(start)(list(sys.argv[1:] if arguments is None else arguments))

@@ -124,7 +124,7 @@ def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: 
         settings: The settings.
 
     Raises:
-        UsageError: A table of answers that cannot be used, or documents of which no two are alike.
+        UsageError: The table of answers is not valid, or no two documents are similar.
     """
     texts: dict[str, Document] = {}
     with bar("Signing") as advance:

@@ -166,7 +166,7 @@ def bar(label: str) -> Iterator[Advance]:
     """Show a progress bar.
 
     Args:
-        label: What is done.
+        label: The text beside the bar.
 
     Yields:
         A function that takes how many are done, and of how many, when that is known.
@@ -180,7 +180,7 @@ def rated_bar(label: str) -> Iterator[Advance]:
     """Show a progress bar with documents per second and the time left.
 
     Args:
-        label: What is done.
+        label: The text beside the bar.
 
     Yields:
         A function that takes how many are done, and of how many.
@@ -220,7 +220,7 @@ class Indented:
     """A text indented by some columns.
 
     Args:
-        text: The text; one that must not wrap is cut with an ellipsis.
+        text: The text; if it must not wrap, it is cut with an ellipsis.
         columns: How far to the right.
         head: Text to the left of its first line, at most as wide as that; a number or a sign.
     """

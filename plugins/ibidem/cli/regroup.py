@@ -147,7 +147,7 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
     """Return the policy of the stored groups.
 
     Args:
-        parameters: Those that were named, by the names of their parameters.
+        parameters: The given values, by parameter name.
         presets: Presets by name, those stored with the index among them.
 
     Raises:
@@ -167,7 +167,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
     """Refuse a different policy for some of the documents only.
 
     Raises:
-        UsageError: They are others than those of the index, and groups are not started over.
+        UsageError: They differ from those of the index, and not all groups are settled again.
     """
     if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
         raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")

@@ -113,9 +113,9 @@ def facts_line(entry: Entry) -> str:
     return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 
-def late_lines(account: Mapping[str, Any]) -> Iterator[RenderableType]:
+def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the lines about documents that belong to groups of earlier pages."""
-    rows = account.get("late") or []
+    rows = stats.get("late") or []
     if not rows:
         return
     yield Text(f"{format_count(len(rows), 'more member')} of groups on earlier pages:", "level")

@@ -101,7 +101,7 @@ def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
     """Print the chosen figures.
 
     Args:
-        tuning: What was chosen.
+        tuning: The choice.
         save: Name of the preset that it was kept as, where it is better than the default; empty: it is not kept.
         as_json: Whether to print JSON.
     """

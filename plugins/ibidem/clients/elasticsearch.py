@@ -115,7 +115,7 @@ class ElasticsearchClient(WrappedClient):
 
     Args:
         client: The client; requests of the wrapped one are sent in a version of the API that its server takes.
-        metadata: What is known of indexes; nothing yet when None.
+        metadata: Cached index metadata; None: an empty cache.
     """
 
     adapter: ClassVar[type[ClientAdapter]] = ElasticsearchAdapter

@@ -31,7 +31,7 @@ class WrappedClient:
 
     Args:
         client: The client.
-        metadata: What is known of indexes; nothing yet when None.
+        metadata: Cached index metadata; None: an empty cache.
     """
 
     adapter: ClassVar[type[ClientAdapter]]

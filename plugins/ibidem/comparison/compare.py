@@ -87,7 +87,7 @@ class Comparison:
         evidence: Evidence that makes them duplicates, or None.
         signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
         words_a: The words of the first text, with their places.
-        words_b: Those of the second.
+        words_b: The words of the second text.
         passages: The text that both have with small differences, in the order of the first.
         shared: Every run of words that both have, as characters, in the order of the first.
         decision: The manual decision on the pair, which takes precedence over signals; None if there is none.
@@ -176,7 +176,7 @@ def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> b
     Args:
         decision: The decision.
         a: Id and packed value of one document.
-        b: Those of the other.
+        b: The other document.
     """
     contents = {decision.a[1]: decision.content_a, decision.b[1]: decision.content_b}
     return all(is_same_content(packed, contents.get(name, "")) for name, packed in (a, b))

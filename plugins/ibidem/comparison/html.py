@@ -24,7 +24,7 @@ class TextSpan(NamedTuple):
     """Text of one kind.
 
     Args:
-        text: As it is in the document.
+        text: The text, as in the document.
         differs: Whether the other text has other words here, or none; only inside a passage.
         page: Number of the page that begins before it, from 1; 0 when none does.
     """

@@ -44,7 +44,7 @@ class BodySection:
         kind: `new`, `quoted` or `signature`.
         start: Its first character.
         end: The character behind its last.
-        author: Who wrote what is quoted, as the line above it says; empty where nothing says so.
+        author: The author of the quotation, by the line above it; empty if unknown.
         lines: Number of quoted lines with words.
         changes: What it alters, in the order of the text.
     """
@@ -62,7 +62,7 @@ def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]
 
     Args:
         body: The body.
-        originals: Bodies of the mail that it answers, of the one that this answers, and so on.
+        originals: Bodies of the answered mail, of the mail that this one answers, and so on.
 
     >>> for each in body_sections("Yes.\n\nOn 3 May 2004, Ann wrote:\n> Is it due?\n"):
     ...     print(each.kind, each.author, each.lines)
@@ -88,15 +88,15 @@ def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> 
         parts: Its parts.
         originals: As for `body_sections`.
     """
-    found: list[Change] = []
+    changes: list[Change] = []
     for depth, original in enumerate(originals, 1):
         if max(len(body), len(original)) > MAX_COMPARED:
             continue
         own, quoted = _words(original, part(original), 0), _words(body, parts, depth)
         for change in altered_words(_hashes(own), _hashes(quoted)):
             first, last = quoted.starts[change.quoted[0]], quoted.ends[change.quoted[1] - 1]
-            found.append(Change(first, last, _text(original, own, *change.words)))
-    yield from sorted(found, key=lambda each: each.start)
+            changes.append(Change(first, last, _text(original, own, *change.words)))
+    yield from sorted(changes, key=lambda each: each.start)
 
 
 def _words(body: str, parts: Sequence[Part], depth: int) -> Words:

@@ -194,11 +194,11 @@ def paragraphs(a: Part, b: Part) -> Iterator[Row]:
         yield Row(own, other, passages=(0, 0) if position else (a.passage, b.passage))
 
 
-def cut_paragraphs(stretches: Sequence[TextSpan]) -> Iterator[list[Run]]:
+def cut_paragraphs(spans: Sequence[TextSpan]) -> Iterator[list[Run]]:
     """Yield the runs of each paragraph, with its line breaks at the end."""
     lines = (
         Run(line, "changed" if span.differs and has_words(line) else "same") if line else Run(str(span.page), "page")
-        for span in stretches
+        for span in spans
         for line in [*([""] if span.page else []), *span.text.splitlines(keepends=True)]
     )
     number = 0

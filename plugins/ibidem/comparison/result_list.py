@@ -116,7 +116,7 @@ class Group:
     Args:
         number: Its place in the list.
         lead: The document that leads.
-        duplicates: Those that are listed below it.
+        duplicates: The duplicates listed below it.
     """
 
     number: int

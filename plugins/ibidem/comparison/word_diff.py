@@ -34,7 +34,7 @@ class Piece:
 
     Args:
         kind: In both texts (`same`), only in one of them, or a run of common words that is left out (`gap`).
-        words: The words as they are in the text; none for a gap.
+        words: The words as in the text; empty for a gap.
     """
 
     kind: Kind
@@ -47,7 +47,7 @@ class DiffSide:
 
     Args:
         keys: The tokens of each chunk, so that case and punctuation are no difference.
-        words: Each chunk as it is in the text.
+        words: Each chunk, as in the text.
     """
 
     keys: list[tuple[str, ...]]
@@ -74,7 +74,7 @@ def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
     Args:
         a: The one text.
         b: The other.
-        around: Characters that are kept of what is alike, at both ends.
+        around: Number of equal characters to keep at both ends.
 
     >>> [part[-24:] for part in set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.")]
     ['. The same. Rent is due.', 'e same. Rent is not due.']

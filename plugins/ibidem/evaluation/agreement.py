@@ -50,7 +50,7 @@ class EvidenceCount:
 
     Args:
         found: Pairs.
-        right: Those of them that are duplicates.
+        right: How many of the pairs are duplicates.
     """
 
     found: int
@@ -76,7 +76,7 @@ class SetFigures:
     """Agreement of duplicate sets with labels, as in Conrad's Table 8; a set has two or more documents.
 
     Args:
-        agree: Labelled sets that were found as they are, with the same documents.
+        agree: Labelled sets that were found with exactly the same documents.
         missed: Labelled sets that were not.
         over: Sets found that no label knows.
     """

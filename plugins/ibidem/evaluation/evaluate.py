@@ -291,7 +291,7 @@ def filter_documents(
     Args:
         documents: Documents.
         filters: On `id`, `source`, `language` or `meta.<name>`.
-        left_out: Takes the ids of those that do not pass.
+        left_out: Receives the ids of the other documents.
     """
     for document in documents:
         if all(matches_filter(document, each) for each in filters):

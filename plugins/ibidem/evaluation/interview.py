@@ -37,5 +37,5 @@ class Interview(Protocol):
 
         Args:
             number: The pair's number.
-            key: What was answered; `q` ends the interview.
+            key: The key of the answer; `q` ends the interview.
         """

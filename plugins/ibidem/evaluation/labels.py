@@ -46,7 +46,7 @@ class Condition:
     """A condition on the columns of a pair: every term has to hold.
 
     Args:
-        typed: As it was written.
+        typed: The condition, as typed.
         terms: Column, operator and number.
     """
 

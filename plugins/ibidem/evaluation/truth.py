@@ -26,7 +26,7 @@ class Truth:
         part: (n,) the number of each document's duplicate set.
         fold: (n,) the fold of each document: that of its duplicate set.
         true: Pairs of rows that are duplicates, as `smaller * size + larger`.
-        unjudged: Pairs that nothing is known of.
+        unjudged: Pairs without a label.
         sampled: How many documents of the whole collection each of these stands for. Sets are drawn whole, so a wrong
             pair of two sets stands for as many pairs: half of the sets have half of the duplicates, and a quarter of
             the pairs of different sets.

@@ -114,7 +114,7 @@ class Tuning:
         default: What the default figures reach.
         expected: What the choice reaches on labels that had no part in it.
         labelled: How many documents have labels; found pairs of the others count as wrong.
-        learned: A learned rule, where one was asked for.
+        learned: A learned rule, if requested.
     """
 
     documents: int
@@ -202,7 +202,7 @@ def choose_figures(
     Args:
         collection: Signed documents.
         true: Pairs that are duplicates.
-        unjudged: Pairs that nothing is known of.
+        unjudged: Pairs without a label.
         learn: Whether to learn a rule as well.
         collection_size: How many documents the whole collection has.
     """

@@ -71,7 +71,7 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
     Args:
         settings: The settings in force.
-        hosts: Further names by which the gateway may be called.
+        hosts: Further host names of the gateway.
     """
     context = GatewayContext(settings, Engines(settings), make_upstream(settings), Metrics())
 

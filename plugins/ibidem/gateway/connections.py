@@ -39,7 +39,7 @@ class Connections:
             connection: The connection.
 
         Returns:
-            False where all others are being answered.
+            False if all others are being answered.
         """
         neighbours = self._connections.setdefault(connection.network, {})
         for connections, limit in ((neighbours, self.settings.gateway_connections), (self._all, self._limit)):

@@ -91,7 +91,7 @@ class DedupeProxy:
         """Search, and respond in the engine's own format with duplicates grouped.
 
         Args:
-            request: What is searched, and how it is grouped.
+            request: The search and its grouping.
             metadata: Cache of the metadata of indexes.
 
         Raises:

@@ -22,7 +22,7 @@ class GatewayContext:
         settings: The settings in force.
         engines: The engines, by caller.
         upstream: The cluster behind the gateway; None over SQLite.
-        metrics: What is counted.
+        metrics: The counters.
         caches: How indexes are made, as each caller may know it.
     """
 

@@ -118,7 +118,7 @@ def answer(value: Mapping[str, Any], status: int = 200) -> Response:
     """Serialize a value as JSON.
 
     Args:
-        value: What is answered.
+        value: The value of the response.
         status: HTTP status.
     """
     return Response(orjson.dumps(value), status, media_type=JSON)

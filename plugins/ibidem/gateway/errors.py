@@ -36,7 +36,7 @@ class HttpError(Exception):
     Args:
         status: HTTP status.
         kind: The error's type, as clients compare it.
-        reason: What is the matter.
+        reason: The reason.
         remedy: Instruction that mends it; may be empty.
     """
 

@@ -21,7 +21,7 @@ class Expansion:
         allowed: Bytes that any body may unpack to.
 
     Raises:
-        HttpError: Another encoding than gzip, of which nobody here knows what it unpacks to.
+        HttpError: An encoding other than gzip, whose uncompressed size cannot be checked.
     """
 
     def __init__(self, encoding: str, allowed: int) -> None:
@@ -38,7 +38,7 @@ class Expansion:
         """Count the next part of a body, before it is forwarded.
 
         Args:
-            part: As it came.
+            part: The part as received.
 
         Raises:
             HttpError: It is not gzip, or unpacks to too much.

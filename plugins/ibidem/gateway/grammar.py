@@ -39,7 +39,7 @@ def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, str
     """Return a reader of an object.
 
     Args:
-        parts: Those that may be objects or lists, and how each is read.
+        parts: Parts that may be objects or lists, with their readers.
         default: How other members are read; None refuses objects and lists.
         strict: Whether all others are refused.
     """

@@ -92,7 +92,7 @@ def check_indexes(names: str, settings: Settings) -> str:
         settings: The settings in force.
 
     Raises:
-        HttpError: A name that none can have, or one that is not open to callers.
+        HttpError: An impossible name, or one that is not open to callers.
     """
     if has_all_indexes(settings) and settings.gateway_paths == "all":
         return names
@@ -224,7 +224,7 @@ def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
 
     Args:
         alias: The mode that an alias asks for, or nothing.
-        headers: Those of the request, names in small letters.
+        headers: The headers of the request, names in lower case.
 
     >>> default_mode("", {"x-ibidem-dedupe": "indent"})
     {'dedupe': 'indent'}
@@ -237,7 +237,7 @@ def own_path(raw: str) -> str:
     """Return a path with the engine's own index names.
 
     Args:
-        raw: The path as it came.
+        raw: The path as received.
 
     >>> own_path("/news~dedupe/_doc/a~dedupe")
     '/news/_doc/a~dedupe'

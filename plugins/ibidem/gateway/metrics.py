@@ -49,7 +49,7 @@ class Metrics:
         """Count a request.
 
         Args:
-            route: The route's path, as it is declared; empty where none answered.
+            route: The declared path of the route; empty if none answered.
             status: HTTP status.
             seconds: From its first byte to the end of the answer.
         """

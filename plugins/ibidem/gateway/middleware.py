@@ -115,7 +115,7 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
     Args:
         method: The request's method.
         headers: Its headers, names in small letters.
-        path: What is asked for.
+        path: The requested path.
 
     Raises:
         HttpError: It comes from another site.
@@ -177,7 +177,7 @@ class LimitsMiddleware:
         app: What answers.
         settings: The limits.
         metrics: Counts the requests.
-        hosts: Names by which the gateway may be called.
+        hosts: Host names of the gateway.
         product: Headers that the engine would send with every answer.
     """
 
@@ -324,7 +324,7 @@ class Outgoing:
 
     Args:
         send: Sends to the client.
-        always: Headers of every answer, where it has none of these names.
+        always: Headers added to every response, unless it has them.
     """
 
     def __init__(self, send: Send, always: dict[str, str]) -> None:

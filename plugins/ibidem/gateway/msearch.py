@@ -51,8 +51,8 @@ class SearchLine:
     """One of several searches.
 
     Args:
-        request: What it asks, or what is wrong with it.
-        content: Its head and body, written again from what was read, each with its end of line.
+        request: The parsed search, or its error.
+        content: Its header and body, serialized again, each with a line end.
     """
 
     request: NativeRequest | UsageError | HttpError
@@ -91,7 +91,7 @@ def read_lines(
 
     Args:
         indexes: The indexes in the path; may be empty.
-        query_string: As it came; what it asks of the dedupe layer is asked for each.
+        query_string: The query string as received; its dedupe parameters apply to each search.
         headers: Names in small letters.
         content: The body's bytes.
         settings: The settings in force.
@@ -213,7 +213,7 @@ async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: Ind
     """Answer several searches in order, as `_msearch` does; a failed search does not affect the others.
 
     Args:
-        work: Where they are sent.
+        work: Sends the searches.
         lines: The searches.
         metadata: Cache of the metadata of indexes.
     """

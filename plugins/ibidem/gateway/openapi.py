@@ -74,7 +74,7 @@ def add_errors(responses: dict[str, Any]) -> None:
     """Describe every error, and remove the framework's own error schema.
 
     Args:
-        responses: Those of an operation, by status.
+        responses: The responses of an operation, by status.
     """
     responses.pop("422", None)
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
@@ -135,7 +135,7 @@ class LevelQuery(StrictQuery):
 
         Args:
             engine: The index, which may have presets of its own.
-            level: The level where none is given.
+            level: The default level.
         """
         parameters = {name: getattr(self, name) for name in LevelQuery.model_fields}
         return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))

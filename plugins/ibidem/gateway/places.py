@@ -28,7 +28,7 @@ class Places:
         """Acquire a place.
 
         Args:
-            address: Who asks.
+            address: The address of the caller.
 
         Raises:
             HttpError: All are taken, or all that one address may hold.

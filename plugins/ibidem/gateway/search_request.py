@@ -74,7 +74,7 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
     """Decompress a body, up to the maximum length.
 
     Raises:
-        HttpError: Another way than gzip, damaged, too long, or with anything behind its one member.
+        HttpError: An encoding other than gzip, or data that is damaged, too long, or followed by other data.
     """
     way = headers.get("content-encoding", "identity").strip().lower()
     if way == "identity" or not content:
@@ -207,7 +207,7 @@ class NativeRequest:
         indexes: The indexes in the path, checked.
         parameters: Of the query string, without ours.
         body: In the engine's own language, without ours.
-        dedupe: What was asked of the dedupe layer; None when nothing was.
+        dedupe: The dedupe request; None without dedupe parameters.
     """
 
     indexes: str
@@ -228,7 +228,7 @@ def read_request(
 
     Args:
         indexes: Names and patterns, separated by commas.
-        query_string: As it came.
+        query_string: The query string as received.
         headers: Names in small letters.
         content: The body's bytes.
         settings: The settings in force.
@@ -301,9 +301,9 @@ def read_parameters(query_string: str) -> dict[str, str]:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
     except ValueError as error:
         raise HttpError(400, "illegal_argument_exception", f"the query string is not valid: {error}") from error
-    read: dict[str, str] = {}
+    parameters: dict[str, str] = {}
     for name, value in pairs:
-        if name in read:
+        if name in parameters:
             raise HttpError(400, "illegal_argument_exception", f"parameter {name!r} is given twice", "give it once")
-        read[name] = value
-    return read
+        parameters[name] = value
+    return parameters

@@ -41,7 +41,7 @@ async def pass_on(
         request: Method, path, query string and headers.
         upstream: The engine.
         content: The body's bytes.
-        read: What was read of it all; None for what is the engine's to judge.
+        read: The parsed request; None if only the engine judges it.
         settings: The settings in force.
     """
     if read is None or (has_all_indexes(settings) and not read.dedupe):

@@ -71,7 +71,7 @@ def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server
 
     Args:
         settings: The settings in force.
-        hosts: Further names by which the gateway may be called.
+        hosts: Further host names of the gateway.
     """
     config = uvicorn.Config(
         make_gateway(settings, hosts),

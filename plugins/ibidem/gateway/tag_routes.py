@@ -68,7 +68,7 @@ def find_target(engine: Engine, ids: list[str], kind: Kind, policy: Policy | Non
         engine: The index, with the caller's rights.
         ids: Documents.
         kind: Whether these alone, or the group or thread of the only one.
-        policy: Figures by which a group is found; the default ones when None.
+        policy: The policy for finding a group; None: the default.
 
     Raises:
         UsageError: A group or thread of several documents.
@@ -105,7 +105,7 @@ def make_report(engine: Engine, tags: Tags, policy: Policy | None = None, by: Gr
     Args:
         engine: The index, with the caller's rights.
         tags: The entries that the caller may know.
-        policy: Figures by which documents are grouped.
+        policy: The policy for grouping.
         by: What groups are compared.
     """
     with lock_index():

@@ -36,7 +36,7 @@ class Caller:
     """A caller, identified by the authorization headers that the engine checks.
 
     Args:
-        headers: Those of `RIGHTS` that were sent, with their values.
+        headers: The received headers among `RIGHTS`, with their values.
     """
 
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
@@ -83,7 +83,7 @@ class Engines:
         """Return the engine with only the caller's credentials; those in the address are not used.
 
         Args:
-            caller: User who asks.
+            caller: The user of the request.
             index: Name of the index, checked before.
         """
         if self._settings.engine.startswith("sqlite:"):
@@ -165,7 +165,7 @@ class Upstream:
     """The engine's nodes, with pooled connections that are closed at the end.
 
     Args:
-        address: Where they are; a user or key in it is not used.
+        address: Their address; credentials in it are not used.
         limit: Maximum of concurrent requests; as many again may be streamed.
     """
 
@@ -271,7 +271,7 @@ def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the request headers that are forwarded to the engine.
 
     Args:
-        headers: Those that came, names in small letters.
+        headers: The received headers, names in lower case.
     """
     return [(name, headers[name]) for name in FORWARDED if name in headers]
 
@@ -280,7 +280,7 @@ def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[
     """Return the headers of a request with a newly serialized body, in the client's API version.
 
     Args:
-        headers: Those that came, names in small letters.
+        headers: The received headers, names in lower case.
         form: The form of the body, `json` or `x-ndjson`; None for no body.
 
     >>> rewrite_headers({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]

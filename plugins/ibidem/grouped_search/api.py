@@ -128,14 +128,14 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def settlement(self) -> GroupCheckpoint:
-        self.settled = GroupCheckpoint.read(group_set(self.engine, cached=True))
+        self.settled = GroupCheckpoint.read(group_set(self.engine, use_cache=True))
         return self.settled
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         marks = parse_marks(self.settled.done)
         with self._timed("window"):
-            page = yield from self._search.collapse(place, size, settled=marks, order=self.order, view=self.view)
+            page = yield from self._search.collapse(place, size, settled_marks=marks, order=self.order, view=self.view)
         self.view = page.view
         return page
 

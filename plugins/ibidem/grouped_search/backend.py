@@ -26,7 +26,7 @@ class SearchBackend(Protocol):
 
         Args:
             depth: How many hits.
-            exclude: Content hashes whose documents are left out; what is left is in the same order.
+            exclude: Content hashes of documents to leave out; the others stay in order.
         """
 
     def overrides(self) -> Sequence[Override]:
@@ -59,7 +59,7 @@ class SearchBackend(Protocol):
 
         Args:
             hits: The hits of a window, or of `find`.
-            outside: Those of them that only the caller's filters let in, and not the query.
+            outside: Hits that pass the caller's filters, but do not match the query.
         """
 
 

@@ -38,7 +38,7 @@ def page_places(
         source: Reads the documents.
         window: The documents.
         groups: Rows of each group.
-        request: What is asked for.
+        request: The request.
     """
     several = [rows for rows in groups if len(rows) > 1]
     if request.keep.by != "current" or not several:

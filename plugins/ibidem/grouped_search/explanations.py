@@ -275,7 +275,7 @@ def account_line(response: Response, first: int) -> str:
     return "; ".join(parts)
 
 
-def grouped_count(count: str, read: int, match_count: int) -> str:
+def grouped_count(count: str, read_count: int, match_count: int) -> str:
     """Format how many groups a number of results form.
 
     >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
@@ -283,7 +283,7 @@ def grouped_count(count: str, read: int, match_count: int) -> str:
     """
     if not match_count:
         return "no results"
-    prefix = f"the first {read:,} of " if read < match_count else ""
+    prefix = f"the first {read_count:,} of " if read_count < match_count else ""
     return f"{count} in {prefix}{format_count(match_count, 'result')}"
 
 

@@ -30,7 +30,7 @@ def group_members(
     Args:
         window: The window, each document alone.
         kind: `thread` or `version`.
-        stored: What is stored of its documents.
+        stored: The stored memberships of its documents.
         overrides: Manual decisions, which hold for documents that are of no thread or work.
     """
     rows = range(len(window.hits))

@@ -78,7 +78,7 @@ class WindowMembers:
 
         Args:
             rows: Rows of one set.
-            top: The one that is on top.
+            top: The row on top.
         """
         others = [row for row in rows if row != top]
         if self.kind == "version":

@@ -19,10 +19,10 @@ def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> J
         matched: How many documents match.
     """
     suggestion = did_you_mean(engine, query) if not matched and query.native is None else ""
-    found: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
+    notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
     if any(each.field == "language" for each in query.filters):
-        found["without_language"] = count_lacking(engine, query, "language", view)
-    return found
+        notes["without_language"] = count_lacking(engine, query, "language", view)
+    return notes
 
 
 def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:

@@ -313,7 +313,7 @@ def widen(
         source: Backend that the page is read from.
         window: The window.
         lookup_leads: Rows whose duplicates are looked up.
-        leads: Those of them that are on the page.
+        leads: The leads that are on the page.
         request: How to group and show.
 
     Returns:
@@ -327,11 +327,11 @@ def widen(
     return wider, matches
 
 
-def count_capped(source: SearchBackend, read: WindowReader) -> RequestFlow[dict[str, int]]:
+def count_capped(source: SearchBackend, reader: WindowReader) -> RequestFlow[dict[str, int]]:
     """Count the matching documents of each text whose further copies were left out."""
-    unknown = [content for content in read.surplus if content not in read.matching]
+    unknown = [content for content in reader.surplus if content not in reader.matching]
     results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
-    return read.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
+    return reader.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
 
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:

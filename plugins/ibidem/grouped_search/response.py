@@ -368,16 +368,16 @@ def member_reason(window: Window, row: int) -> Json | None:
     return None if work is None else {"signature": "version", "by": work.by or None, "edition": work.edition}
 
 
-def override_note(word: Override, other_id: str, *, holds: bool) -> str:
+def override_note(override: Override, other_id: str, *, holds: bool) -> str:
     """Format a manual decision as a note.
 
     >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
     'declared not a duplicate of 2 by Ada, 2026-01-05: other court'
     """
-    verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
-    byline = ", ".join(part for part in (word.author and f"by {word.author}", word.date) if part)
+    verdict = "the same as" if override.verdict == "same" else "not a duplicate of"
+    byline = ", ".join(part for part in (override.author and f"by {override.author}", override.date) if part)
     note = " ".join(part for part in (f"declared {verdict} {other_id}", byline) if part)
-    note += f": {word.reason}" if word.reason else ""
+    note += f": {override.reason}" if override.reason else ""
     return note if holds else f"{note} (stale: a text has changed since)"
 
 

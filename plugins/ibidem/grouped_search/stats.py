@@ -55,7 +55,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
         groups: The page's groups.
         request: How it was grouped.
         match_count: Documents that match the query.
-        tables: Names of the current idf tables; the one that most documents were signed with when empty.
+        tables: Names of the current idf tables; if empty, the most frequent table counts as current.
         deepest: The most hits that a window may hold.
         only_counted: How many further copies of a group's text match, which were counted and not read.
     """
@@ -84,7 +84,7 @@ def ungrouped_stats(
     """Build the account of a page without grouping: each document is its own group.
 
     Args:
-        hits: The top of the ranking, as far as it was read.
+        hits: The top of the ranking that was read.
         shown_count: How many of them are on the page.
         request: `off`, and what else was asked.
         match_count: Documents that match the query.

@@ -67,7 +67,7 @@ class StoredPage:
     Args:
         page: The page.
         further: Start of the next page, for an engine that does not count that far.
-        best: The highest score; None where nothing is scored.
+        best: The highest score; None if nothing is scored.
     """
 
     page: GroupedPage
@@ -168,7 +168,7 @@ class PageGroups:
     """The documents of a page, by their stored groups.
 
     Args:
-        window: The documents, those of each group behind its first.
+        window: The documents, ordered by group.
         rows: The rows of each group, by that of its first.
         sizes: How many documents of each group match, by the row of its first.
         request: How to show them.
@@ -241,7 +241,7 @@ def build_window(
 
     Args:
         hits: The documents.
-        policy: The figures by which groups are stored.
+        policy: The policy of the stored groups.
         overrides: Manual decisions.
         lead: For each document the row of the first of its group.
         names_by_row: Names of groups, by the row of their first.
@@ -256,19 +256,19 @@ def build_window(
 
 
 def read_leads(
-    source: StoredBackend, read: PageGroups, groups: Sequence[Group]
+    source: StoredBackend, documents: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
     """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
 
     Returns:
         The page with these leads behind its documents, and their rows by the row of the first of their group.
     """
-    window = read.window
+    window = documents.window
     unexplained = [
         group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
     ]
     if not unexplained:
-        return read, {}
+        return documents, {}
     leads = yield from source.leads([group.id for group in unexplained])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
@@ -282,9 +282,9 @@ def read_leads(
             lead.append(group.first)
         stored_leads[group.first] = position
     if len(hits) == len(window.hits):
-        return read, stored_leads
+        return documents, stored_leads
     wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
-    return replace(read, window=wider), stored_leads
+    return replace(documents, window=wider), stored_leads
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:

@@ -169,7 +169,7 @@ def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
     return {document: detect("\n".join(some)) for document, some in texts.items()}
 
 
-def check_date(date: str, place: int) -> str:
+def check_date(date: str, number: int) -> str:
     """Return the date of a passage.
 
     Raises:
@@ -179,7 +179,7 @@ def check_date(date: str, place: int) -> str:
         try:
             interval(date)
         except ValueError as error:
-            raise UsageError(f"date of passage {place}: {error}", "give it as ISO 8601, or leave it out") from error
+            raise UsageError(f"date of passage {number}: {error}", "give it as ISO 8601, or leave it out") from error
     return date
 
 
@@ -194,7 +194,7 @@ def lead_of(
 
     Args:
         columns: The packed values.
-        rows: Those of the group.
+        rows: The rows of the group.
         overlap: Pairs of rows that overlap in their document.
         keep: How to choose.
         places: Place of each row among the versions of its group, for `current`.
@@ -240,11 +240,11 @@ class Explanations:
             raise AssertionError(f"row {row} joined {first} without evidence")
         return found
 
-    def pair(self, row: int, other: int) -> Duplicate | None:
+    def pair(self, row: int, other_row: int) -> Duplicate | None:
         """Return a row as a duplicate or neighbour of another row; None if it is neither."""
-        if row == other:
+        if row == other_row:
             return None
-        if (shared := self.overlap.get((row, other))) is not None:
-            return Duplicate(row, "partial", reason(shared.evidence.why), other, shared.side)
-        evidence = self.matcher.evidence(row, other)
-        return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other)
+        if (shared := self.overlap.get((row, other_row))) is not None:
+            return Duplicate(row, "partial", reason(shared.evidence.why), other_row, shared.side)
+        evidence = self.matcher.evidence(row, other_row)
+        return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other_row)

@@ -43,7 +43,7 @@ class Window:
         matcher: Decides on pairs.
         group_names: Names of groups that are stored, by the row of their first occurrence.
         overlaps: Pairs of rows that overlap in their document.
-        members: What is stored of its documents, where they are grouped by thread or work.
+        members: The stored memberships of its documents, if they are grouped by thread or work.
     """
 
     hits: Sequence[Hit]

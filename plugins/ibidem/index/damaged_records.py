@@ -40,7 +40,7 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
     """Yield the records next to an index that cannot be read.
 
     Args:
-        engine: The index; there are none next to one that is not there.
+        engine: The index; a missing index has no records.
     """
     for ledger in get_args(Ledger):
         try:

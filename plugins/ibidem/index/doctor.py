@@ -43,10 +43,10 @@ class Check:
     """The result of one check.
 
     Args:
-        name: What was looked at.
+        name: The part that was checked.
         ok: Whether it is as it should be.
-        what: What was found.
-        remedy: What to do about it; empty when nothing is to be done.
+        what: The finding.
+        remedy: The remedy; empty if none is needed.
     """
 
     name: str
@@ -159,7 +159,7 @@ def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str
     """Check which nodes have the plugin.
 
     Args:
-        nodes: The nodes; none where they cannot be known.
+        nodes: The nodes; none if they cannot be known.
         own_version: The version of this ibidem.
         engine_name: `opensearch` or `elasticsearch`.
 

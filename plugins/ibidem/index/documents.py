@@ -28,7 +28,7 @@ def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem
     Args:
         engine: The index.
         id_: The document's id.
-        remedy: What to do when there is none.
+        remedy: The remedy if it does not exist.
 
     Raises:
         MissingDocument: No such document.
@@ -86,7 +86,7 @@ class Takedown:
     """Documents to delete, with the copies found.
 
     Args:
-        ids: Theirs, then those of their copies, each once.
+        ids: The ids of the documents, then of their copies, each once.
         others: Documents that have the content hash of one of them and another text: they stay.
     """
 
@@ -102,7 +102,7 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
 
     Args:
         engine: Engine that holds them.
-        ids: Documents of which all copies are wanted.
+        ids: Documents whose copies are searched.
 
     Raises:
         UsageError: An id is not there, so that its copies cannot be known.
@@ -155,10 +155,10 @@ def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombs
         tombstone_days: Older tombstones are taken away.
 
     Raises:
-        UsageError: A newer version than the one named is there; what else was named is deleted.
+        UsageError: A newer version than the given one exists; the other documents are deleted.
     """
-    beats = version is None
-    outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, beats=beats)
+    any_version = version is None
+    outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, any_version=any_version)
     engine.refresh()
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
     if kept := [outcome for outcome in outcomes if outcome.status in (WriteStatus.STALE, WriteStatus.REFUSED)]:
@@ -189,7 +189,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
         engine: The index of both documents.
         pair: Their ids.
         verdict: `not` or `same`.
-        author: Name of the person who says so.
+        author: Name of the person who decides.
         reason: Why.
 
     Raises:
@@ -233,16 +233,16 @@ def remove_override(
     return overrides
 
 
-def readable_overrides(engine: Engine, words: Iterable[Override]) -> list[Override]:
+def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Override]:
     """Return the overrides whose documents both exist and are readable by the engine's user.
 
     Args:
         engine: The index, as someone may read it.
-        words: What readers said.
+        overrides: What readers said.
     """
-    words = list(words)
-    known_names = set(names(engine, sorted({name for word in words for _, name in (word.a, word.b)})))
-    return [word for word in words if word.a in known_names and word.b in known_names]
+    overrides = list(overrides)
+    known_names = set(names(engine, sorted({name for word in overrides for _, name in (word.a, word.b)})))
+    return [word for word in overrides if word.a in known_names and word.b in known_names]
 
 
 def read_decision(engine: Engine, a: str, b: str) -> Override | None:
@@ -281,17 +281,17 @@ def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], 
         MissingDocument: One of them is not there, or carries no signatures.
         UsageError: An id is that of documents in several indexes.
     """
-    found: dict[str, list[tuple[DocumentRef, str]]] = {a: [], b: []}
+    names_by_id: dict[str, list[tuple[DocumentRef, str]]] = {a: [], b: []}
     for hit in fetch_hits(engine, [a, b]):
         packed = unpack(hit.packed) if hit.packed is not None else None
         if packed is not None:
-            found[hit.id].append(((hit.index, hit.id), content_key(packed)))
-    if missing := [id_ for id_, each in found.items() if not each]:
+            names_by_id[hit.id].append(((hit.index, hit.id), content_key(packed)))
+    if missing := [id_ for id_, each in names_by_id.items() if not each]:
         raise MissingDocument(
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids"
         )
-    for id_, each in found.items():
+    for id_, each in names_by_id.items():
         if len(each) > 1:
             indices = ", ".join(sorted(index for (index, _), _ in each))
             raise UsageError(f"document {id_!r} is in several indexes: {indices}", "name one of them in IBIDEM_INDEX")
-    return found[a][0], found[b][0]
+    return names_by_id[a][0], names_by_id[b][0]

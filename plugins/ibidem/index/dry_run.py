@@ -64,9 +64,9 @@ class Cost:
         bytes: That signatures add to all documents, before the engine compresses or indexes them.
         signing: Seconds to read and to sign all, with as many processes as there are workers, without writing.
         index: Bytes of the index now.
-        seconds: Of the whole `ibidem backfill`, with writing and settling; None where that could not be tried.
+        seconds: Of the whole `ibidem backfill`, with writing and settling; None if that could not be tried.
         tried: How many documents were written and settled in the trial.
-        untried: Why there was no trial; empty where there was one.
+        untried: Why there was no trial; empty if there was one.
     """
 
     bytes: int

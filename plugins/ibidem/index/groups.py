@@ -198,27 +198,30 @@ class LongTextIndex:
 
 
 def group_slices(
-    slices: Iterable[Sequence[Hit]], shelf: LongTextIndex, words: Iterable[Override], progress: Callable[[int], None]
+    slices: Iterable[Sequence[Hit]],
+    long_texts: LongTextIndex,
+    overrides: Iterable[Override],
+    progress: Callable[[int], None],
 ) -> IndexGroups:
     """Group documents slice by slice.
 
     Args:
         slices: Their packed values.
-        shelf: The policy, and what the long ones among them are to each other.
-        words: Manual decisions on pairs.
+        long_texts: The policy, and what the long ones among them are to each other.
+        overrides: Manual decisions on pairs.
         progress: Called with the number of documents read so far.
     """
-    names, columns = sort_documents(*read_slices(slices, progress, shelf))
-    matcher, suspected = shelf.build_matcher(names)
-    policy = shelf.policy
-    grouping = group(columns, policy, apply_overrides(words, names, columns).constraints, matcher, suspected)
+    names, columns = sort_documents(*read_slices(slices, progress, long_texts))
+    matcher, suspected = long_texts.build_matcher(names)
+    policy = long_texts.policy
+    grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
     return IndexGroups(
-        policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), shelf.keys.capped_keys
+        policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), long_texts.keys.capped_keys
     )
 
 
 def read_slices(
-    slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], shelf: LongTextIndex
+    slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], long_texts: LongTextIndex
 ) -> tuple[list[DocumentRef], list[PackedColumns]]:
     """Read an index slice by slice; packed values are kept for long texts only."""
     names: list[DocumentRef] = []
@@ -226,7 +229,7 @@ def read_slices(
     for hits in slices:
         names += [(hit.index, hit.id) for hit in hits]
         columns = PackedColumns.decode([hit.packed for hit in hits])
-        shelf.add(hits, columns.flags)
+        long_texts.add(hits, columns.flags)
         parts.append(replace(columns, values=(), ids=[]))
         progress(len(names))
     return names, parts

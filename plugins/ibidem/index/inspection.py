@@ -53,7 +53,7 @@ class Inspection:
     Args:
         id: The document's id.
         title: Its title, or an empty string.
-        signatures: What was signed of it, by name.
+        signatures: Its signatures, by name.
         duplicates: Its duplicates, identical ones first, then the higher score.
         capped: Classes of values that too many documents carry; duplicates may be missing.
     """
@@ -88,7 +88,7 @@ def inspect(
 
     Raises:
         MissingDocument: No such document.
-        UsageError: One that carries no signatures.
+        UsageError: The document has no signatures.
     """
     policy = policy or Policy()
     document, packed = read_signed(engine, name)
@@ -117,7 +117,7 @@ def find_candidates(
     """Find the candidates for duplicates of a document.
 
     Args:
-        engine: Where they are looked up.
+        engine: The index to search.
         document: The document.
         packed: Its packed value.
         policy: The decision for a pair, and the weakest level.
@@ -143,7 +143,7 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
 
     Raises:
         MissingDocument: No such document.
-        UsageError: One that carries no signatures.
+        UsageError: The document has no signatures.
     """
     hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
@@ -154,9 +154,9 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     return hit, packed
 
 
-def fetch_same(engine: Engine, words: Iterable[Override]) -> Iterable[Hit]:
+def fetch_same(engine: Engine, overrides: Iterable[Override]) -> Iterable[Hit]:
     """Return the documents that overrides mark as the same, since look-ups may miss them."""
-    names = {name for word in words if word.verdict == "same" for _, name in (word.a, word.b)}
+    names = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
     return fetch_hits(engine, sorted(names))
 
 

@@ -59,22 +59,22 @@ def count(engine: Engine, field: str, name: str) -> int:
     return engine.search(Query(filters=(Filter(field, name),)), 1).total
 
 
-def describe_membership(found: Mapping[str, Mapping[str, Any]]) -> list[str]:
+def describe_membership(membership: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Describe in sentences the thread and work of a document, with the reasons.
 
     Args:
-        found: As `read_membership` returns it.
+        membership: As `read_membership` returns it.
 
     >>> describe_membership({"thread": {}, "work": {
     ...     "name": "a", "documents": 2, "edition": 2, "by": "name", "current": True}})
     ['Work of 2 documents that begins with a: it is version 2, by its name and text; the current one.']
     """
     lines = []
-    if thread := found["thread"]:
+    if thread := membership["thread"]:
         reason = "answers no mail" if thread["parent"] is None else membership_reason({"signature": "thread", **thread})
         reason = reason.replace("attached", "is attached")
         lines.append(f"{begin('Thread', thread)}: it {reason}; {describe_holders(thread)} all of it.")
-    if work := found["work"]:
+    if work := membership["work"]:
         is_current = "" if work["current"] else "not "
         reason = membership_reason({"signature": "version", **work})
         lines.append(f"{begin('Work', work)}: it is {reason}; {is_current}the current one.")
@@ -97,6 +97,6 @@ def describe_holders(thread: Mapping[str, Any]) -> str:
     return f"{', '.join(names)} and {f'{rest} more' if rest > 0 else holders[-1]} hold"
 
 
-def begin(called: str, found: Mapping[str, Any]) -> str:
+def begin(called: str, membership: Mapping[str, Any]) -> str:
     """Describe a thread or a work by its first document."""
-    return f"{called} of {format_count(found['documents'], 'document')} that begins with {found['name']}"
+    return f"{called} of {format_count(membership['documents'], 'document')} that begins with {membership['name']}"

@@ -54,7 +54,7 @@ class WrittenMembers:
         """Return the counts as `ibidem regroup --json` prints them.
 
         Args:
-            sets: What is counted: `threads` or `works`.
+            sets: The kind of sets: `threads` or `works`.
         """
         return {
             "documents": self.documents,

@@ -27,7 +27,7 @@ class ThreadEntry:
 
     Args:
         document: The document, whole.
-        member: Its place, as it is stored.
+        member: Its stored place.
         depth: How deep it is in the tree; 0 is the top.
         holders: Ids of the mails that hold all of it, the nearest first.
         alters: Whether it alters what it quotes of the mail that it answers.
@@ -48,7 +48,7 @@ class StoredThread:
         name: Id of its first mail.
         entries: Its documents in the order of the tree, inclusive answers first.
         total: How many documents it has.
-        families: How many mails were read, each with what is attached to it.
+        families: Number of mails that were read, each with its attachments.
     """
 
     name: str
@@ -68,12 +68,12 @@ class StoredThread:
     def ancestors(self, id_: str) -> list[Document]:
         """Return the mail that a mail answers, the mail that this one answers, and so on."""
         by_id = {each.document.id: each for each in self.entries}
-        found: list[Document] = []
+        mails: list[Document] = []
         at = by_id.get(id_)
-        while at is not None and not at.member.is_attached and len(found) < MAX_ANCESTORS:
+        while at is not None and not at.member.is_attached and len(mails) < MAX_ANCESTORS:
             at = by_id.get(at.member.parent)
-            found += [at.document] if at else []
-        return found
+            mails += [at.document] if at else []
+        return mails
 
 
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
@@ -84,7 +84,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
         id_: Id of the document.
 
     Returns:
-        The thread; None where none is stored with the document, or several indexes hold its id.
+        The thread; None if none is stored with the document, or several indexes hold its id.
     """
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}

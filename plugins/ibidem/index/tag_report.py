@@ -173,7 +173,7 @@ def report_tags(
     Args:
         engine: The index, as someone may read it.
         tags: The entries, as someone may know them.
-        policy: Figures by which documents are grouped; the default ones when None.
+        policy: The policy for grouping; None: the default.
         by: Groups that are made now, those that are stored, or threads of mails.
         progress: Called with the number of documents read so far.
 

@@ -67,16 +67,16 @@ def find_named(engine: Engine, ids: Sequence[str]) -> TagTarget:
         MissingDocument: One of them is not there.
         UsageError: An id is that of documents in several indexes.
     """
-    found: dict[str, list[str]] = {id_: [] for id_ in ids}
-    for hit in fetch_hits(engine, list(found)):
-        found[hit.id].append(hit.index)
-    if missing := [id_ for id_, indices in found.items() if not indices]:
+    indices_by_id: dict[str, list[str]] = {id_: [] for id_ in ids}
+    for hit in fetch_hits(engine, list(indices_by_id)):
+        indices_by_id[hit.id].append(hit.index)
+    if missing := [id_ for id_, indices in indices_by_id.items() if not indices]:
         raise MissingDocument(f"no document {', '.join(map(repr, missing))} in index {engine.index!r}", SEE)
-    for id_, indices in found.items():
+    for id_, indices in indices_by_id.items():
         if len(indices) > 1:
             some = ", ".join(sorted(indices))
             raise UsageError(f"document {id_!r} is in several indexes: {some}", "name one of them in IBIDEM_INDEX")
-    return TagTarget([(indices[0], id_) for id_, indices in found.items()])
+    return TagTarget([(indices[0], id_) for id_, indices in indices_by_id.items()])
 
 
 def find_duplicates(engine: Engine, id_: str, policy: Policy | None = None) -> TagTarget:
@@ -131,7 +131,7 @@ def change_tag(  # noqa: PLR0913 - what an entry holds, by name
         reason: Why.
 
     Raises:
-        MissingDocument: One of the documents is not there; nothing is tagged.
+        MissingDocument: A document does not exist; nothing is tagged.
         UsageError: A tag that is not allowed, or too many documents for one entry.
     """
     tag = read_tag(tag)

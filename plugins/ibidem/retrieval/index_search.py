@@ -56,7 +56,7 @@ class PassageSearch:
         """Return up to `k` different passages for a question, the best first.
 
         Args:
-            question: What is asked.
+            question: The question.
             k: How many.
 
         Raises:

@@ -164,12 +164,12 @@ def find_fault(failure: Failure) -> Fault:
     return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
 
 
-def to_engine_error(failure: Failure, place: str) -> EngineError:
+def to_engine_error(failure: Failure, location: str) -> EngineError:
     """Create one of our errors.
 
     Args:
         failure: The server's error.
-        place: The address without secrets, to be named.
+        location: The address without secrets, to be named.
 
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; create the index with: ibidem ingest PATH'
@@ -177,7 +177,7 @@ def to_engine_error(failure: Failure, place: str) -> EngineError:
     fault = find_fault(failure)
     message = f"status {failure.status}: {failure.reason}" if failure.status else failure.reason
     text = f"{fault.what} ({message})" if fault.what else failure.reason or message
-    return fault.error(f"{place}: {text}", fault.remedy)
+    return fault.error(f"{location}: {text}", fault.remedy)
 
 
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
@@ -259,7 +259,7 @@ class ClusterClient:
 
     Args:
         label: Its address without secrets.
-        connect: Makes a client; nothing is connected yet.
+        connect: Creates a client without connecting.
         waits: Seconds to wait before each further try.
         search_parts: Parts added to each search, so that no setting of an index changes its results.
 

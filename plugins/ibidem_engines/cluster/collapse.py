@@ -100,7 +100,7 @@ class ClusterCollapse:
         self,
         place: Place,
         size: int,
-        settled: Marks,
+        settled_marks: Marks,
         extras: Mapping[str, Any] | None = None,
         cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
@@ -109,7 +109,7 @@ class ClusterCollapse:
         Args:
             place: Start of the page.
             size: How many groups.
-            settled: Up to which write of each part groups are settled.
+            settled_marks: Up to which write of each part groups are settled.
             extras: Parts of the body that are answered next to the hits.
             cache: Counts of this search, if it was counted before.
 
@@ -121,7 +121,7 @@ class ClusterCollapse:
             **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
             **(extras or {}),
         }
-        counter = MatchCounter(self.target, self.body, self.layout, settled)
+        counter = MatchCounter(self.target, self.body, self.layout, settled_marks)
         answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
         counts = count.counts
         heads = self._read(answer)

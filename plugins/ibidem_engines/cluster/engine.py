@@ -62,7 +62,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
     Args:
         cluster: The cluster.
         dialect: Dialect of OpenSearch or Elasticsearch.
-        address: Where it is and what the index looks like.
+        address: The address of the cluster, and the layout of the index.
         index: Name of the index, or of an alias or a data stream.
         kept: The name next to which records are kept, where that does not follow from the index's names.
     """
@@ -108,9 +108,9 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         return writing.write(self._place(), records) if records else []
 
     @override
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         self._layout_cache.clear()
-        return writing.delete(self._place(), ids, version, beats=beats) if ids else []
+        return writing.delete(self._place(), ids, version, any_version=any_version) if ids else []
 
     @override
     def searching(self, query: Query | None = None) -> ClusterSearch:
@@ -212,8 +212,8 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         return self._readable()
 
     @override
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "ClusterEngine":
-        if cached and (found := self._sets.get(self.index)) is not None:
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "ClusterEngine":
+        if use_cache and (found := self._sets.get(self.index)) is not None:
             return found
         layout = self._layout_now()
         names = layout.names(self.index)
@@ -391,6 +391,6 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
 
 
 def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version as a comparable tuple; if it cannot be parsed, empty, which is the lowest."""
+    """Return a version as a tuple to compare; an empty tuple, the lowest one, if it cannot be parsed."""
     found = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(map(int, found[0].split("."))) if found else ()

@@ -27,7 +27,7 @@ class GroupSet:
 
     Args:
         home: The name next to which its progress is kept.
-        begins_with: The record that becomes that of the set; None where it has one, or begins anew.
+        begins_with: The record that becomes that of the set; None if it has one, or begins anew.
         superseded: Names next to which another record is removed.
     """
 
@@ -168,10 +168,10 @@ def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
         yield HealthIssue("groups", error.what, error.remedy)
 
 
-def _within(cluster: ClusterClient, settled: SettledNames) -> list[str]:
+def _within(cluster: ClusterClient, names: SettledNames) -> list[str]:
     """Return the settled aliases that cover only the given indexes."""
-    indices = set(settled.names.indices)
-    return [source for source in settled.wide if indices.issuperset(read(cluster, source).indices)]
+    indices = set(names.names.indices)
+    return [source for source in names.wide if indices.issuperset(read(cluster, source).indices)]
 
 
 def _listing(names: Sequence[str]) -> str:

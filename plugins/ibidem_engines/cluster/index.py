@@ -44,7 +44,7 @@ class Layout:
 
     Args:
         indices: Their own names, in the order in which they were made; empty when there is none.
-        kinds: `full` and `lean`, as far as ibidem's fields are there; empty where nothing was ever signed.
+        kinds: `full` and `lean`, as far as ibidem's fields are there; empty if nothing was ever signed.
         schemas: The signature schema of each index that has one.
         bare: Those without ibidem's fields.
         shard_counts: How many primary shards each has, in the same order.
@@ -53,9 +53,9 @@ class Layout:
         aliases: The indexes behind each of their aliases and data streams.
         streams: The data stream of each index that is of one.
         filtered: Aliases that show a part of an index only.
-        write_indices: The index that each alias of several writes to, where it has one.
+        write_indices: The write index of each alias with several indexes, if it has one.
         uuids: The server's own identity of each index: another one was made anew under the same name.
-        stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty where no text was named.
+        stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     """
 
     indices: tuple[str, ...]
@@ -110,7 +110,7 @@ def read_layout(
     Args:
         index: Names, parted by commas; empty for all.
         params: Which of the names may be missing, as a search says it.
-        ok_statuses: Statuses that mean that nothing is there, or nothing that may be looked at.
+        ok_statuses: Statuses that mean that no index exists, or none that may be read.
         text: As in `read`.
     """
     path = f"/{quote_index(index or '_all')}"

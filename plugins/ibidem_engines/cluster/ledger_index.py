@@ -52,7 +52,7 @@ def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:
         indices: Their names.
 
     Raises:
-        Permanent: One that is there has another mapping.
+        Permanent: An existing one has another mapping.
     """
     names = list(indices)
     mappings = read_mappings(cluster, names)
@@ -123,7 +123,7 @@ def repair(cluster: ClusterClient, sources: Iterable[str]) -> list[str]:
     interrupted, the next call goes on.
 
     Raises:
-        Permanent: A record cannot be copied; what was there stays.
+        Permanent: A record cannot be copied; the old ledger is kept.
     """
     wrong = wrong_indices(cluster, sources)
     for name in wrong:

@@ -66,7 +66,7 @@ class CountResult:
     Args:
         writes: The writes that matched then.
         counts: The counts.
-        several: Names of all groups of which two documents or more match; None where they are many, or not known.
+        several: Names of all groups with two or more matching documents; None if too many, or unknown.
     """
 
     writes: Writes
@@ -278,9 +278,9 @@ def _groups_aggregation(*, single: bool) -> Clause:
     return {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
 
 
-def _unsettled_clause(layout: Layout, settled: Marks) -> Clause:
+def _unsettled_clause(layout: Layout, settled_marks: Marks) -> Clause:
     """Build the clause for leads of unsettled writes, for indexes with one shard."""
-    marks = {index: settled.get(ShardRef(index), 0) for index in layout.shard_counts}
+    marks = {index: settled_marks.get(ShardRef(index), 0) for index in layout.shard_counts}
     clauses: list[Clause] = [
         {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
         for index, mark in marks.items()

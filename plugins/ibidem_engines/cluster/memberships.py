@@ -65,15 +65,15 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
     """Read the memberships of documents by index and id.
 
     Args:
-        target: Where they are searched for.
+        target: The indexes to search.
         names: Index and id of each.
     """
-    found: dict[DocumentRef, Memberships] = {}
+    memberships: dict[DocumentRef, Memberships] = {}
     for start in range(0, len(names), AT_ONCE):
         batch = names[start : start + AT_ONCE]
         answer = yield target.search(dsl.fetch_by_name(batch) | membership_options())
-        found |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
-    return found
+        memberships |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
+    return memberships
 
 
 def membership_options() -> Clause:

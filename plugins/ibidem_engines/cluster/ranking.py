@@ -146,7 +146,7 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
         target: The indexes, or a point in time.
         body: A request for packed signatures.
         limit: The largest window that the index allows.
-        ids: Whether the engine's own ids are asked for at once.
+        ids: Whether the first request already asks for the engine's own ids.
     """
     size = body["size"]
     if ids:
@@ -180,7 +180,7 @@ def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[d
     """Read the long signatures of documents by (index, id); documents without any are omitted.
 
     Args:
-        target: Where they are.
+        target: Their indexes.
         ids: Index and id of each, as the engine has them.
     """
     return read_long((yield from long_hits(target, ids)))
@@ -192,7 +192,7 @@ def long_hits(
     """Read documents with long signatures by (index, id), with their packed values and sequence numbers.
 
     Args:
-        target: Where they are.
+        target: Their indexes.
         ids: Index and id of each.
         matching: A clause that they have to match; None for all.
     """

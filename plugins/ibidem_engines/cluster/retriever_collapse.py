@@ -41,7 +41,7 @@ class RetrieverCollapse:
         self,
         place: Place,
         size: int,
-        settled: Marks,
+        settled_marks: Marks,
         extras: Mapping[str, Any] | None = None,
         _cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
@@ -51,7 +51,7 @@ class RetrieverCollapse:
         self._hits = read_group_hits(answer)
         count = NOTHING
         if self._hits:
-            counter = MatchCounter(self.target, {"query": self._ranked_clause()}, self.layout, settled)
+            counter = MatchCounter(self.target, {"query": self._ranked_clause()}, self.layout, settled_marks)
             _, count = yield from counter.count()
         best: dict[object, GroupHit] = {}
         for hit in self._hits:

@@ -60,7 +60,7 @@ class ClusterSearch(EngineSearch):
 
     Args:
         index: Name of the index, or of an alias.
-        layout: Its layout, which has been found to be one that can be read.
+        layout: Its layout, which was checked to be readable.
         fields: Names of a document's fields in it.
         dialect: Dialect of OpenSearch or Elasticsearch.
         counts: Counts of what matches stored groups, of all searches.
@@ -144,12 +144,12 @@ class ClusterSearch(EngineSearch):
 
     @override
     def collapse(
-        self, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
         began = yield from self._begin(view)
-        marks = sorted((part.index, part.shard, number) for part, number in settled.items())
+        marks = sorted((part.index, part.shard, number) for part, number in settled_marks.items())
         cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {marks}")
-        _, page = yield from self._collapsed(order, began).page(place, size, settled, cache=cache)
+        _, page = yield from self._collapsed(order, began).page(place, size, settled_marks, cache=cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
     @override

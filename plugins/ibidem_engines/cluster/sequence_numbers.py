@@ -14,9 +14,9 @@ from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import WHOLE, quote_index
 
 
-def write_order(place: int) -> int:
+def write_order(seq_no: int) -> int:
     """Return a sequence number counted from one; zero means that nothing was written."""
-    return place + 1
+    return seq_no + 1
 
 
 NONE = 0

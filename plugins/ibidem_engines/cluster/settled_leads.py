@@ -117,10 +117,10 @@ class SettledLeads:
         distinct_writes = np.unique(np.concatenate([np.empty(0, np.int64), *matches]))
         return LeadSearch(values.narrow(self._may_carry), distinct_writes.tolist())
 
-    def _keep_lengths(self, writes: Places, several: Several) -> Places:
+    def _keep_lengths(self, writes: Places, requirement: Several) -> Places:
         """Return the leads with a length within bounds."""
         lengths = self._lengths[np.searchsorted(self._writes, writes)]
-        return writes[(lengths >= several.shortest) & (lengths <= several.longest)]
+        return writes[(lengths >= requirement.shortest) & (lengths <= requirement.longest)]
 
     def _catch_up(self, end: int, lookups: int, read: Read) -> bool:
         """Read the leads up to a sequence number, if cheaper than look-ups; returns whether all are known."""

@@ -34,7 +34,7 @@ def read_documents(
         answer: Of `_mget`.
         names: The requested names, by index and id.
         fields: Names of a document's fields in the index.
-        to_error: Makes the error of one that could not be read.
+        to_error: Creates the error of a document that could not be read.
         raw: Whether their JSON is wanted.
     """
     texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())

@@ -16,10 +16,10 @@ class StoredVersion:
     Args:
         version: Its version; None when ibidem never wrote it.
         digest: Of its record.
-        origin: Where it was read; empty when that is not known.
+        origin: The file or place that it was read from; empty if unknown.
         state: Sequence number and primary term.
         index: The index that holds it.
-        group: Name of the group that it leads; empty where it leads none.
+        group: Name of the group that it leads; empty if it leads none.
         others: Other indexes that hold a document with its id.
     """
 
@@ -37,7 +37,7 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
 
     Args:
         cluster: The cluster.
-        indices: The indexes that may hold them; the first one that does is read.
+        indices: The indexes that may contain them; the first one that does is read.
         ids: The ids.
     """
     stored_versions: dict[str, StoredVersion] = {}
@@ -59,16 +59,16 @@ def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str],
     return docs
 
 
-def check_each(docs: Iterable[Mapping[str, Any]], place: str) -> None:
+def check_each(docs: Iterable[Mapping[str, Any]], location: str) -> None:
     """Refuse a response in which a document is neither found nor missing.
 
     Args:
         docs: Of an answer to `_mget`.
-        place: The cluster's address without secrets.
+        location: The cluster's address without secrets.
     """
     for each in docs:
         if "error" in each:
-            raise to_engine_error(build_failure(503, each), place)
+            raise to_engine_error(build_failure(503, each), location)
 
 
 def _stored_version(document: Mapping[str, Any]) -> StoredVersion:

@@ -33,7 +33,7 @@ def check_whole(
     Args:
         cluster: The cluster.
         storage: Storage of `_source` in the index.
-        documents: Documents that are there, of an answer to `_mget`.
+        documents: Existing documents in an `_mget` response.
         max_hits: Hits that one search may have.
 
     Raises:

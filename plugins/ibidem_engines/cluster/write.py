@@ -56,7 +56,7 @@ def _write_turn(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]
     return [outcomes[position] for position in range(len(records))]
 
 
-def delete(target: WriteTarget, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`.
 
     The tombstone is written before the document is deleted: a writer that comes between the two finds it afterwards. Of
@@ -66,7 +66,9 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, beats: bool
     outcomes: dict[str, Outcome] = {}
     for turn in range(ROUNDS):
         stored_versions = target.stored_versions(remaining)
-        versions = {id_: _version_of_deletion(stored_versions.get(id_), version, beats=beats) for id_ in remaining}
+        versions = {
+            id_: _version_of_deletion(stored_versions.get(id_), version, any_version=any_version) for id_ in remaining
+        }
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
         _bury(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
@@ -284,8 +286,8 @@ def _deletion(id_: str, entry: StoredVersion) -> Action:
     return Action("delete", entry.index, id_, state=entry.state)
 
 
-def _version_of_deletion(entry: StoredVersion | None, version: int, *, beats: bool) -> int:
-    return next_version(version, entry.version) if beats and entry else version
+def _version_of_deletion(entry: StoredVersion | None, version: int, *, any_version: bool) -> int:
+    return next_version(version, entry.version) if any_version and entry else version
 
 
 def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:

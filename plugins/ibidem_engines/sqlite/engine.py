@@ -67,9 +67,9 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         """Scan the index in the order of writing."""
         return read.scan(self._file, filters, size)
 
-    def delete(self, ids: Sequence[str], version: int, *, beats: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones."""
-        return sqlite_write.delete(self._file, ids, version, beats=beats)
+        return sqlite_write.delete(self._file, ids, version, any_version=any_version)
 
     def refresh(self) -> None:
         """Do nothing: writes are visible at once."""
@@ -99,7 +99,7 @@ class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
         return SqliteMemberships(self._file)
 
     @override
-    def group_set(self, *, cached: bool = False, takes_over: bool = False) -> "SqliteEngine":
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "SqliteEngine":
         return self
 
     def close(self) -> None:

@@ -231,14 +231,14 @@ Rows = Iterable[tuple[int, str, bytes | None, float, str]]
 
 
 def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
-    file: SqliteFile, query: Query, place: Place, size: int, *, settled: Marks, order: Order, view: ReadView
+    file: SqliteFile, query: Query, place: Place, size: int, *, settled_marks: Marks, order: Order, view: ReadView
 ) -> Collapsed:
     """Rank the matches with one hit per stored group, and count groups and documents."""
     with file.reading():
         newest = newest_place(file, view)
         selection = choose(query, newest)
         heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
-        counts, best = _counts(file, selection, settled)
+        counts, best = _counts(file, selection, settled_marks)
     return Collapsed(_hits(file, heads), counts, best, view=ReadView(newest))
 
 
@@ -279,9 +279,9 @@ def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
         )
 
 
-def _counts(file: SqliteFile, selection: Selection, settled: Marks) -> tuple[MatchCounts, float | None]:
+def _counts(file: SqliteFile, selection: Selection, settled_marks: Marks) -> tuple[MatchCounts, float | None]:
     """Count the matches, and find the highest score."""
-    mark = settled.get(ShardRef(file.index), 0)
+    mark = settled_marks.get(ShardRef(file.index), 0)
     row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
     documents, groups, ungrouped, unsettled, unsigned, short_count, best = row
     tables = dict(file.run(_fill(_TABLES, selection), selection.values).fetchall())

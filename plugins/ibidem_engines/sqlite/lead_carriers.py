@@ -78,12 +78,12 @@ class LeadCarriers:
         self._cache: OrderedDict[str, _Carriers] = OrderedDict()
         self._size = 0
 
-    def until(self, place: int) -> "LeadCarriers":
+    def until(self, last_place: int) -> "LeadCarriers":
         """Set the last position to look up to, inside an open transaction."""
-        if place < self.last:
+        if last_place < self.last:
             self._cache.clear()
             self._size = 0
-        self.last = place
+        self.last = last_place
         return self
 
     def find_shared(self, values: Sequence[str], min_shared: int, start: int = 0) -> Places | None:
@@ -129,15 +129,15 @@ class LeadCarriers:
             self._size -= least_recent.size
         return carriers
 
-    def _read(self, value: str, cached: _Carriers | None, start: int) -> _Carriers:
-        if cached is None or not cached.loose:
-            cached = cached or _Carriers(np.empty(0, np.int64), start, loose=False)
-            places = self._read_range(_BETWEEN, value, cached.last, LOOSE - len(cached.places))
-            if len(cached.places) + len(places) < LOOSE:
-                return _Carriers(np.concatenate((cached.places, places)), self.last, loose=False)
-            cached = _Carriers(np.empty(0, np.int64), start, loose=True)
-        places = self._read_range(_LEADS_BETWEEN, value, cached.last, MAX_LEADS - len(cached.places))
-        return _Carriers(np.concatenate((cached.places, places)), self.last, loose=True)
+    def _read(self, value: str, carriers: _Carriers | None, start: int) -> _Carriers:
+        if carriers is None or not carriers.loose:
+            carriers = carriers or _Carriers(np.empty(0, np.int64), start, loose=False)
+            places = self._read_range(_BETWEEN, value, carriers.last, LOOSE - len(carriers.places))
+            if len(carriers.places) + len(places) < LOOSE:
+                return _Carriers(np.concatenate((carriers.places, places)), self.last, loose=False)
+            carriers = _Carriers(np.empty(0, np.int64), start, loose=True)
+        places = self._read_range(_LEADS_BETWEEN, value, carriers.last, MAX_LEADS - len(carriers.places))
+        return _Carriers(np.concatenate((carriers.places, places)), self.last, loose=True)
 
     def _read_range(self, statement: str, value: str, start: int, limit: int) -> Places:
         """Read positions as one blob, which is faster than separate rows."""

@@ -63,9 +63,11 @@ class SqliteSearch(EngineSearch):
 
     @override
     def collapse(
-        self, place: Place, size: int, *, settled: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
-        return answered(groups.collapse(self.file, self._ranked, place, size, settled=settled, order=order, view=view))
+        return answered(
+            groups.collapse(self.file, self._ranked, place, size, settled_marks=settled_marks, order=order, view=view)
+        )
 
     @override
     def members(

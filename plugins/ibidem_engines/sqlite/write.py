@@ -222,13 +222,13 @@ def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> 
     return [outcomes.get(at) for at in range(len(records))]
 
 
-def delete(file: SqliteFile, ids: Sequence[str], version: int, *, beats: bool) -> list[Outcome]:
+def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     with file.transaction():
         standing = _StoredState.read(file, ids)
         versions_by_id = {name: each.version for name, each in standing.documents.items()}
-        versions = {name: next_version(version, versions_by_id.get(name)) if beats else version for name in ids}
+        versions = {name: next_version(version, versions_by_id.get(name)) if any_version else version for name in ids}
         outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
         _remove(
             file,

@@ -150,6 +150,18 @@ def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable
     assert (follower.is_lost(), follower.stop()) == (True, True)
 
 
+def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
+    write(engine, c=f"{OTHER} more")
+    other, queue, looked = SettlingLease(engine), Workers(engine), list[int]()
+    assert other.take()
+    pauses.extend([bool, other.give_back, bool])
+    with patch.object(service, "Follower", wraps=Follower) as made:
+        settle_all(engine, looked.append, memory=7, queue=queue)
+    named = made.call_args.kwargs
+    assert (looked, named["memory"], named["queue"] is queue) == ([1], 7, True)
+    assert is_settled(engine)
+
+
 def test_a_decision_is_followed_at_once_where_groups_are_stored(engine: Engine) -> None:
     assert follow_decisions(engine)
     decide(engine, "not")
@@ -169,7 +181,10 @@ def test_a_decision_that_cannot_be_followed_in_time_is_left_to_the_next_settling
     other = SettlingLease(engine)
     assert other.take()
     pauses.extend([bool] * 6)
-    assert not follow_decisions(engine, 5 * PAUSE)
+    with patch.object(service, "settle", wraps=settle) as settling:
+        assert not follow_decisions(engine, 5 * PAUSE)
+    assert pauses == []
+    assert [call.args[1] for call in settling.call_args_list] == pytest.approx([at * PAUSE for at in range(5, -1, -1)])
     pauses[:] = [other.give_back]
     assert follow_decisions(engine, 5 * PAUSE)
     assert (pauses, groups(engine)["b"]) == ([], "b")
@@ -222,3 +237,9 @@ def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_firs
     with patch.object(service, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
         regroup(engine)
     assert groups(engine) == {"b": "b", "x": "x"}
+
+
+def test_a_policy_that_groups_are_settled_again_by_is_kept_until_another_is_given(engine: Engine) -> None:
+    for policy, lead in ((POLICY.at("identical"), "b"), (None, "b"), (POLICY, "a")):
+        regroup(engine, everything=True, policy=policy)
+        assert groups(engine)["b"] == lead

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import permutations
 from unittest.mock import patch
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.reindex import Marks, Name
+from ibidem_engines.reindex import Marks, Name, ShardRef
 from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, group_store, own_group
 from ibidem_ingest.signatures.content import group_name
@@ -211,6 +212,18 @@ def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_on
             name: (fresh.get(name, own_group("news", name)) if name in moved else each.group, True)
             for name, each in before.items()
         }
+
+
+def test_of_leads_of_a_group_in_several_indexes_that_of_the_earliest_index_keeps_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    names = [("z", "b", 8), ("z", "a", 9), ("a", "a", 1), ("made since", "a", 0)]
+    leads = [GroupedDocument(Name(*name), b"", "a group", lead=True, state=(1, 0)) for name in names]
+    with index() as engine:
+        monkeypatch.setattr(SqliteGroups, "parts", lambda _: [ShardRef("z"), ShardRef("z", 1), ShardRef("a")])
+        settler = settler_of(engine)
+        for (at, one), (place, other) in permutations(enumerate(leads), 2):
+            assert settler._twins([one], {"a group": [other]}) == ([one] if place < at else [])
 
 
 @pytest.mark.parametrize("is_lead", [True, False])

@@ -100,9 +100,9 @@ class BackfillBatch:
     changes_only: bool = False
     folds: bool = False
 
-    def needs_record(self, account: BatchResult) -> bool:
+    def needs_record(self, result: BatchResult) -> bool:
         """Return whether the result of the batch is stored as a separate record."""
-        return not self.folds or bool(account.refusals)
+        return not self.folds or bool(result.refusals)
 
     @property
     def key(self) -> str:
@@ -125,7 +125,7 @@ class BackfillContext:
         copy: The index that copies go to; None when signatures are added in place.
         tables: The idf tables.
         settings: Limits and waiting times.
-        portions: How much is read at once.
+        portions: Determines how many documents are read together.
         own: Numbers of the writes to the page in hand.
     """
 
@@ -144,7 +144,7 @@ class BatchOutcome:
 
     Args:
         account: Result of its documents.
-        own: Numbers of our writes in the index that was read; none where its documents were copied.
+        own: Numbers of our writes in the index that was read; none if its documents were copied.
         seconds: What it took to read, sign and write it.
     """
 
@@ -170,7 +170,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     """Sign a page, overlapping reads and writes, and store its result in the ledger.
 
     Raises:
-        Unavailable: The engine did not answer for as long as the settings allow; nothing is lost.
+        Unavailable: The engine did not answer within the time of the settings; nothing is lost.
         Permanent: The engine takes nothing more.
     """
     began = time.perf_counter()
@@ -230,7 +230,7 @@ def _write_or_split(
         context: Source, target and settings.
         page: The page that they belong to.
         names: The documents.
-        write: Writes them, where they could be signed at once.
+        write: Writes them, if they could be signed together.
     """
     account = BatchResult()
     if write is not None or len(names) == 1:

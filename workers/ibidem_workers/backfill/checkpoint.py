@@ -109,17 +109,17 @@ def read_all(source: ReindexSource, end: Marks) -> Iterator[list[SourceDocument]
 
 
 def read_ranges(
-    source: ReindexSource, stretches: Iterable[SeqNoRange], *, raw: bool = False
+    source: ReindexSource, seq_ranges: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:
     """Read the documents of some ranges, in the order of writing within each part.
 
     Args:
         source: The index.
-        stretches: The writes.
+        seq_ranges: The writes.
         raw: Whether to read their JSON as well.
     """
     portions = Portions()
-    for seq_range in stretches:
+    for seq_range in seq_ranges:
         for page in paginate(names(source, seq_range)):
             for portion in portions.cut(page):
                 originals = source.read(portion, raw=raw)
@@ -186,7 +186,7 @@ class Checkpoint:
             done.
         joined: How many documents had joined a group when it began, by level.
         uuids: The engine's own name of each index behind the source, which an index that is made anew does not keep.
-        signed_with: The settings that decide what is signed.
+        signed_with: The settings that determine signatures.
         followed: Sum of the accounts of pages that have none of their own; empty until a follower has looked at all
             documents once.
     """
@@ -260,10 +260,10 @@ class Checkpoint:
         """Record that all documents were read once, so that only changes count from now on."""
         self.followed = self.followed or NO_RESULT.as_json()
 
-    def fold(self, number: int, account: BatchResult) -> None:
+    def fold(self, number: int, result: BatchResult) -> None:
         """Record a page without a separate result as complete, and pass its number to the next page."""
-        self.settle(number, account.documents)
-        self.followed = (BatchResult.from_json(self.followed or NO_RESULT.as_json()) + account).as_json()
+        self.settle(number, result.documents)
+        self.followed = (BatchResult.from_json(self.followed or NO_RESULT.as_json()) + result).as_json()
         self.number = number
 
     def signs_alike(self, tables: Tables) -> bool:

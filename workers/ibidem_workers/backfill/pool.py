@@ -63,15 +63,15 @@ class Signers:
 
     Args:
         job: The index to sign, and its settings.
-        own: The same, opened in this process.
+        context: The same, opened in this process.
         documents: About how many documents there are.
     """
 
-    def __init__(self, job: SigningJob, own: BackfillContext, documents: int) -> None:
+    def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
         self._job = job
         self._count = processes_for(documents, job.settings)
         self._pool: ProcessPoolExecutor | None = None
-        self._own = own
+        self._own = context
         self.at_once = 1 if self._count == 1 else 2 * self._count
 
     def __enter__(self) -> Self:

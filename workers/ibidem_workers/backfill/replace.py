@@ -35,7 +35,7 @@ class Replacement:
 
     Args:
         into: Name of the new index.
-        alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
+        alias: The alias that it gets at the end; empty: the name in the settings, if it is an alias.
     """
 
     into: str
@@ -68,7 +68,7 @@ def replace_index(replacement: Replacement, settings: Settings, report: Report =
         report: Called with the progress.
 
     Raises:
-        UsageError: The new index is there and was made by nothing of ours; a wrong alias; a missing field.
+        UsageError: The new index exists but is not ours; the alias is not valid; a field is missing.
         Interruption: Ctrl-C; the same command goes on.
     """
     check_name(replacement.into)

@@ -324,7 +324,7 @@ def start_in_place(
 
     Args:
         engine: The index; its ledger has the checkpoint.
-        source: The same index, as it is read.
+        source: The same index, for reading.
         settings: The settings.
         report: Called with the progress.
         follows: Whether to go on where a follower was ended; another backfill looks at all documents again.

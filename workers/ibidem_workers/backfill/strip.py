@@ -31,7 +31,7 @@ class StripRequest:
 
     Args:
         into: Name of the new index; empty to strip in place.
-        alias: The alias that it gets in the end; empty for the one that the settings name, where it is one.
+        alias: The alias that it gets at the end; empty: the name in the settings, if it is an alias.
         dry: Whether to write nothing.
         records: Whether to remove the records next to the index too.
     """

@@ -27,7 +27,7 @@ class Rates:
 
     Args:
         documents: How many were tried.
-        start: Seconds that it takes whatever the number of documents: ledgers, processes.
+        start: Fixed seconds, independent of the number of documents: ledgers, processes.
         signing: Seconds for each document to be read, signed and written.
         settling: Seconds for each document to be put into its group.
     """

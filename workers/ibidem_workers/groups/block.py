@@ -42,7 +42,7 @@ class Join:
 
     Args:
         name: Index and id of the document.
-        lead: Those of the lead.
+        lead: Index and id of the lead.
         level: At which level the two are duplicates.
     """
 

@@ -92,7 +92,7 @@ def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], hear
     """Add documents slice by slice.
 
     Args:
-        stored: Where they are added.
+        stored: The columns to add them to.
         slices: The documents.
         heartbeat: Called after each slice.
     """
@@ -101,20 +101,20 @@ def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], hear
         heartbeat()
 
 
-def count_leads(store: StoredGroups, stretches: Iterable[SeqNoRange]) -> int:
+def count_leads(store: StoredGroups, seq_ranges: Iterable[SeqNoRange]) -> int:
     """Count the leads of some ranges."""
-    return sum(store.count_leads(each) for each in stretches)
+    return sum(store.count_leads(each) for each in seq_ranges)
 
 
-def read_slices(read: Read, stretches: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
+def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
     """Read the documents of some ranges, slice by slice.
 
     Args:
         read: Reads the first documents of a stretch.
-        stretches: The stretches.
+        seq_ranges: The stretches.
         size: Documents in a slice.
     """
-    for seq_range in stretches:
+    for seq_range in seq_ranges:
         after = seq_range.after
         while after < seq_range.end and (documents := read(SeqNoRange(seq_range.part, after, seq_range.end), size)):
             yield documents
@@ -147,10 +147,10 @@ class SliceCache:
         return documents
 
 
-def _twins(stored: StoredColumns, settled: int) -> Rows:
+def _twins(stored: StoredColumns, settled_count: int) -> Rows:
     """Return the new rows whose group another document leads; they leave it and are settled like new ones."""
     groups = stored.groups[: len(stored)]
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
     rows = np.arange(len(groups))
-    twins: Rows = rows[((first[number] < rows) | (groups == NO_GROUP)) & (rows >= settled)]
+    twins: Rows = rows[((first[number] < rows) | (groups == NO_GROUP)) & (rows >= settled_count)]
     return twins

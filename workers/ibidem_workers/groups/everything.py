@@ -78,7 +78,7 @@ class Regrouping:
         Args:
             store: The index's groups.
             part: The part that they are of.
-            documents: The documents, as they are now.
+            documents: The documents in their current state.
             plan: Called before anything is written, where something is.
         """
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]

@@ -120,17 +120,17 @@ class Follower:
 
     def _step(self, store: StoredGroups) -> bool:
         checkpoint = GroupCheckpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
-        words = load_overrides(self.engine)  # only once: settling uses the decisions recorded as followed
+        overrides = load_overrides(self.engine)  # only once: settling uses the decisions recorded as followed
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
         if not self._fence(store, checkpoint):
             return True
-        has_changes |= self._follow_changes(store, checkpoint, words, has_changes=has_changes)
+        has_changes |= self._follow_changes(store, checkpoint, overrides, has_changes=has_changes)
         end = store.newest()
         if not has_changes and marks_as_record(end) == checkpoint.seen:
             return False
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
             checkpoint.done = {}  # another index was created under this name, and the engine has no identities
-        settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(words)))
+        settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(overrides)))
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, end)
         for part in end:
@@ -259,7 +259,7 @@ class Follower:
 
     @staticmethod
     def _follow_changes(
-        store: StoredGroups, checkpoint: GroupCheckpoint, words: Sequence[Override], *, has_changes: bool
+        store: StoredGroups, checkpoint: GroupCheckpoint, overrides: Sequence[Override], *, has_changes: bool
     ) -> bool:
         """Process deletions of documents and indexes, and manual decisions, which do not write documents."""
         deletions = store.deletions()
@@ -267,18 +267,18 @@ class Follower:
             if inherit(store):
                 checkpoint.deletions = deletions
             has_changes = True
-        overrides = override_hashes(words)
-        if overrides != checkpoint.overrides:
-            keys = {key for key, _ in overrides.items() ^ checkpoint.overrides.items()}
+        hashes = override_hashes(overrides)
+        if hashes != checkpoint.overrides:
+            keys = {key for key, _ in hashes.items() ^ checkpoint.overrides.items()}
             if revisit(store, [name for key in keys for name in decided_names(key)]):
-                checkpoint.overrides = overrides
+                checkpoint.overrides = hashes
             has_changes = True
         return has_changes
 
 
-def override_hashes(words: Sequence[Override]) -> dict[str, str]:
+def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
     """Return a hash of each manual decision, by its key."""
-    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in words}
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
 
 def decided_names(key: str) -> list[tuple[str, str]]:

@@ -128,7 +128,7 @@ class MatchWorker:
         try:
             request = parse_record(MatchRequest, message)
             marks = parse_marks(request.marks)
-            self._engine = group_set(self._engine, cached=True)
+            self._engine = group_set(self._engine, use_cache=True)
             if request.index != self._engine.index or not self._is_awaited(request):
                 return False
             answer = self._match(request, marks)

@@ -96,7 +96,7 @@ class Settler:
             changes: Assignments that are written before the joins.
 
         Raises:
-            Outrun: A document would join what is no lead any more.
+            Outrun: A document would join a document that is no longer a lead.
         """
         groups = self._groups(joins, documents)
         plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])

@@ -156,14 +156,14 @@ class ThreadPlaces:
         Raises:
             _Crowd: They are too many.
         """
-        found: set[DocumentRef] = set()
+        names: set[DocumentRef] = set()
         for start in range(0, len(values), VALUES):
             filters = tuple(Filter(field_name, value) for value in values[start : start + VALUES])
             ranking = self.engine.search(Query(filters=filters), self.limit)
             if ranking.total > len(ranking.hits):
                 raise _Crowd
-            found |= {(hit.index, hit.id) for hit in ranking.hits}
-        return found
+            names |= {(hit.index, hit.id) for hit in ranking.hits}
+        return names
 
     def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
         """Leave out documents whose id exists in several indexes, since answers to them are ambiguous."""
@@ -242,7 +242,7 @@ class _Touched:
 
     Args:
         documents: All of them.
-        stored: What is stored with them.
+        stored: Their stored memberships.
         new: Those that are new.
     """
 

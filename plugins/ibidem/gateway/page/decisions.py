@@ -45,7 +45,7 @@ class Decision:
         a: The one.
         b: The other.
         verdict: `same` or `not`; `none`: it was taken back.
-        word: The decision as it is stored; None where there is none any more.
+        word: The decision as it is stored; None if there is none any more.
     """
 
     a: Titled

@@ -73,12 +73,12 @@ class PageEntry:
     Args:
         id: Its id.
         title: Its title, or its id, with the query's words marked.
-        about: Date and source, each apart: one that is written from right to left moves no other.
-        url: Where it was published; empty when that is no address of the web.
+        about: Date and source, each isolated for bidirectional text.
+        url: The web address at which it was published; empty if there is none.
         passage: A passage with the query's words marked.
         level: The level at which it is a duplicate; empty for a lead.
         reason: Why it is one.
-        differs: What differs from its lead; None where that is read when the group is opened.
+        differs: The words that differ from its lead; None if that is read when the group is opened.
         lead: The id of the lead that it is under; empty for a lead.
         index: Its index.
         depth: How deep it is indented, from 1; 0 for a lead.
@@ -110,10 +110,10 @@ class PageGroup:
         number: Its place in the list.
         id: The group's id.
         lead: The document that leads.
-        duplicates: Those that are shown below it.
+        duplicates: The duplicates shown below it.
         hidden: How many are not shown.
         further: How many more copies were counted, in words.
-        opened: Whether they are seen at once.
+        opened: Whether they are shown without a click.
         noun: What its other members are called.
     """
 

@@ -74,7 +74,7 @@ def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
 
     Args:
         engine: Where names of sources and languages are read, from one document each.
-        facets: What was counted.
+        facets: The counts.
         state: What the page shows.
     """
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]

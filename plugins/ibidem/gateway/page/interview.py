@@ -33,7 +33,7 @@ def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> 
     Args:
         interview: Asks, and takes answers.
         path: The secret part of the address, without slashes.
-        end: Called once nothing is left to ask.
+        end: Called after the last question.
     """
     app = FastAPI(openapi_url=None)
 

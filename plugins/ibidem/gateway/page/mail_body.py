@@ -40,10 +40,10 @@ class ShownSection:
     Args:
         kind: `new`, `quoted` or `signature`.
         fragments: Its text.
-        author: Whose text is quoted; empty where nothing says so.
+        author: Whose text is quoted; empty if nothing says so.
         lines: Number of quoted lines, in words.
-        altered: How many places are altered, in words; empty where none is.
-        opened: Whether a quotation is seen at once.
+        altered: How many places are altered, in words; empty if none is.
+        opened: Whether a quotation is shown without a click.
     """
 
     kind: str
@@ -59,7 +59,7 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
 
     Args:
         document: The document.
-        ancestors: The mail that it answers, the one that this answers, and so on.
+        ancestors: The answered mail, the mail that this one answers, and so on.
         phrases: Phrases of the query.
     """
     whole = BodySection("new", 0, len(document.text))
@@ -82,8 +82,8 @@ def find_author(heading: str, ancestors: Sequence[Document]) -> str:
     """Return the author of a quotation: that of the mail named in its heading, else the heading's own text.
 
     Args:
-        heading: The line above the quotation; empty where there is none.
-        ancestors: The mail that is answered, the one that this answers, and so on.
+        heading: The line above the quotation; empty if there is none.
+        ancestors: The answered mail, the mail that this one answers, and so on.
 
     >>> find_author("On 3 May 2004, Ann wrote", [Document("a", "", source="Ann <ann@example.org>")])
     'Ann <ann@example.org>'

@@ -42,7 +42,9 @@ def list_request(engine: Engine, state: PageState) -> DedupeRequest:
 def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
     """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
-        return request.passages is None and is_as_stored(request, GroupCheckpoint.read(group_set(engine, cached=True)))
+        return request.passages is None and is_as_stored(
+            request, GroupCheckpoint.read(group_set(engine, use_cache=True))
+        )
     except (EngineError, UsageError):
         return False
 
@@ -155,16 +157,16 @@ LATE = 10
 """Members of groups on earlier pages that are named."""
 
 
-def late_members(engine: Engine, late: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def late_members(engine: Engine, late_documents: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
     """Return the members of groups on earlier pages; only the first ones have titles.
 
     Args:
         engine: The index, with the caller's rights.
-        late: As a response names them.
+        late_documents: As a response names them.
     """
-    names = [(each["index"], each["id"]) for each in late[:LATE]]
+    names = [(each["index"], each["id"]) for each in late_documents[:LATE]]
     titles_by_name = titles(engine, names)
-    return [{**each, "title": titles_by_name.get((each["index"], each["id"]), "")} for each in late]
+    return [{**each, "title": titles_by_name.get((each["index"], each["id"]), "")} for each in late_documents]
 
 
 def has_more(response: Any, state: PageState) -> bool:

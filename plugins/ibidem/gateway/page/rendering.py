@@ -56,7 +56,7 @@ class PageParameter:
 
     Args:
         name: Its name.
-        place: Where it is: path, query or body.
+        place: Location of the parameter: path, query or body.
         required: Whether it has to be sent.
         about: What it means.
     """
@@ -73,9 +73,9 @@ class Operation:
 
     Args:
         methods: Of HTTP, separated by commas.
-        path: As it is declared.
-        about: What is answered.
-        parameters: What is sent with it.
+        path: The declared path.
+        about: Description of the response.
+        parameters: Its parameters.
     """
 
     methods: str

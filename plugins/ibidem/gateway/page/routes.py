@@ -296,7 +296,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> No
     Args:
         form: Its fields.
         engine: The index, with the caller's rights.
-        caller: User who says so.
+        caller: The user who decides.
     """
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":

@@ -44,7 +44,7 @@ class SavedSearch:
 
     Args:
         alert: The search.
-        new: What is new since it was last looked at; None when it was not looked into.
+        new: New documents since it was last viewed; None if not determined.
     """
 
     alert: Alert

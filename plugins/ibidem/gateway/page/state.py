@@ -171,7 +171,7 @@ class PageState:
         """Return the policy for the decision on a pair.
 
         Args:
-            level: The level where none is chosen.
+            level: The default level.
         """
         parameters = {
             "dedupe_level": "" if self.level in MEMBERSHIPS else self.level,

@@ -76,16 +76,16 @@ class PageTags:
         return len({state.tags for state in states if state.state == "tagged"}) > 1
 
 
-def read_page_tags(engine: Engine, names: Collection[DocumentRef], made: str = "") -> PageTags:
+def read_page_tags(engine: Engine, names: Collection[DocumentRef], new_entry: str = "") -> PageTags:
     """Read the tags of the documents of a page; without the right to read the ledger, there are none.
 
     Args:
         engine: The index, with the caller's rights.
         names: Index and id of each document.
-        made: The date of the most recent entry.
+        new_entry: The date of the most recent entry.
     """
     try:
-        return PageTags(read_states(engine, names), find_entry(engine, made))
+        return PageTags(read_states(engine, names), find_entry(engine, new_entry))
     except EngineError as error:
         return PageTags(problem=http_error(error).reason)
 
@@ -184,7 +184,7 @@ def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext
         context: Settings and caches that every request may use.
 
     Raises:
-        HttpError: A form that names nothing of the kind.
+        HttpError: The form does not name them.
         UsageError: There are other documents than were shown.
     """
     of = read_field(form, "of")

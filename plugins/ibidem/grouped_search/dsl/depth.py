@@ -67,7 +67,7 @@ class Depth:
 
     Args:
         hits: Hits that are grouped at least.
-        raised: What was raised, as the account shows it.
+        raised: The raised values, as the account shows them.
     """
 
     hits: int
@@ -184,9 +184,9 @@ class Depth:
         return {**parts, name: used}
 
 
-def _place(path: str, at: int, several: Sequence[Any]) -> str:
+def _place(path: str, at: int, parts: Sequence[Any]) -> str:
     """Return the path of one of several parts; a single part is named without an index, as by the engine."""
-    return path if len(several) == 1 else f"{path}[{at}]"
+    return path if len(parts) == 1 else f"{path}[{at}]"
 
 
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
@@ -298,7 +298,7 @@ def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[
 
     Args:
         retriever: As the engine takes it.
-        path: Where it stands, for errors.
+        path: Its path in the body, for errors.
         level: How many retrievers it is inside of, itself included.
 
     Raises:

@@ -31,7 +31,7 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
 
     Args:
         hit: As the server gave it.
-        display: Parts of the body that say what is asked for.
+        display: Parts of the body that select what to return.
 
     >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
     {'_id': 'a'}

@@ -25,7 +25,7 @@ class ResponseFilter:
     """The parts of a response to return.
 
     Args:
-        included: Paths of the parts that stay; all stay where there are none.
+        included: Paths of the parts to keep; all are kept where there are none.
         excluded: Paths of the parts that are taken out of these.
     """
 
@@ -63,14 +63,14 @@ def segments(path: str) -> Path:
 
 def step(name: str, paths: Sequence[Path]) -> Sequence[Path] | None:
     """Return the rest of each path that begins with a name; None if a path ends with it."""
-    left: list[Path] = []
+    remaining_paths: list[Path] = []
     for path in paths:
         if not matches(path[0], name):
             continue
         if len(path) == 1:
             return None
-        left += [path[1:], path] if path[0] == ANY_DEPTH else [path[1:]]
-    return left
+        remaining_paths += [path[1:], path] if path[0] == ANY_DEPTH else [path[1:]]
+    return remaining_paths
 
 
 def matches(segment: str, name: str) -> bool:

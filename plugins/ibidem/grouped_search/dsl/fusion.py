@@ -27,7 +27,7 @@ def read_fusion(body: Mapping[str, Any]) -> Json:
     """Rewrite `rank` and the fused parts as a retriever; a body without `rank` is unchanged.
 
     Raises:
-        UsageError: It is no fusion of several searches, or one that is not valid.
+        UsageError: It is not a valid fusion of several searches.
 
     >>> wheat, near = {"match": {"text": "wheat"}}, {"field": "place", "query_vector": [1.0], "k": 10}
     >>> read_fusion({"query": wheat, "knn": near, "rank": {"rrf": {"window_size": 50}}, "size": 5})["retriever"]["rrf"]

@@ -38,7 +38,7 @@ class SearchRecords:
 
     Args:
         overrides: Manual decisions.
-        cursor_key: The key of cursors; empty where there is none.
+        cursor_key: The key of cursors; empty if there is none.
     """
 
     overrides: Sequence[Override] = ()

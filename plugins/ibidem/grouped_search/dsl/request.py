@@ -92,8 +92,8 @@ class DslSearch:
         request: How to group and show.
         start: How many groups come before the page.
         size: Groups on a page; 0: no hits are shown.
-        bare_total: Whether the total is to be a number, as it was once.
-        tables: Names of the current idf tables, as far as they are known.
+        bare_total: Whether the total is a plain number, as in older versions.
+        tables: Names of the current idf tables, if known.
         raised: Depths of `knn` and retrievers that were raised, for the account.
     """
 
@@ -324,9 +324,9 @@ def _fold_source(body: Json, params: dict[str, str]) -> None:
         body["_source"] = selection
 
 
-def _fold_suggest(body: Json, left: dict[str, str]) -> None:
+def _fold_suggest(body: Json, remaining_params: dict[str, str]) -> None:
     """Convert the query string's single suggestion, which the server names after its field."""
-    options = {name: left.pop(name) for name in SUGGEST if name in left}
+    options = {name: remaining_params.pop(name) for name in SUGGEST if name in remaining_params}
     if "suggest_field" in options:
         field = options["suggest_field"]
         term: Json = {"field": field, "suggest_mode": options.get("suggest_mode", "missing")}

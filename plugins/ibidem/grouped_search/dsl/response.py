@@ -48,7 +48,7 @@ class BucketGroups:
 
     Args:
         window: The grouped hits.
-        is_whole: Whether they are all that is aggregated.
+        is_whole: Whether nothing else is aggregated.
     """
 
     window: Window

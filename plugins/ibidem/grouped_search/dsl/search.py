@@ -108,7 +108,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
         page: The groups.
         extras: Answers to separate requests: aggregations, suggestions.
         start_time: When it began, by the clock of `perf_counter`.
-        cursor: Value by which later pages see this ranking.
+        cursor: Cursor for later pages of this ranking.
     """
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)

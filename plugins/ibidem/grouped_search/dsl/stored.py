@@ -108,7 +108,7 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
         metadata: Cache of the metadata of indexes.
 
     Raises:
-        UsageError: Other figures than those by which groups are stored, or an index that stores none.
+        UsageError: Other figures than those of the stored groups, or an index without groups.
         Failure: What the server did not do, where its answer does not make the sender raise.
     """
     began = perf_counter()
