@@ -1,6 +1,7 @@
 """A thread of mails in a real browser, as a reviewer reads it."""
 
 from collections.abc import Iterator
+from os import getpid
 
 import pytest
 from playwright.sync_api import expect
@@ -12,25 +13,35 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
+from servers.indices import remove_indices
 from support.gateway_server import run_gateway
 from support.mail_thread import MAILS
 
 pytestmark = pytest.mark.slow
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Iterator[str]:
-    """The address of a gateway over a thread of mails."""
-    folder = tmp_path_factory.mktemp("mail")
-    settings = Settings(engine=f"sqlite:///{folder}/index.sqlite", tables=tables.folder)
+ENGINES = ["sqlite", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch"))]
+
+
+@pytest.fixture(scope="module", params=ENGINES)
+def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Iterator[str]:
+    """The address of a gateway over a thread of mails, which shows the same on every engine."""
+    is_file = request.param == "sqlite"
+    address = (
+        f"sqlite:///{tmp_path_factory.mktemp('mail')}/i.sqlite" if is_file else request.getfixturevalue(request.param)
+    )
+    settings = Settings(engine=address, index=f"page-{getpid()}", tables=tables.folder)
     engine = open_engine(settings.engine, settings.index)
     engine.create()
     engine.write(list(records(MAILS, tables)))
     engine.refresh()
     write_threads(engine)
+    engine.refresh()
     engine.close()
     with run_gateway(settings) as url:
         yield url
+    if not is_file:
+        remove_indices(address, settings.index)
 
 
 def test_a_faithful_quotation_opens_without_scripts(visit: Open) -> None:

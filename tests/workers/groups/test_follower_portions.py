@@ -46,11 +46,14 @@ def test_many_new_documents_are_read_into_columns_or_matched_by_workers_more_at_
     monkeypatch.setattr(module, "LEADS_PER_DOCUMENT", leads)
     monkeypatch.setattr(module, "MAX_PORTION", 5 if leads == LOOK_UPS else 8)
     with index() as engine:
+        write(engine, x=OTHER, first=f"{TEXT} first")
+        Follower(engine).catch_up()
         write_many(engine)
         workers, looked = Workers(engine), list[int]()
         Follower(engine, looked.append, 2, many=many, queue=workers if has_queue else None).catch_up()
         assert (looked, sum(len(each["names"]) for each in workers.requests)) == (portions, asked)
         assert groups(engine) == plain(engine)
+        assert groups(engine)["d0"] == "first"
 
 
 @pytest.mark.parametrize(("most", "portions"), [(4, [4, 3]), (6, [6, 1]), (8, [6, 1])])
@@ -129,8 +132,12 @@ def test_what_is_found_while_another_took_the_lease_is_given_up(many: int) -> No
         assert (stored(engine), looked) == (before, [])
 
 
+@pytest.mark.parametrize("leads", [COLUMNS, LOOK_UPS])
 @pytest.mark.parametrize("calls", [1, 2])
-def test_columns_are_given_up_whenever_another_takes_the_lease(calls: int) -> None:
+def test_what_is_read_or_matched_is_given_up_whenever_another_takes_the_lease(
+    calls: int, leads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LEADS_PER_DOCUMENT", leads)
     with index() as engine:
         write_many(engine)
         before, asked, looked = stored(engine), list[bool](), list[int]()
@@ -139,7 +146,7 @@ def test_columns_are_given_up_whenever_another_takes_the_lease(calls: int) -> No
             asked.append(len(asked) + 1 >= calls)
             return asked[-1]
 
-        Follower(engine, looked.append, 2, is_lost=is_lost, many=1).step()
+        Follower(engine, looked.append, 2, is_lost=is_lost, many=1, queue=Workers(engine)).step()
         assert (stored(engine), looked) == (before, [])
         assert GroupCheckpoint.read(engine).done == {}
 
@@ -265,3 +272,18 @@ def test_a_decision_that_could_not_be_followed_at_once_is_followed_by_the_next_s
         assert GroupCheckpoint.read(engine).overrides == {}
         Follower(engine).catch_up()
         assert len(set(groups(engine).values())) == len(GroupCheckpoint.read(engine).overrides) == 1
+
+
+def test_what_another_had_in_hand_stays_so_until_it_could_be_written_again() -> None:
+    with index() as engine:
+        write(engine, a=TEXT, b=OTHER)
+        Follower(engine).catch_up()
+        checkpoint, read = GroupCheckpoint.read(engine), named(engine, "b")
+        checkpoint.plan([("news", "b")])
+        checkpoint.save(engine)
+        write(engine, 2, b=f"{TEXT} more")
+        with patch.object(type(group_store(engine)), "read", lambda *_: read):
+            assert Follower(engine).step()
+        assert GroupCheckpoint.read(engine).in_hand == [("news", "b")]
+        assert Follower(engine).catch_up().in_hand == []
+        assert groups(engine) == plain(engine) == {"a": "a", "b": "a"}

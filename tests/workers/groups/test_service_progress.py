@@ -237,3 +237,9 @@ def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_firs
     with patch.object(service, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
         regroup(engine)
     assert groups(engine) == {"b": "b", "x": "x"}
+
+
+def test_a_policy_that_groups_are_settled_again_by_is_kept_until_another_is_given(engine: Engine) -> None:
+    for policy, lead in ((POLICY.at("identical"), "b"), (None, "b"), (POLICY, "a")):
+        regroup(engine, everything=True, policy=policy)
+        assert groups(engine)["b"] == lead
