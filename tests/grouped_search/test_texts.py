@@ -1,6 +1,7 @@
 """Texts in memory are grouped as the hits of a search are."""
 
 import random
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,12 @@ def test_texts_without_words_stay_alone(tables: Tables) -> None:
 def test_what_is_no_text_is_named_with_its_place(tables: Tables) -> None:
     with pytest.raises(UsageError, match="text 1 is 7, no string"):
         group_texts(["a text", 7], tables=tables)  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize("given", ["abc", b"abc", {"a": "b"}, 7, None], ids=repr)
+def test_what_is_no_list_of_texts_is_refused_whole(given: Any, tables: Tables) -> None:
+    with pytest.raises(UsageError, match=r"texts is .*, no list of texts"):
+        group_texts(given, tables=tables)
 
 
 def cut(words: list[str], *edges: tuple[int, int], document: str = "lease.pdf") -> list[Passage]:

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from ibidem.grouped_search.explanations import reason
-from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
+from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import choose_lead
 from ibidem.grouped_search.window import add_overlaps
 from ibidem_core.settings import load
@@ -92,7 +92,8 @@ def group_texts(
             (`lease v2`) and by date, or `source:NAME,…`. The order of the groups stays that of the list.
 
     Raises:
-        UsageError: Something among the texts is no string, a date cannot be read, or `keep` has another value.
+        UsageError: `texts` is one string and no list, or holds something else; a date cannot be read, or `keep` has
+            another value.
 
     Examples:
         >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
@@ -105,7 +106,7 @@ def group_texts(
         ['follows it in the same document, 7 words overlap']
     """
     choice = read("dedupe_keep", keep)
-    passages = [Passage.of(text, place) for place, text in enumerate(texts)]
+    passages = read_passages(texts)
     columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
     matcher, overlap = match_texts(columns, policy or Policy()), overlaps(passages)
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
