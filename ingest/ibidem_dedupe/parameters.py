@@ -269,7 +269,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_integer(MIN_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
-        "days or none", "none (42 for news)", "documents whose dates are farther apart are at most identical", days
+        "days or none",
+        "none (42 for news)",
+        "documents whose dates are farther apart can only be identical, not near",
+        days,
     ),
     "dedupe_max_per_group": Parameter(
         "0 … window",

@@ -60,7 +60,7 @@ def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(ru
     assert answer("regroup", "--all", "--preset", "law")["groups"] == answer("groups", "--stored")["groups"]
     assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["grouping"] == "stored"
     code, _, err = run("search", "deed", "--by", "stored", "--preset", "news")
-    assert (code, "groups are stored by other figures" in " ".join(err.split())) == (2, True)
+    assert (code, "groups are stored with different figures" in " ".join(err.split())) == (2, True)
 
 
 @pytest.mark.parametrize("figures", [("--preset", "conrad2003"), ("--similarity", "30")])

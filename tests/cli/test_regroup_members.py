@@ -28,13 +28,16 @@ def test_threads_and_works_are_stored_and_searches_are_narrowed_by_them(run: Run
     assert inspected["thread"] == place
     assert inspected["work"] == {}
     said = " ".join(run("inspect", "in.mbox#2")[1].split())
-    assert f"Thread of 2 documents that begins with {one}: it answers {one}, as its head says; no other mail" in said
+    assert (
+        f"Thread of 2 documents that begins with {one}: it answers {one}, according to its header; no other mail"
+        in said
+    )
     code, out, _ = run("search", "rent", "--level", "thread")
     assert code == 0
     lines = [line.rstrip() for line in out.splitlines()]
     at = lines.index("    └ lease", 1)
     assert lines[at + 1].strip().endswith("inclusive · in.mbox#2")
-    assert lines[at + 2].strip() == "thread: answers in.mbox#1, as its head says"
+    assert lines[at + 2].strip() == "thread: answers in.mbox#1, according to its header"
     assert "families of mails and attachments" in out
     code, _, err = run("groups", "--level", "thread")
     assert code == 2

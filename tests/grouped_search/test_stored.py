@@ -338,7 +338,7 @@ def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stori
 
 
 def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:
-    with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored by other figures"):
+    with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored with different figures"):
         search(library, parse_query("said"), make_request(preset="law"))
 
 

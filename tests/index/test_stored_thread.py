@@ -68,6 +68,6 @@ def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(
     assert lines["question"] == [
         "Thread of 7 documents that begins with question: it answers no mail; faithful and last hold all of it."
     ]
-    assert lines["faithful"][0].endswith("answers question, as its head says; last holds all of it.")
+    assert lines["faithful"][0].endswith("answers question, according to its header; last holds all of it.")
     assert lines["altered"][0].endswith("no other mail holds all of it.")
     assert read_membership(engine, "question")["thread"]["contained_in"] == ["faithful", "last"]

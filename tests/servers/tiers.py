@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 THOROUGH: Mapping[str, str] = {
+    "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text": "hundreds of long texts for each",
     "adversary/test_rights.py": "whole archives by every way; gateway/test_rights.py holds what a guest is shown",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",
@@ -33,6 +34,7 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
+    "servers/test_leftovers.py": "runs of tests that leave a process, each waited for; only the tests rest on it",
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",

@@ -131,14 +131,14 @@ def lookup_advice(policy: Policy) -> str:
     """Return a note if look-ups find only a small share of the weakest pairs; else None.
 
     >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:69]
-    ('', 'By min-hash an index finds 40 % of the pairs that share as little as ')
+    ('', 'An index look-up by min-hash finds 40 % of the pairs that barely reach')
     """
     slots = policy.candidates.slots
     if slots is None or (share := found_share(slots.equal)) >= MIN_FOUND:
         return ""
     return (
-        f"By min-hash an index finds {percent(share)} of the pairs that share as little as these figures ask for "
-        f"({slots.equal} of {SLOTS} samples), and more of those that share more; a search finds the others in its "
+        f"An index look-up by min-hash finds {percent(share)} of the pairs that barely reach these figures "
+        f"({slots.equal} of {SLOTS} samples), and more of the pairs that share more; a search finds the others in its "
         "window: --by window"
     )
 
@@ -170,7 +170,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
         UsageError: They differ from those of the index, and not all groups are settled again.
     """
     if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
-        raise UsageError("groups are stored by other figures", "start over with: ibidem regroup --all")
+        raise UsageError("groups are stored with different figures", "start over with: ibidem regroup --all")
 
 
 def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everything: bool) -> dict[str, int | float]:

@@ -87,7 +87,8 @@ class ReportQuery(LevelQuery):
     """The parameters of the report by group."""
 
     by: GroupsBy = Field(
-        default="groups", description="groups that are made now, those that are stored, or threads of mails."
+        default="groups",
+        description="how documents are grouped: for this report, by stored groups, or by mail threads.",
     )
 
     def report(self, engine: Engine) -> TagReport:

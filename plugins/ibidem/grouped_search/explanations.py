@@ -151,7 +151,7 @@ def guards(why: Why) -> list[str]:
 
 
 ANSWERS: Mapping[object, str] = {
-    "headers": "answers {}, as its head says",
+    "headers": "answers {}, according to its header",
     "quotation": "answers {}, which it quotes",
     "subject": "answers {}, by subject, people and time",
     "family": "attached to {}",

@@ -87,7 +87,7 @@ def with_stored_policy(request: DedupeRequest, checkpoint: GroupCheckpoint) -> D
         figures = ", ".join(f"{name}={value}" for name, value in request.figures)
         current = describe_policy(stored_policy)
         raise UsageError(
-            f"dedupe_by=stored cannot be combined with {figures}: groups are stored by other figures ({current})",
+            f"dedupe_by=stored cannot be combined with {figures}: groups are stored with different figures ({current})",
             "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
         )
     return replace(request, policy=stored_policy)

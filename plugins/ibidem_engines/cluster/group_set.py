@@ -96,8 +96,9 @@ class SettledNames:
         figures = [checkpoint_of(self.entries[source]).policy for source in others]
         if home not in self.entries and any(each != figures[0] for each in figures):
             raise UsageError(
-                f"groups of {_listing(others)} are stored by other figures",
-                "store them by the same first, each by its name in IBIDEM_INDEX: ibidem regroup --all --preset NAME",
+                f"groups of {_listing(others)} are stored with different figures",
+                "store them with the same figures first, with each name in turn in IBIDEM_INDEX: "
+                "ibidem regroup --all --preset NAME",
             )
         begins_with = self.entries[others[0]] if others and home not in self.entries else None
         return GroupSet(home, begins_with, tuple(others))

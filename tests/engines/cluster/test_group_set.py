@@ -73,5 +73,5 @@ def test_two_settled_aliases_of_the_same_indexes_are_refused_by_name() -> None:
 
 def test_groups_by_other_figures_are_not_united() -> None:
     other = {**ALL, "policy": {"window_days": 42}}
-    with pytest.raises(UsageError, match="groups of 'news-1', 'news-2' are stored by other figures"):
+    with pytest.raises(UsageError, match="groups of 'news-1', 'news-2' are stored with different figures"):
         SettledNames(BOTH, {"news-1": FIRST, "news-2": other}).unite([])

@@ -90,7 +90,7 @@ def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
         if request.scope != "window" and name in body:
             refuse(
                 f"dedupe_scope={request.scope} with {name}",
-                "whether a document is among the best cannot be determined for one document",
+                "a ranking has to be computed as a whole, so one document cannot be tested alone",
                 "use dedupe_scope=window",
             )
     if request.scope != "window" and "min_score" in body:
