@@ -122,3 +122,10 @@ def test_the_levels_of_pairs_are_those_of_the_decision_on_each_whatever_their_or
     assert found == [judged(*pair) or None for pair in pairs]
     assert set(found) == {None, "near", "identical"}
     assert Rules(POLICY, Overrides()).levels([]) == []
+
+
+def test_a_copy_that_a_decision_keeps_from_its_original_is_looked_up_itself() -> None:
+    lead, copy = (Row(("news", name), at, make_record(name, "one text").packed) for at, name in enumerate("ab", 1))
+    word = Override(lead.name, copy.name, "not")
+    assert Rules(POLICY, Overrides()).originals([lead], [copy]) == []
+    assert Rules(POLICY, Overrides([word])).originals([lead], [copy]) == [copy]
