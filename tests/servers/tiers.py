@@ -16,6 +16,7 @@ THOROUGH: Mapping[str, str] = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text": "hundreds of long texts for each",
     "adversary/test_rights.py": "whole archives by every way; gateway/test_rights.py holds what a guest is shown",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
+    "faults/test_dead_letters.py": "by a queue into a cluster; workers/test_dead_letters.py has each step",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",
     "faults/test_kills.py": "rounds of killing; each kill by itself is tested where its process is",
     "faults/test_network.py": "floods and network faults wait for servers that do not answer",
@@ -27,6 +28,8 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
     "grouped_search/dsl/test_questions_docs.py": "the lines of a page; each answer has a test of its module",
     "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
+    "plugin/test_search.py::"
+    "test_a_default_pipeline_that_groups_changes_nothing_of_what_ibidem_itself_finds": "see plugin/test_pipelines.py",
     "plugin/test_mixed.py": "nodes with and without the plugin are started for it",
     "plugin/test_pipelines.py": "a second way to ask for the groups that plugin/test_search.py asks for",
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
@@ -39,6 +42,15 @@ THOROUGH: Mapping[str, str] = {
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
     "suites/test_suites.py": "the engines' own suites",
+    "workers/backfill/test_follow.py::test_an_engine_that_is_away_is_waited_for": "stops a server, as tests/faults do",
+    "workers/backfill/test_follow.py::"
+    "test_an_index_that_is_made_anew_under_the_same_alias_is_followed": "waits long; other changes are followed",
+    "workers/backfill/test_run.py::"
+    "test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost": "a killed run over a file is tried each time",
+    "workers/groups/test_shared_match_brokers.py::"
+    "test_whoever_is_killed_the_groups_are_those_of_one_plain_pass": "at each broker; the simulation kills each time",
+    "workers/test_strangers.py::"
+    "test_a_small_message_never_fills_the_memory": "at each broker; workers/test_messages.py has the limits",
     "test_installation.py": "builds and installs archives; CI tries what is uploaded",
     "upgrade/": "unpacks whole indexes of earlier schemas",
 }

@@ -130,7 +130,7 @@ def report_members(written: Mapping[str, WrittenMembers], *, as_json: bool) -> N
 def lookup_advice(policy: Policy) -> str:
     """Return a note if look-ups find only a small share of the weakest pairs; else None.
 
-    >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:69]
+    >>> lookup_advice(Policy().similar(80)), lookup_advice(Policy().similar(40))[:70]
     ('', 'An index look-up by min-hash finds 40 % of the pairs that barely reach')
     """
     slots = policy.candidates.slots

@@ -22,12 +22,12 @@ final class Rankings {
     DeepSearch deepen(SearchRequest request, int window) {
         check(request);
         SearchSourceBuilder search = request.source();
-        SearchSourceBuilder source = Engine.copy(search);
+        SearchSourceBuilder source = search.shallowCopy();
         RankingDepth depth = RankingDepth.of(window, search.size());
         int ranked = Engine.deepenRetriever(search, source, depth, json);
         deepenQuery(source, depth);
         Engine.deepenNearest(source, depth, json);
-        SearchRequest deep = new SearchRequest(request).source(source);
+        SearchRequest deep = Engine.rankAs(request, new SearchRequest(request).source(source));
         check(deep); // with the parts of a retriever that ranks alone
         return new DeepSearch(deep, depth.raised(), ranked);
     }

@@ -95,10 +95,6 @@ final class Engine {
         return new SearchSourceBuilder().runtimeMappings(search.runtimeMappings());
     }
 
-    static SearchSourceBuilder copy(SearchSourceBuilder search) {
-        return search.shallowCopy();
-    }
-
     /** Puts the retriever of a search into its copy, deep enough, and returns the most hits that it ranks. */
     static int deepenRetriever(SearchSourceBuilder search, SearchSourceBuilder copy, RankingDepth depth, Json json) {
         return isRetrieved(search)

@@ -83,10 +83,6 @@ final class Engine {
         return new SearchSourceBuilder();
     }
 
-    static SearchSourceBuilder copy(SearchSourceBuilder search) {
-        return search.shallowCopy().searchPipelineSource(search.searchPipelineSource()); // which its own copy lacks
-    }
-
     /** Returns the most hits that a search ranks, where no retriever says how many. */
     static int deepenRetriever(SearchSourceBuilder search, SearchSourceBuilder copy, RankingDepth depth, Json json) {
         return Request.DEEPEST;
@@ -127,7 +123,7 @@ final class Engine {
         }
     }
 
-    /** Sends a search through the pipeline of the request that it is a part of. */
+    /** Sends a search through the pipeline of the request that it is a part or a copy of; copies lack it. */
     static SearchRequest rankAs(SearchRequest request, SearchRequest part) {
         SearchSourceBuilder search = request.source();
         if (search.searchPipelineSource() != null) {
