@@ -61,6 +61,7 @@ ONE_ENGINE: Mapping[str, str] = {
     "gateway/": "what the gateway passes on comes through an adapter: tests/engines and tests/clients ask both engines",
     "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both; what one has is in `BOTH`",
     "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
+    "servers/test_end_to_end.py": "brokers bring documents to OpenSearch; tests/engines writes to each engine",
     "plugin/": "one Java core below two adapters: plugin/test_search.py asks each in the first tier, too",
     "workers/": "workers write by the engine's protocol, which tests/engines/test_contract.py holds for each engine",
 }
@@ -142,6 +143,7 @@ def tries_fallback(item: pytest.Item) -> bool:
 
 
 def parameters(item: pytest.Item) -> Sequence[object]:
-    """Return the values that a test is one of several for."""
+    """Return the values that a test is one of several for, each of a pair by itself."""
     call = getattr(item, "callspec", None)
-    return list(call.params.values()) if call is not None else []
+    given = call.params.values() if call is not None else ()
+    return [value for each in given for value in (each if isinstance(each, tuple) else (each,))]
