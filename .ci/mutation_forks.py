@@ -133,7 +133,7 @@ def change_names(module: str) -> list[str]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add what is changed, and where the outcomes are written."""
+    """Add options for the changed modules, the file of outcomes, and the number of processes."""
     group = parser.getgroup("mutations")
     group.addoption("--changed", action="append", default=[], help="path of a changed module below src")
     group.addoption("--outcomes", type=Path, help="file of the outcomes")

@@ -30,9 +30,9 @@ BROKEN = HEADINGS.index("laws broken") + 1
 """Column of a row that is split at its bars."""
 
 PLAN = (
-    "Each trouble starts while two workers ingest documents through RabbitMQ and others delete, decide and search. It "
-    f"lasts at least {AWAY_S:.0f} s, which is longer than every timeout. A law is broken if the index, the result of "
-    "the run or an answer contradicts what was acknowledged."
+    "Two workers ingest documents from RabbitMQ while other clients delete documents, make manual decisions and search."
+    f" Then the trouble starts; it lasts at least {AWAY_S:.0f} s, longer than every timeout. A law is broken if the "
+    "index, the result of the run or a response contradicts an acknowledged write, deletion or decision."
 )
 
 NAMES = {"opensearch": "OpenSearch", "elasticsearch": "Elasticsearch"}

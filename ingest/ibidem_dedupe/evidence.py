@@ -48,7 +48,7 @@ class Kind:
         verify: The same rule over columns.
         keys: Finds its candidates; None: other kinds find them.
         has_weak_keys: Whether pairs have to share several of its keys.
-        lookup: The look-up keys of an engine by which its documents are found; None if there are none.
+        lookup: The engine's look-up field for this evidence; None if an engine cannot look it up.
         several: Returns how many of these have to be shared; None: one is enough.
         screened: Whether the compiled screen of `pair_rules.screen` knows it.
         weighs_titles: Whether different titles of two short texts are weighed; otherwise they exclude the pair.

@@ -130,7 +130,7 @@ class LongTextMatcher:
         self.verdicts.update(zip(pairs, evidence_of_pairs(columns, a, b, self.policy), strict=True))
 
     def code(self, row: int, other_row: int) -> int:
-        """Return the code of the evidence for a pair; 0 if there is none, or if long signatures are missing."""
+        """Return the code of the evidence for a pair: 0 without evidence, and while long signatures have to be read."""
         if self.long_signatures.missing:  # they are read first, then everything is grouped again
             return 0
         found = self.evidence(row, other_row)

@@ -185,6 +185,21 @@ def fail(*_: object) -> int:
     raise NoIndex("no index 'mail-1'", "")
 
 
+def test_mails_wait_for_their_places_while_another_process_holds_the_lease() -> None:
+    with index() as engine:
+        write(engine, ROOT)
+        write_threads(engine)
+        write(engine, REPLY)
+        lease = [True]
+        threads = thread_places.ThreadPlaces(engine, is_lost=lambda: lease[0])
+        threads.add([(hit.index, hit.id) for hits in engine.scan() for hit in hits if hit.id == "reply"])
+        threads.place()
+        assert places(engine)["reply"] is None
+        lease[0] = False
+        threads.place()
+        assert places(engine)["reply"] == ThreadMember("root", "root", "headers", inclusive=True)
+
+
 def test_a_document_that_is_no_mail_gets_no_place() -> None:
     with index() as engine:
         write(engine, ROOT)

@@ -20,7 +20,7 @@ MAX_KEPT = 30_000
 """New documents that are kept from the first reading to the second: some 30 MB of news stories."""
 
 Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
-"""Reads the first documents of a stretch, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`."""
+"""Reads the first documents of a range, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -110,8 +110,8 @@ def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE)
     """Read the documents of some ranges, slice by slice.
 
     Args:
-        read: Reads the first documents of a stretch.
-        seq_ranges: The stretches.
+        read: Reads the first documents of a range.
+        seq_ranges: Ranges of sequence numbers, by shard.
         size: Documents in a slice.
     """
     for seq_range in seq_ranges:
@@ -128,7 +128,7 @@ class SliceCache:
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
 
     Args:
-        read: Reads the first documents of a stretch.
+        read: Reads the first documents of a range.
         room: Documents that may still be kept.
     """
 

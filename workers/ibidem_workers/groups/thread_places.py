@@ -48,8 +48,8 @@ MAX_DOCUMENTS = 2_000
 AT_ONCE, TEXTS_AT_ONCE = 500, 20
 """Documents that are placed together, and those whose texts are in memory together."""
 
-WAITING = 50_000
-"""Documents that wait for their places at most."""
+MAX_WAITING = 50_000
+"""Documents that wait for their places, before they are placed although others are not settled yet."""
 
 TURNS = 3
 """How often documents are placed again of which some have changed after they were read."""
@@ -89,14 +89,14 @@ class ThreadPlaces:
             self._has_threads = membership_store(self.engine).has_threads()
         if self._has_threads:
             self._waiting += names
-        if len(self._waiting) >= WAITING:
+        if len(self._waiting) >= MAX_WAITING:
             self.place()
 
     def place(self) -> None:
-        """Place the recorded mails and attachments that have no place yet."""
+        """Place the recorded mails and attachments that have no place yet; without the lease, they stay recorded."""
         if self._waiting:
             self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
-        while batch := self._waiting[:AT_ONCE]:
+        while (batch := self._waiting[:AT_ONCE]) and not self.is_lost():
             stored = self.engine.run(membership_store(self.engine).read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
             del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
