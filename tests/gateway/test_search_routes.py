@@ -68,7 +68,7 @@ PLACE = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates"
         ),
         ({"retriever": nest(100)}, "the body is nested more than 100 deep; put conditions side by side"),
         ({"retriever": {"diversify": {}}}, "the retriever 'diversify' cannot be combined with dedupe: ibidem cannot"),
-        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; write two or more by"),
+        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; give at least two"),
     ],
 )
 def test_a_search_that_cannot_be_grouped_is_refused_with_a_remedy(

@@ -44,8 +44,8 @@ def test_a_fusion_is_read_as_the_retriever_of_its_searches(former: dict[str, Any
         ({"query": MATCH, "rank": {"learned": {}}}, "rank cannot be combined with dedupe: only rank: {rrf: "),
         ({"query": MATCH, "rank": "rrf"}, "rank cannot be combined with dedupe"),
         ({"query": MATCH, "rank": {"rrf": {"k": 1}}}, "rank.rrf.k is not known; allowed: rank_constant, rank_window"),
-        ({"query": MATCH, "rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; write two or"),
-        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; write two or more by query or sub"),
+        ({"query": MATCH, "rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; give at least two"),
+        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; give at least two searches as query"),
         (
             {"query": MATCH, "sub_searches": [{"query": SAID}], "rank": {"rrf": {}}},
             "query next to sub_searches is not valid; write it as one of sub_searches",

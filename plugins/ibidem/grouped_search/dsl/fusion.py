@@ -45,7 +45,7 @@ def read_fusion(body: Mapping[str, Any]) -> Json:
     if len(retrievers) < 2:
         raise UsageError(
             "rank.rrf has fewer than two searches to fuse",
-            "write two or more by query or sub_searches, and knn",
+            "give at least two searches as query, knn or entries of sub_searches",
         )
     options = {NAMES[name]: value for name, value in rank["rrf"].items()}
     rest = {name: part for name, part in body.items() if name not in FUSED}
