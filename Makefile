@@ -65,7 +65,6 @@ quick: install
 check: install
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/python .ci/docstrings.py ingest mappings plugins workers benchmarks tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 

@@ -12,8 +12,7 @@ import sys
 
 COMMAND = [sys.executable, "-m", "pip_audit", "--skip-editable", "--progress-spinner", "off", "--format", "json"]
 SECONDS = 120
-INSTALLERS = {"pip", "setuptools", "wheel"}
-"""They came with the interpreter, and nothing of ours runs them."""
+INSTALLERS = {"pip", "setuptools", "wheel"}  # they came with the interpreter, and nothing of ours runs them
 
 
 def main() -> int:

@@ -26,8 +26,7 @@ from ibidem_ingest.idf.general import find_list, read_list
 from ibidem_ingest.signatures import bigrams
 from ibidem_ingest.text.tokens import tokens
 
-RAREST_WORDS = 620
-"""Words of a frequency below 10^-6.2 are not taken."""
+RAREST_WORDS = 620  # words of a frequency below 10^-6.2 are not taken
 
 
 def pages(folder: Path) -> Iterator[str]:

@@ -16,27 +16,19 @@ from pathlib import Path
 import pytest
 from mutmut.state import state
 
-CHANGE = re.compile(r"^\s*(?:async )?def (x\S*?__mutmut_\d+)\(", re.MULTILINE)
-"""The definition of a changed function."""
+CHANGE = re.compile(r"^\s*(?:async )?def (x\S*?__mutmut_\d+)\(", re.MULTILINE)  # the definition of a changed function
 
+# Variable of the environment that names the change, or asks for the functions that are reached.
 NAMED = "MUTANT_UNDER_TEST"
-"""Variable of the environment that names the change, or asks for the functions that are reached."""
 
+# Seconds of the processor that a test has with a change, beside some times what it takes without.
 SECONDS, FACTOR = 5, 10
-"""Seconds of the processor that a test has with a change, beside some times what it takes without."""
 
-PATIENCE = 300.0
-"""Seconds after which a change that waits for something is given up."""
+PATIENCE = 300.0  # seconds after which a change that waits for something is given up
 
 
 class Forks:
-    """Runs the tests for each change.
-
-    Args:
-        modules: Paths of the changed modules, below `src`.
-        results: Where the outcome of each change is written: `killed`, `survived`, `timeout` or `not reached`.
-        jobs: How many changes are tried at the same time.
-    """
+    """Runs the tests for each change."""
 
     def __init__(self, modules: Sequence[str], results: Path, jobs: int) -> None:
         self._modules, self._results, self._jobs = modules, results, jobs

@@ -26,6 +26,7 @@ ROOT = Path(__file__).parents[1]
 
 PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_engines", "workers/ibidem_workers")
 
+# Each module, with the tests that are asked about it: files and folders of `tests`.
 MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_dedupe/decision.py": ("dedupe/test_decision.py", "dedupe/test_pairs*.py", "ingest/test_title.py"),
     "ibidem_dedupe/pair_rules.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py", "dedupe/test_pairs.py"),
@@ -69,8 +70,8 @@ MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_workers/groups/heirs.py": ("workers/groups/test_heirs.py",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
-"""Each module, with the tests that are asked about it: files and folders of `tests`."""
 
+# Those of `make quick`; the seed makes a second run judge alike.
 SELECTION = (
     "-m",
     "not server and not slow and not thorough",
@@ -81,7 +82,6 @@ SELECTION = (
     "-p",
     "no:randomly",
 )
-"""Those of `make quick`; the seed makes a second run judge alike."""
 
 PROJECT = """[tool.mutmut]
 source_paths = ["src"]
@@ -95,12 +95,7 @@ markers = ["server(name, ...)", "thorough", "nightly", "slow"]
 
 
 def prepare(folder: Path, modules: Sequence[str]) -> None:
-    """Copy packages and tests, with all changes of some modules beside their functions.
-
-    Args:
-        folder: Where to.
-        modules: Which modules are changed.
-    """
+    """Copy packages and tests, with all changes of some modules beside their functions."""
     shutil.rmtree(folder, ignore_errors=True)
     no_caches = shutil.ignore_patterns("__pycache__")
     for pattern in PACKAGES:
@@ -126,12 +121,7 @@ def find_tests(module: str) -> list[str]:
 
 
 def describe(path: Path, outcomes: Mapping[str, str]) -> Iterator[str]:
-    """Yield lines that say how many changes of a module are noticed, and the others as they read.
-
-    Args:
-        path: The module with its changes.
-        outcomes: The outcome of each change.
-    """
+    """Yield lines that say how many changes of a module are noticed, and the others as they read."""
     yield ", ".join(f"{count} {outcome}" for outcome, count in Counter(outcomes.values()).most_common())
     functions = read_functions(path)
     for name in (name.rpartition(".")[2] for name, outcome in outcomes.items() if outcome == "survived"):

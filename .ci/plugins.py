@@ -28,17 +28,11 @@ class BuildError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One version of an engine.
+    """One version of an engine."""
 
-    Args:
-        engine: `opensearch` or `elasticsearch`.
-        number: As the engine has it.
-        lucene: The version of Lucene that the shared classes are compiled with; empty for that of the poms.
-    """
-
-    engine: str
-    number: str
-    lucene: str = ""
+    engine: str  # `opensearch` or `elasticsearch`
+    number: str  # as the engine has it
+    lucene: str = ""  # the version of Lucene that the shared classes are compiled with; empty for that of the poms
 
     @property
     def name(self) -> str:
@@ -48,17 +42,11 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """What the classes of earlier versions call otherwise.
+    """What the classes of earlier versions call otherwise."""
 
-    Args:
-        before: By engine, the first version that has what the sources are written for.
-        why: What differs.
-        replace: Pairs of text; each first text occurs in some source.
-    """
-
-    before: dict[str, str]
-    why: str
-    replace: tuple[tuple[str, str], ...]
+    before: dict[str, str]  # by engine, the first version that has what the sources are written for
+    why: str  # what differs
+    replace: tuple[tuple[str, str], ...]  # pairs of text; each first text occurs in some source
 
     def concerns(self, version: Version) -> bool:
         """Return whether a version is one of those."""
@@ -79,11 +67,7 @@ def main(names: Sequence[str]) -> int:
 
 
 def find_version(name: str, versions: Sequence[Version]) -> Version:
-    """Return the version of a name such as `opensearch-3.6.0`; one that the table lacks is built as others of its line.
-
-    Raises:
-        BuildError: It is of no line that the table names.
-    """
+    """Return the version of a name such as `opensearch-3.6.0`; one that the table lacks is built like its line."""
     engine, _, number = name.partition("-")
     for each in reversed(versions):
         if each.name == name:
@@ -131,11 +115,7 @@ def read_table() -> tuple[list[Version], list[Difference]]:
 
 
 def build(version: Version, differences: Sequence[Difference]) -> Path:
-    """Build the zip of one version, and return it.
-
-    Raises:
-        BuildError: A difference is none, or what Maven says.
-    """
+    """Build the zip of one version, and return it."""
     copy = SOURCES / "target" / version.name / "plugins" / "java"
     shutil.rmtree(copy.parents[1], ignore_errors=True)
     shutil.copytree(SOURCES, copy, ignore=shutil.ignore_patterns("target", "zips"))
@@ -157,11 +137,7 @@ def build(version: Version, differences: Sequence[Difference]) -> Path:
 
 
 def apply(difference: Difference, copy: Path, engine: str) -> None:
-    """Replace one difference in a copy of the sources.
-
-    Raises:
-        BuildError: Its text is in no source.
-    """
+    """Replace one difference in a copy of the sources."""
     texts = {path: path.read_text(encoding="utf-8") for path in sources(copy, engine)}
     left = {old for old, _ in difference.replace if not any(old in text for text in texts.values())}
     for path, text in texts.items():

@@ -26,25 +26,18 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
+# Opens a library as an interpreter does and hashes words by it, where no interpreter here runs on its platform.
 LOAD = Path(__file__).with_name("load.c")
-"""Opens a library as an interpreter does and hashes words by it, where no interpreter here runs on its platform."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One platform that a wheel is built for.
+    """One platform that a wheel is built for."""
 
-    Args:
-        platform: The platform tag that installers know; `any` for the wheel without compiled loops.
-        compiler: The compiler that has to be here.
-        host: The platform as Python names it, for a compiler that builds for another one than this.
-        emulator: The command that runs programs of that platform here.
-    """
-
-    platform: str
-    compiler: str
-    host: str = "linux-x86_64"
-    emulator: tuple[str, ...] = ()
+    platform: str  # the platform tag that installers know; `any` for the wheel without compiled loops
+    compiler: str  # the compiler that has to be here
+    host: str = "linux-x86_64"  # the platform as Python names it, for a compiler that builds for another one than this
+    emulator: tuple[str, ...] = ()  # the command that runs programs of that platform here
 
 
 TARGETS = (
@@ -57,8 +50,7 @@ TARGETS = (
     Target("any", "false"),
 )
 
-CYCLONEDX = SchemaVersion.V1_6
-"""Version of the format of the bill of materials."""
+CYCLONEDX = SchemaVersion.V1_6  # version of the format of the bill of materials
 
 
 class ReleaseError(Exception):
@@ -96,18 +88,7 @@ def unpack(source: Path, folder: Path) -> None:
 
 
 def build_wheel(target: Target, source: Path) -> str:
-    """Build the wheel of one target, with the platform tag that its library deserves.
-
-    Args:
-        target: Its platform and compiler.
-        source: The unpacked source distribution: in the tree itself the library that is in use would be replaced.
-
-    Returns:
-        The line that `load.c` prints for its library; empty without a library, or without an emulator to run it.
-
-    Raises:
-        ReleaseError: The library needs more than the platform has.
-    """
+    """Build the wheel of one target, with the platform tag that its library deserves."""
     if shutil.which(target.compiler) is None:
         say(f"no wheel for {target.platform}: {target.compiler} is not installed", 0)
         return ""
@@ -144,21 +125,13 @@ def hash_words(target: Target, wheel: Path, folder: Path) -> str:
 
 
 def compare_hashes(hashes: Mapping[str, str]) -> None:
-    """Compare what the libraries of all platforms hash the same words to.
-
-    Raises:
-        ReleaseError: Two differ, so that documents signed on both would not be found as duplicates.
-    """
+    """Compare what the libraries of all platforms hash the same words to."""
     if len(set(filter(None, hashes.values()))) > 1:
         raise ReleaseError(f"libraries hash the same words to different values: {hashes}")
 
 
 def copy_plugins(version: str) -> None:
-    """Copy the plugins' zips that `make plugins` built.
-
-    Raises:
-        ReleaseError: One is missing, or is of another version.
-    """
+    """Copy the plugins' zips that `make plugins` built."""
     for each in plugins.read_table()[0]:
         built = plugins.ZIPS / f"ibidem-{each.name}.zip"
         if not built.exists():
@@ -169,11 +142,7 @@ def copy_plugins(version: str) -> None:
 
 
 def write_bill_of_materials() -> None:
-    """Write which packages, in which versions, an installation with all extras for users brings, as CycloneDX.
-
-    Raises:
-        ReleaseError: The file does not conform to the schema of its version.
-    """
+    """Write which packages, in which versions, an installation with all extras for users brings, as CycloneDX."""
     bill = DIST / "sbom.cdx.json"
     wheel = next(DIST.glob("*manylinux*x86_64.whl"), None) or next(DIST.glob("*-any.whl"))
     with tempfile.TemporaryDirectory() as folder:
@@ -195,11 +164,7 @@ def write_bill_of_materials() -> None:
 
 
 def release_notes(version: str) -> str:
-    """Return the part of CHANGELOG about one version.
-
-    Raises:
-        ReleaseError: The change log has no part for it.
-    """
+    """Return the part of CHANGELOG about one version."""
     changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     found = re.search(rf"^## {re.escape(version)}\b.*?\n(.*?)(?=^## |\Z)", changes, re.MULTILINE | re.DOTALL)
     if found is None:

@@ -28,17 +28,17 @@ PLUGIN = "tests/plugin/test_search.py"
 
 LAYER, BEFORE, PLUGIN_COLUMN = COLUMNS = ("Python layer", "with the clients before", "plugin on two nodes")
 
+# The generation of client packages before the one that a plain installation brings.
 OLD_CLIENTS = ("opensearch-py<3", "elasticsearch<9")
-"""The generation of client packages before the one that a plain installation brings."""
 
+# The oldest and the newest version of each line, for the whole contract.
 ENDS = {"opensearch": ("2.19.1", "3.0.0", "3.8.0"), "elasticsearch": ("8.19.0", "8.19.21", "9.0.8", "9.5.3")}
-"""The oldest and the newest version of each line, for the whole contract."""
 
+# Versions whose servers Maven's repository may have whole.
 STARTS = {
     "opensearch": ("2.19.1", "3.0.0", "3.1.0", "3.2.0", "3.3.2", "3.4.0", "3.5.0", "3.8.0"),
     "elasticsearch": ("8.19.0", "8.19.21", "9.0.8", "9.1.7", "9.2.2", "9.5.3"),
 }
-"""Versions whose servers Maven's repository may have whole."""
 
 
 def run_tests(python: Path, engine: str, version: str, path: str) -> str:

@@ -56,19 +56,12 @@ MAPPING = {
 
 @dataclass(frozen=True)
 class Progress:
-    """One sample of the processes.
+    """One sample of the processes."""
 
-    Args:
-        documents: How many were accounted for.
-        seconds: Since the start.
-        main: Resident megabytes of the main process.
-        signing: Resident megabytes of all signing processes.
-    """
-
-    documents: int
-    seconds: float
-    main: float
-    signing: float
+    documents: int  # how many were accounted for
+    seconds: float  # since the start
+    main: float  # resident megabytes of the main process
+    signing: float  # resident megabytes of all signing processes
 
 
 def documents(collections: Path) -> Iterator[Document]:
@@ -110,17 +103,11 @@ def foreign_fields(document: Document) -> dict[str, object]:
 
 @dataclass(frozen=True)
 class Run:
-    """One run of the command.
+    """One run of the command."""
 
-    Args:
-        progress: Looks at its processes, in order of time.
-        signing: Cost until every document was signed.
-        settling: Cost from then to the end, which is for groups.
-    """
-
-    progress: list[Progress]
-    signing: TimeCost
-    settling: TimeCost
+    progress: list[Progress]  # looks at its processes, in order of time
+    signing: TimeCost  # cost until every document was signed
+    settling: TimeCost  # cost from then to the end, which is for groups
 
 
 def settle_without_memory(address: str, engine: Engine) -> TimeCost:
@@ -194,16 +181,7 @@ def page(  # noqa: PLR0913, PLR0917 - one for each part of the page
     regrouping: TimeCost,
     counts: Mapping[str, object],
 ) -> list[str]:
-    """Return the lines of the page.
-
-    Args:
-        head: The server.
-        count: How many documents.
-        peers: Costs of the engine's own requests for as many documents.
-        result: The run of the command.
-        regrouping: Cost of settling all groups again, with nothing held in memory.
-        counts: Its summary.
-    """
+    """Return the lines of the page."""
     progress = result.progress
     main_mb, signing = max(look.main for look in progress), max(look.signing for look in progress)
     loads = dict(peers) | {

@@ -13,11 +13,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-ROWS = 500
-"""Documents of a transaction, and of a request."""
+ROWS = 500  # documents of a transaction, and of a request
 
-PATIENCE = 120
-"""Seconds that a client waits for an answer."""
+PATIENCE = 120  # seconds that a client waits for an answer
 
 
 def stories(path: str) -> Iterator[dict[str, Any]]:

@@ -21,13 +21,7 @@ SERVERS = ("opensearch", "elasticsearch")
 
 
 def options(doc: str | None, **defaults: object) -> argparse.ArgumentParser:
-    """Return a parser with the folder of the labelled collections and the options of a benchmark.
-
-    Args:
-        doc: The docstring of the benchmark.
-        defaults: Default of each option, which has its type; False makes a flag, a type an option without a default,
-            and a tuple the choices, of which the first is the default.
-    """
+    """Return a parser with the folder of the labelled collections and the options of a benchmark."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--collections", type=Path, default=Path("../shared/data"), help="folder of the collections")
     for name, default in defaults.items():
@@ -49,15 +43,7 @@ def introduction(doc: str | None, start: str) -> list[str]:
 
 
 def publish(name: str, title: str, lines: Iterable[str], head: Sequence[str] = (), *, keep: bool = True) -> None:
-    """Print figures as they come, and write their page.
-
-    Args:
-        name: Of the page.
-        title: Its heading.
-        lines: The figures, in Markdown.
-        head: Lines of the page before them.
-        keep: Whether to write the page.
-    """
+    """Print figures as they come, and write their page."""
     page = [*head, *show(lines)]
     if keep:
         write(name, title, page)
@@ -83,16 +69,7 @@ def run_servers(*kinds: str) -> Iterator["Servers"]:
 
 
 def in_turn(works: Sequence[Callable[[], object]], rounds: int, clock: Callable[[], float]) -> list[list[float]]:
-    """Do works in turn, in the other order every other time; a first turn is not counted.
-
-    Args:
-        works: What is compared.
-        rounds: Number of turns that count.
-        clock: Reads seconds.
-
-    Returns:
-        The seconds of each work in each turn.
-    """
+    """Do works in turn, in the other order every other time; a first turn is not counted."""
     seconds: list[list[float]] = [[] for _ in works]
     for turn in range(rounds + 1):
         for at in range(len(works))[:: 1 if turn % 2 else -1]:

@@ -18,11 +18,10 @@ from servers.indices import ask, remove_indices
 
 BATCH = 500
 BARE = "measured-bare"
+# The lean one is compressed by a library that Elasticsearch's jars in Maven's repository come without.
 LAYOUTS = {"opensearch": ("full", "lean"), "elasticsearch": ("full",)}
-"""The lean one is compressed by a library that Elasticsearch's jars in Maven's repository come without."""
 
-PATIENCE = 120
-"""Seconds that a client waits for an answer: its own ten are too few on a machine with neighbours."""
+PATIENCE = 120  # seconds that a client waits for an answer: its own ten are too few on a machine with neighbours
 
 CLIENTS: dict[str, Any] = {
     "opensearch": (partial(opensearchpy.OpenSearch, timeout=PATIENCE), opensearchpy.helpers.bulk),
@@ -35,11 +34,9 @@ def batches(stories: Sequence[Record]) -> Iterator[Sequence[Record]]:
     return (stories[at : at + BATCH] for at in range(0, len(stories), BATCH))
 
 
-MIN_HASH = "min_hash"
-"""Layout with the engine's own filter for near duplicates."""
+MIN_HASH = "min_hash"  # layout with the engine's own filter for near duplicates
 
-FILTERS = ("opensearch",)
-"""Servers that have that filter: Elasticsearch's jars in Maven's repository come without it."""
+FILTERS = ("opensearch",)  # servers that have that filter: Elasticsearch's jars in Maven's repository come without it
 
 _FILTERS: dict[str, Any] = {
     "five_words": {"type": "shingle", "min_shingle_size": 5, "max_shingle_size": 5, "output_unigrams": False},
@@ -131,11 +128,7 @@ def segment_bytes(url: str, name: str) -> int:
 
 
 def wait_for(is_done: Callable[[], bool], otherwise: str) -> None:
-    """Wait, a second at a time.
-
-    Raises:
-        TimeoutError: After two minutes.
-    """
+    """Wait, a second at a time."""
     for _ in range(PATIENCE):
         if is_done():
             return

@@ -36,8 +36,7 @@ from languages import KINDS, LANGUAGES
 
 WORDS = (20, 60, 300)
 UNSPACED = ("zh", "ja")
-MIN_TEXTS = 40
-"""Fewest texts of a row's language."""
+MIN_TEXTS = 40  # fewest texts of a row's language
 
 ENGLISH = re.compile(
     r"\b(?:the|of|and|to|is|you|if|that|this|with|be|for|by|not|are|on|it|an|your|from|can|will|as|in)\b"
@@ -59,19 +58,12 @@ def detect_by_peer(text: str) -> str:
 
 @dataclass(slots=True)
 class Score:
-    """Score of a detector.
+    """Score of a detector."""
 
-    Args:
-        texts: Number of texts.
-        right: How many had the right language, or the default one where nothing was certain.
-        wrong: How many were taken for another language.
-        seconds: Of the processor.
-    """
-
-    texts: int = 0
-    right: int = 0
-    wrong: int = 0
-    seconds: float = 0.0
+    texts: int = 0  # number of texts
+    right: int = 0  # how many had the right language, or the default one where nothing was certain
+    wrong: int = 0  # how many were taken for another language
+    seconds: float = 0.0  # of the processor
 
     def judge(self, detector: Detect, texts: Sequence[str], language: str) -> None:
         """Add texts of a language."""

@@ -35,6 +35,7 @@ from servers.network import KINDS, Trouble
 from servers.nodes import NODE, Nodes
 from servers.nodes import EngineName as Clustered
 
+# Share of a hundred rounds; rounds that wait for a search engine to start again take many times as long.
 PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "opensearch"): 3,
     ("redis", "sqlite"): 36,
@@ -45,7 +46,6 @@ PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "elasticsearch"): 2,
     ("rabbitmq", "elasticsearch"): 1,
 }
-"""Share of a hundred rounds; rounds that wait for a search engine to start again take many times as long."""
 
 DOCUMENTS = {"sqlite": 60, "opensearch": 24, "elasticsearch": 24}
 

@@ -29,8 +29,7 @@ from servers.indices import ask, remove_indices
 from stories import NEWSWIRE
 
 INDEX = "measured-follow"
-BETWEEN_S = 1.5
-"""Seconds between two writes, at most."""
+BETWEEN_S = 1.5  # seconds between two writes, at most
 
 POLL_S = 0.01
 OPEN = {"IBIDEM_GATEWAY_PATHS": "all", "IBIDEM_GATEWAY_INDEXES": "*"}

@@ -29,17 +29,14 @@ ROOT = Path(__file__).parents[1]
 sys.path[0] = str(ROOT / "tests")  # in the place of this folder, which has files of the same names
 
 OURS = ["fuzz", "ibidem", "ibidem_engines", "ibidem_ingest", "ibidem_workers"]
+# Modules with a single path, which coverage would only slow down.
 ARITHMETIC = [f"ibidem_ingest.{name}" for name in ("text.word_hash", "signatures.minhash", "signatures.text_profile")]
-"""Modules with a single path, which coverage would only slow down."""
 
-SECONDS, MEGABYTES = 30, 2_048
-"""Time and memory that one input may take."""
+SECONDS, MEGABYTES = 30, 2_048  # time and memory that one input may take
 
-PART = 20_000
-"""Inputs of a process: with coverage, its memory grows by up to some ten thousand bytes with each."""
+PART = 20_000  # inputs of a process: with coverage, its memory grows by up to some ten thousand bytes with each
 
-MAX_INPUT = 8_192
-"""Bytes of an input; examples may be longer."""
+MAX_INPUT = 8_192  # bytes of an input; examples may be longer
 
 PAGE = ROOT / "docs" / "figures" / "fuzz.md"
 ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| (.+) \|$", re.MULTILINE)
@@ -47,23 +44,14 @@ ROW = re.compile(r"^\| `(\S+)` \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \| ([\d,]+) \
 
 @dataclass(frozen=True, slots=True)
 class FuzzResult:
-    """Result of one target.
+    """Result of one target."""
 
-    Args:
-        name: The target's.
-        inputs: How many it was fed.
-        crashes: How many ended it in an error that is not ours, or took too much.
-        seconds: How long that took.
-        peak: Most memory of a process, in MB.
-        commit: The commit that was fuzzed.
-    """
-
-    name: str
-    inputs: int
-    crashes: int
-    seconds: int
-    peak: int
-    commit: str
+    name: str  # the target's
+    inputs: int  # how many it was fed
+    crashes: int  # how many ended it in an error that is not ours, or took too much
+    seconds: int  # how long that took
+    peak: int  # most memory of a process, in MB
+    commit: str  # the commit that was fuzzed
 
 
 def main() -> None:

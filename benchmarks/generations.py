@@ -14,11 +14,9 @@ from ibidem_engines.engine import Record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import RAREST, Signatures
 
-POSITIONS = range(0, RAREST, 7)
-"""Places of the terms that are kept: four of the 25 rarest."""
+POSITIONS = range(0, RAREST, 7)  # places of the terms that are kept: four of the 25 rarest
 
-LOW = 0xFFF
-"""The bits of a term's code that change; the others say how rare it is."""
+LOW = 0xFFF  # the bits of a term's code that change; the others say how rare it is
 
 WORDS = 8
 

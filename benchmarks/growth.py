@@ -38,15 +38,10 @@ def format_seconds(seconds: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Times of the same task on more and more documents.
-
-    Args:
-        task: The task.
-        seconds: Its time, by the number of documents.
-    """
+    """Times of the same task on more and more documents."""
 
     task: str
-    seconds: Mapping[int, float]
+    seconds: Mapping[int, float]  # its time, by the number of documents
 
     @property
     def exponent(self) -> float:

@@ -33,23 +33,14 @@ Source = Callable[[], Iterator[Document | Refusal]]
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of one run.
+    """Cost of one run."""
 
-    Args:
-        start: Seconds until the first worker was ready.
-        run: Seconds from then until the run was done.
-        send: Seconds from then until all was sent.
-        processor: Seconds of processor time of all processes, the workers' start included.
-        peak: Megabytes of memory that the largest worker took at most, of all runs so far.
-        summary: The run's account.
-    """
-
-    start: float
-    run: float
-    send: float
-    processor: float
-    peak: float
-    summary: dict[str, object]
+    start: float  # seconds until the first worker was ready
+    run: float  # seconds from then until the run was done
+    send: float  # seconds from then until all was sent
+    processor: float  # seconds of processor time of all processes, the workers' start included
+    peak: float  # megabytes of memory that the largest worker took at most, of all runs so far
+    summary: dict[str, object]  # the run's account
 
 
 def newswire(collections: Path) -> Iterator[Document | Refusal]:

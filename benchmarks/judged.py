@@ -22,22 +22,17 @@ from ibidem_ingest.document import Document
 
 PACKAGE = "gensim==4.4.0"
 FOLDER = "gensim/test/test_data/"
-MIN_JUDGEMENT, MAX_JUDGEMENT = 0.2, 1.0
-"""The judgements 1 and 5, as the file has them."""
+MIN_JUDGEMENT, MAX_JUDGEMENT = 0.2, 1.0  # the judgements 1 and 5, as the file has them
 
 TEN = 10
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSet:
-    """Stories and judgements.
+    """Stories and judgements."""
 
-    Args:
-        stories: Their texts.
-        similar: (n, n) what people judged of the earlier and the later story of a pair, 0.2 to 1.
-    """
-
-    stories: Sequence[str]
+    stories: Sequence[str]  # their texts
+    # (n, n) what people judged of the earlier and the later story of a pair, 0.2 to 1.
     similar: Sequence[Sequence[float]]
 
     def documents(self, *, copies: bool) -> Iterator[Document]:
@@ -66,10 +61,6 @@ class JudgedSet:
 
         Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR techniques" (2002), with the gain of a
         repetition as Clarke et al., "Novelty and diversity in information retrieval evaluation" (2008), alpha = 1.
-
-        Args:
-            question: Number of the story that is asked for.
-            names: Ids in the order of the ranking.
         """
         left = dict(self.gains(question))
         best = sorted(left.values(), reverse=True)[:TEN]

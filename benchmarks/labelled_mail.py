@@ -52,35 +52,20 @@ START = datetime(2004, 5, 3, 9, 0, tzinfo=UTC)
 
 @dataclass(eq=False)
 class Mail:
-    """A mail whose truth is known.
+    """A mail whose truth is known."""
 
-    Args:
-        number: Its place in its thread.
-        thread: Its thread.
-        language: That of its words.
-        name: Of its author.
-        sent: When it was sent.
-        parent: The mail that it answers.
-        subject: With its prefix.
-        own: The lines that its author wrote, without the signature.
-        lines: Each line of the body, and whether it is quoted.
-        whole: Whether it quotes the mail that it answers whole and unaltered.
-        altered: Whether words of what it quotes were changed.
-        to: Addresses.
-    """
-
-    number: int
+    number: int  # its place in its thread
     thread: int
-    language: str
-    name: str
-    sent: datetime
-    parent: "Mail | None"
-    subject: str
-    own: list[str] = field(default_factory=list)
-    lines: list[tuple[str, bool]] = field(default_factory=list)
-    whole: bool = True
-    altered: bool = False
-    to: str = ""
+    language: str  # that of its words
+    name: str  # of its author
+    sent: datetime  # when it was sent
+    parent: "Mail | None"  # the mail that it answers
+    subject: str  # with its prefix
+    own: list[str] = field(default_factory=list)  # the lines that its author wrote, without the signature
+    lines: list[tuple[str, bool]] = field(default_factory=list)  # each line of the body, and whether it is quoted
+    whole: bool = True  # whether it quotes the mail that it answers whole and unaltered
+    altered: bool = False  # whether words of what it quotes were changed
+    to: str = ""  # addresses
     children: "list[Mail]" = field(default_factory=list)
 
     @property
@@ -103,11 +88,7 @@ class Mail:
         return any(child.whole and not child.altered for child in self.children)
 
     def source(self, *, headers: bool) -> str:
-        """Write it as a file.
-
-        Args:
-            headers: Whether it names the mail that it answers.
-        """
+        """Write it as a file."""
         head = [
             f"From: {self.name} <{self.address}>",
             f"To: {self.to}",

@@ -41,8 +41,7 @@ from ibidem_ingest.text.tokens import tokens
 from noise import CONFUSED, figures
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "ar", "hi", "zh", "ja", "ko", "th")
-DENSE = ("zh", "ja", "ko", "th")
-"""Languages in which a letter is a syllable or a word."""
+DENSE = ("zh", "ja", "ko", "th")  # languages in which a letter is a syllable or a word
 
 HELP = {"en": "C", "pt": "pt_BR", "zh": "zh_CN"}
 HANDBOOK = {"en": "en-US", "pt": "pt-BR", "zh": "zh-CN", "el": "el-GR", "sv": "sv-SE", "ja": "ja-JP"} | {
@@ -53,8 +52,7 @@ FIREFOX = {"en": "en-GB", "es": "es-ES", "pt": "pt-BR", "sv": "sv-SE", "hi": "hi
 MANUALS = {"pt": "pt_BR", "zh": "zh_CN"}
 RATES = (0.05, 0.1)
 WORDS = 300
-MIN_PIECES = 60
-"""Fewest pieces of a language."""
+MIN_PIECES = 60  # fewest pieces of a language
 
 POLICIES = {"near": Policy(), "near, preset scans": PRESETS["scans"].policy}
 Texts = Iterator[tuple[str, str]]

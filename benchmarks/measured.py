@@ -14,13 +14,7 @@ CODE = ("benchmarks", "ingest", "mappings", "plugins", "workers", "pyproject.tom
 
 
 def write(name: str, title: str, lines: Iterable[str]) -> Path:
-    """Write a page of figures.
-
-    Args:
-        name: Of the page.
-        title: Its heading.
-        lines: The figures, in Markdown.
-    """
+    """Write a page of figures."""
     FIGURES.mkdir(exist_ok=True)
     path = FIGURES / f"{name}.md"
     path.write_text("\n".join([f"# {title}", "", conditions(), "", *lines]).rstrip() + "\n", encoding="utf-8")
@@ -28,15 +22,7 @@ def write(name: str, title: str, lines: Iterable[str]) -> Path:
 
 
 def write_part(name: str, title: str, order: Sequence[str], part: str, lines: Sequence[str]) -> None:
-    """Write one part of a page, with when and how it was taken; the others stay.
-
-    Args:
-        name: Of the page.
-        title: Its heading.
-        order: Headings of its parts in their order.
-        part: Heading of the part.
-        lines: Its figures, in Markdown.
-    """
+    """Write one part of a page, with when and how it was taken; the others stay."""
     parts = _parts(name)
     parts[part] = "\n".join(["", conditions(), "", *lines])
     body = "\n\n".join(f"## {each}\n{parts[each].rstrip()}" for each in order if each in parts)

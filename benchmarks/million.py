@@ -56,20 +56,13 @@ USUAL = ("sqlite", "opensearch")
 
 @dataclass(slots=True)
 class StageCost:
-    """Cost of a stage.
+    """Cost of a stage."""
 
-    Args:
-        elapsed: Seconds by the clock.
-        own: Processor seconds of the process.
-        server: Those of the server.
-        memory: The most that the process held, in MB.
-        load: The average number of processes that wanted to run.
-    """
-
-    elapsed: float = 0.0
-    own: float = 0.0
-    server: float = 0.0
-    memory: float = 0.0
+    elapsed: float = 0.0  # seconds by the clock
+    own: float = 0.0  # processor seconds of the process
+    server: float = 0.0  # those of the server
+    memory: float = 0.0  # the most that the process held, in MB
+    # The average number of processes that wanted to run.
     load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     def add(self, url: str, work: Callable[[], object]) -> None:

@@ -26,8 +26,7 @@ HEADINGS = (
     "trouble", "documents", "command given", "acknowledged meanwhile", "searches whole", "failed", "laws broken", "s",
     "seed", "commit",
 )  # fmt: skip
-BROKEN = HEADINGS.index("laws broken") + 1
-"""Column of a row that is split at its bars."""
+BROKEN = HEADINGS.index("laws broken") + 1  # column of a row that is split at its bars
 
 PLAN = (
     "Two workers ingest documents from RabbitMQ while other clients delete documents, make manual decisions and search."
@@ -52,13 +51,7 @@ def trials(engine: EngineName, troubles: Sequence[str], rounds: int, seed: int) 
 
 
 def lines(before: Sequence[str], outcomes: Sequence[Outcome], mark: str) -> Iterator[str]:
-    """Write the results, and those of other troubles as they were.
-
-    Args:
-        before: The part of the page as it is.
-        outcomes: Of the troubles that were tried.
-        mark: Seed and commit.
-    """
+    """Write the results, and those of other troubles as they were."""
     rows: list[str] = []
     faults: list[str] = []
     for trouble in TROUBLES:

@@ -44,15 +44,10 @@ WAITS = "Where it is above the number of processors, lists wait for those, and t
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """The cost of one list.
+    """The cost of one list."""
 
-    Args:
-        elapsed: Milliseconds until a browser has it.
-        processor: Milliseconds of the gateway's processor.
-    """
-
-    elapsed: float
-    processor: float
+    elapsed: float  # milliseconds until a browser has it
+    processor: float  # milliseconds of the gateway's processor
 
 
 def fetch(connection: HTTPConnection, path: str) -> bytes:

@@ -24,15 +24,10 @@ def words(text: str) -> list[str]:
 
 @dataclass(eq=False, slots=True)
 class Vectors:
-    """The vectors of some texts, and of any question about them.
+    """The vectors of some texts, and of any question about them."""
 
-    Args:
-        texts: The texts, by id.
-        by_name: Their vectors.
-    """
-
-    texts: Mapping[str, str]
-    by_name: Mapping[str, Vector] = field(init=False)
+    texts: Mapping[str, str]  # the texts, by id
+    by_name: Mapping[str, Vector] = field(init=False)  # their vectors
     _counts: Counter[str] = field(init=False)
     _base: Mapping[str, Vector] = field(init=False)
 

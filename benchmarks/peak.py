@@ -62,11 +62,7 @@ def measure(shapes: list[str], characters: int) -> Iterator[str]:
 
 
 def peak(path: Path, characters: int) -> str:
-    """Sign a document in this process.
-
-    Returns:
-        The megabytes that it held at most, and by how much that is more than before.
-    """
+    """Sign a document in this process."""
     with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
         tables = Tables(Path(folder))
         sign([Document("a", "the court so held " * 100)], tables)

@@ -21,18 +21,16 @@ from simhash import Simhash
 from ibidem.evaluation.labels import Pair, order_pair
 from ibidem_ingest.document import Document
 
+# A Han character, or a run of other letters and digits.
 WORD = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|(?:(?![\u3400-\u9fff\uf900-\ufaff])\w)+")
-"""A Han character, or a run of other letters and digits."""
 
 PERMUTATIONS = 128
 THRESHOLDS = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BITS = (3, 6, 9, 12)
 QUANT_RATE = 0.01
-HEAVIEST = 50
-"""The package counts greater weights in eight bits, where they overflow."""
+HEAVIEST = 50  # the package counts greater weights in eight bits, where they overflow
 
-ROWS = 1_000
-"""Rows whose bits are compared at once with all that follow."""
+ROWS = 1_000  # rows whose bits are compared at once with all that follow
 
 
 def shingles(text: str, size: int) -> list[bytes]:

@@ -18,17 +18,11 @@ from servers.indices import ask
 
 @dataclass(frozen=True, slots=True)
 class TimeCost:
-    """Cost of some work, in seconds.
+    """Cost of some work, in seconds."""
 
-    Args:
-        elapsed: By the clock.
-        client: Processor time of this process and of its ended children.
-        server: Processor time of the server; 0 where there is none.
-    """
-
-    elapsed: float
-    client: float
-    server: float
+    elapsed: float  # by the clock
+    client: float  # processor time of this process and of its ended children
+    server: float  # processor time of the server; 0 where there is none
 
     @property
     def processor(self) -> float:
@@ -37,12 +31,7 @@ class TimeCost:
 
 
 def measure_cost(work: Callable[[], object], url: str = "") -> TimeCost:
-    """Measure the cost of some work.
-
-    Args:
-        work: The work.
-        url: The server that it is done on; empty for none.
-    """
+    """Measure the cost of some work."""
     server, client, begin = server_seconds(url), client_seconds(), time.perf_counter()
     work()
     return TimeCost(time.perf_counter() - begin, client_seconds() - client, server_seconds(url) - server)
@@ -67,11 +56,6 @@ def node_processes(url: str) -> tuple[int, ...]:
 
 
 def process_seconds(number: int, *, children: bool = False) -> float:
-    """Return the processor time of a process; a node's own count may be a second old.
-
-    Args:
-        number: The process.
-        children: Whether to include its ended children.
-    """
+    """Return the processor time of a process; a node's own count may be a second old."""
     fields = Path(f"/proc/{number}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return sum(map(int, fields[11 : 15 if children else 13])) / os.sysconf("SC_CLK_TCK")

@@ -53,37 +53,23 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from peers import THRESHOLDS, datasketch_pairs, min_hashes, profile_pairs, simhash_pairs
 
-ROW_THRESHOLDS = (0.5, 0.7, 0.8)
-"""Thresholds of datasketch that have a row, next to the best one."""
+ROW_THRESHOLDS = (0.5, 0.7, 0.8)  # thresholds of datasketch that have a row, next to the best one
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledCollection:
-    """A collection with labels.
+    """A collection with labels."""
 
-    Args:
-        name: Its folder.
-        labels: The file of labels.
-        level: The level to measure.
-        goal: The F1 to reach there, over the whole.
-        positive: Condition on the listed pairs that are duplicates.
-        also: A second condition on them.
-        unjudged: A file of pairs without a judgement.
-        filters: Which documents are read.
-        preset: The preset for it; the default thresholds when empty.
-        titles: Whether to leave out pairs of short texts with different titles.
-    """
-
-    name: str
-    labels: str
-    level: Level
-    goal: float
-    positive: str = ""
-    also: str = ""
-    unjudged: str = ""
-    filters: tuple[Filter, ...] = ()
-    preset: str = ""
-    titles: bool = False
+    name: str  # its folder
+    labels: str  # the file of labels
+    level: Level  # the level to measure
+    goal: float  # the F1 to reach there, over the whole
+    positive: str = ""  # condition on the listed pairs that are duplicates
+    also: str = ""  # a second condition on them
+    unjudged: str = ""  # a file of pairs without a judgement
+    filters: tuple[Filter, ...] = ()  # which documents are read
+    preset: str = ""  # the preset for it; the default thresholds when empty
+    titles: bool = False  # whether to leave out pairs of short texts with different titles
 
     @property
     def truth(self) -> str:
@@ -98,8 +84,7 @@ class LabelledCollection:
         return PRESETS[self.preset].policy if self.preset else Policy()
 
 
-NORMAL = (Filter("meta.texttype", "NORM"),)
-"""Stories, without tables and flashes."""
+NORMAL = (Filter("meta.texttype", "NORM"),)  # stories, without tables and flashes
 
 COLLECTIONS = (
     LabelledCollection("newspaper_ocr_overproof", "clusters.tsv", "near", 0.98, preset="scans"),
@@ -116,32 +101,18 @@ COLLECTIONS = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Truth:
-    """Ground truth of a collection.
+    """Ground truth of a collection."""
 
-    Args:
-        ids: Its documents.
-        pairs: Pairs that are duplicates.
-        unjudged: Pairs without a judgement, which are not counted.
-        second: Documents of the half that no threshold was chosen on.
-    """
-
-    ids: Sequence[str]
-    pairs: set[Pair]
-    unjudged: set[Pair]
-    second: set[str]
+    ids: Sequence[str]  # its documents
+    pairs: set[Pair]  # pairs that are duplicates
+    unjudged: set[Pair]  # pairs without a judgement, which are not counted
+    second: set[str]  # documents of the half that no threshold was chosen on
 
     @classmethod
     def build(
         cls, folder: Path, target: LabelledCollection, ids: Sequence[str], title: Mapping[str, int] | None = None
     ) -> "Truth":
-        """Read the labels of a collection and halve it.
-
-        Args:
-            folder: The folder of the collection.
-            target: The collection and its conditions.
-            ids: Its documents.
-            title: For each document the hash of its title where its text is short, else 0.
-        """
+        """Read the labels of a collection and halve it."""
         anything = parse_condition("")
         pairs = read_pairs(folder / target.labels, parse_condition(target.positive), ids)
         if target.also:
@@ -169,17 +140,12 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Figures of a method on a collection.
+    """Figures of a method on a collection."""
 
-    Args:
-        method: Its name.
-        second: Precision, recall and F1 on the half that no threshold was chosen on; means over seeds.
-        f1: F1 over the whole; one for each seed.
-    """
-
-    method: str
+    method: str  # its name
+    # Precision, recall and F1 on the half that no threshold was chosen on; means over seeds.
     second: tuple[float, float, float]
-    f1: tuple[float, ...]
+    f1: tuple[float, ...]  # F1 over the whole; one for each seed
 
     @classmethod
     def measure(cls, method: str, truth: Truth, runs: Sequence[set[Pair]]) -> "Row":

@@ -14,17 +14,11 @@ JSON = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Rate:
-    """Answers to clients.
+    """Answers to clients."""
 
-    Args:
-        seconds: Duration of the test.
-        errors: Requests without a good answer.
-        took: Milliseconds of each answer.
-    """
-
-    seconds: float
-    errors: int
-    took: Sequence[float]
+    seconds: float  # duration of the test
+    errors: int  # requests without a good answer
+    took: Sequence[float]  # milliseconds of each answer
 
     @property
     def per_second(self) -> float:
@@ -51,15 +45,7 @@ async def measure_rate(
     clients: int = CLIENTS_AT_ONCE,
     address: str = "127.0.0.1",
 ) -> Rate:
-    """Send requests over some connections for some seconds, each as soon as the last is answered.
-
-    Args:
-        base: Address of the server.
-        requests: Path and body of each, in turn.
-        seconds: For how long.
-        clients: How many connections.
-        address: Where they come from.
-    """
+    """Send requests over some connections for some seconds, each as soon as the last is answered."""
     took: list[float] = []
     errors = 0
     ends = time.monotonic() + seconds

@@ -5,11 +5,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-SETTLED_S = 300.0
-"""Seconds after which a process holds all that it keeps: the memory to compare with."""
+SETTLED_S = 300.0  # seconds after which a process holds all that it keeps: the memory to compare with
 
-WITHIN_S = 60.0
-"""The memory at a time is the median over so many seconds, since it varies with each batch."""
+WITHIN_S = 60.0  # the memory at a time is the median over so many seconds, since it varies with each batch
 
 
 def resident_mb(pid: int) -> float | None:
@@ -32,25 +30,14 @@ def children(pid: int) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """The memory of processes over time.
+    """The memory of processes over time."""
 
-    Args:
-        pids: The processes by their names in the table.
-        samples: For each of them the seconds since the start and the megabytes, in order.
-    """
-
-    pids: Mapping[str, int]
+    pids: Mapping[str, int]  # the processes by their names in the table
+    # For each of them the seconds since the start and the megabytes, in order.
     samples: dict[str, list[tuple[float, float]]] = field(default_factory=dict)
 
     def sample(self, at: float) -> None:
-        """Take a sample of every process.
-
-        Args:
-            at: Seconds since the start.
-
-        Raises:
-            RuntimeError: One is gone.
-        """
+        """Take a sample of every process."""
         for name, pid in self.pids.items():
             size = resident_mb(pid)
             if size is None:

@@ -47,17 +47,14 @@ from passage_vectors import DIMENSIONS, Vectors, words
 from retrieval_ways import FETCHED, TEN, Ask, Ids, Question, Ways
 from search import run_node
 
-SAME = 0.5
-"""Share of five-word runs from which two stories count as one text, as ibidem's level `near` does by default."""
+SAME = 0.5  # share of five-word runs from which two stories count as one text, as ibidem's level `near` does by default
 
-CUT, STEP, LONG = 100, 75, 250
-"""Words of a passage and from one to the next, and of a story that is cut."""
+CUT, STEP, LONG = 100, 75, 250  # words of a passage and from one to the next, and of a story that is cut
 
 STORIES = 2_000
 DOCUMENT = "document"
 DEDUPE_DOCUMENT = f"meta.{DOCUMENT}"
-Measured = tuple[Sequence[Ids], float]
-"""The passages of each question, and the milliseconds."""
+Measured = tuple[Sequence[Ids], float]  # the passages of each question, and the milliseconds
 
 
 class Retriever(BaseRetriever):
@@ -85,21 +82,13 @@ def measure(ask: Ask, questions: Sequence[Question], rounds: int) -> Measured:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The node, and how it is asked.
+    """The node, and how it is asked."""
 
-    Args:
-        address: Its address, as `IBIDEM_ENGINE` names it.
-        client: A client of it.
-        tables: The idf tables.
-        count: Questions of each kind.
-        rounds: Rounds that are timed.
-    """
-
-    address: str
+    address: str  # its address, as `IBIDEM_ENGINE` names it
     client: Any
-    tables: Tables
-    count: int
-    rounds: int
+    tables: Tables  # the idf tables
+    count: int  # questions of each kind
+    rounds: int  # rounds that are timed
 
     def ways(self, index: str, stored: Sequence[Record], *, vectors: bool = True) -> Ways:
         """Fill an index, settle its groups, and give the ways over it."""

@@ -20,15 +20,10 @@ Ids = Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked.
+    """What is asked."""
 
-    Args:
-        text: Its words.
-        without: Ids that are no answers.
-    """
-
-    text: str
-    without: Collection[str] = ()
+    text: str  # its words
+    without: Collection[str] = ()  # ids that are no answers
 
     def body(self, size: int = TEN, **parts: Any) -> Json:
         """Ask for the best passages; all matches are counted, as ibidem does."""
@@ -42,25 +37,17 @@ class Question:
         return {"bool": {"must": [match], "must_not": [{"ids": {"values": list(self.without)}}]}}
 
 
-Ask = Callable[[Question], Ids]
-"""Returns the ids of ten passages, or fewer."""
+Ask = Callable[[Question], Ids]  # returns the ids of ten passages, or fewer
 
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """The ways over one index.
+    """The ways over one index."""
 
-    Args:
-        client: Client of Elasticsearch.
-        index: The index; another one beside it holds texts and vectors.
-        vectors: Vectors of the passages.
-        tables: The idf tables.
-    """
-
-    client: Any
-    index: str
-    vectors: Vectors
-    tables: Tables
+    client: Any  # client of Elasticsearch
+    index: str  # the index; another one beside it holds texts and vectors
+    vectors: Vectors  # vectors of the passages
+    tables: Tables  # the idf tables
 
     def all(self) -> Mapping[str, Ask]:
         """Return the ways by their names on the page."""
@@ -112,12 +99,7 @@ class Ways:
         return ids(found)
 
     def group_texts(self, question: Question, document: str = "") -> Ids:
-        """Group the first fifty in memory.
-
-        Args:
-            question: What is asked.
-            document: Field with the document of a passage.
-        """
+        """Group the first fifty in memory."""
         found = self.client.search(index=self.index, **question.body(FETCHED, _source=["text", "meta"]))
         hits = found["hits"]["hits"]
         passages = [

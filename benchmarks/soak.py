@@ -53,20 +53,15 @@ IBIDEM = Path(sys.executable).with_name("ibidem")
 
 @dataclass(slots=True)
 class Soak:
-    """Samples taken while it runs.
+    """Samples taken while it runs."""
 
-    Args:
-        began: The start, by `time.monotonic`.
-        answers: Of each search: seconds after the start when it was due, and milliseconds until its answer.
-        failures: Why searches had no answer.
-        counts: Seconds after the start, documents in the index, and documents sent, without repeats.
-        load: Processes that ran or waited for a processor, as the kernel averages them over a minute.
-    """
-
-    began: float
+    began: float  # the start, by `time.monotonic`
+    # Of each search: seconds after the start when it was due, and milliseconds until its answer.
     answers: list[tuple[float, float]] = field(default_factory=list)
-    failures: list[str] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)  # why searches had no answer
+    # Seconds after the start, documents in the index, and documents sent, without repeats.
     counts: list[tuple[float, int, int]] = field(default_factory=list)
+    # Processes that ran or waited for a processor, as the kernel averages them over a minute.
     load: list[float] = field(default_factory=list)
 
     def now(self) -> float:

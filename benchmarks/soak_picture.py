@@ -16,14 +16,7 @@ MINUTE = 60.0
 def draw(
     memory: Memory, counts: Sequence[tuple[float, int, int]], answers: Sequence[tuple[float, float]], path: Path
 ) -> None:
-    """Draw it into a file.
-
-    Args:
-        memory: Of each process, seconds and megabytes.
-        counts: Seconds, documents in the index, documents handed in.
-        answers: Seconds when a search was due, and milliseconds until its answer.
-        path: The file.
-    """
+    """Draw it into a file."""
     figure = Figure(figsize=(8, 8), layout="constrained")
     top, middle, bottom = figure.subplots(3, 1, sharex=True)
     for name, samples in memory.samples.items():

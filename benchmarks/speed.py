@@ -45,8 +45,7 @@ from stories import NEWSWIRE, stories, values
 
 SIGNED = 500
 WINDOW = 500
-STORIES = 5_000
-"""Documents that are signed, hits of a window, and stories that are loaded into a server."""
+STORIES = 5_000  # documents that are signed, hits of a window, and stories that are loaded into a server
 
 Work = Callable[[], object]
 Clock = Callable[[], float]
@@ -54,19 +53,12 @@ Clock = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Times of ibidem and of a peer for the same task.
+    """Times of ibidem and of a peer for the same task."""
 
-    Args:
-        task: Description of ibidem's task.
-        peer: Description of the peer's task.
-        own_seconds: Seconds of ibidem in each turn.
-        peer_seconds: Seconds of the peer in the same turns.
-    """
-
-    task: str
-    peer: str
-    own_seconds: Sequence[float]
-    peer_seconds: Sequence[float]
+    task: str  # description of ibidem's task
+    peer: str  # description of the peer's task
+    own_seconds: Sequence[float]  # seconds of ibidem in each turn
+    peer_seconds: Sequence[float]  # seconds of the peer in the same turns
 
     def __str__(self) -> str:
         ratios = [peer_time / own_time for own_time, peer_time in zip(self.own_seconds, self.peer_seconds, strict=True)]

@@ -38,8 +38,8 @@ from peers import BITS, THRESHOLDS, estimated_pairs, min_hashes, simhash_pairs
 from quality import COLLECTIONS, LabelledCollection, Truth
 
 SPLITS = 8
+# Collections with enough sets to choose on; newswire by its labels as they are.
 CHOSEN = tuple(each for each in COLLECTIONS if each.level == "near" and not each.titles)
-"""Collections with enough sets to choose on; newswire by its labels as they are."""
 
 TEXT_DEDUP = 0.7
 MANKU = 3
@@ -48,18 +48,12 @@ Found = Mapping[float, set[Pair]]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Splits:
-    """A collection that is divided several ways.
+    """A collection that is divided several ways."""
 
-    Args:
-        target: The collection.
-        collection: Its signed documents.
-        truth: Its ground truth.
-        scores: F1 on the second half, by method.
-    """
-
-    target: LabelledCollection
-    collection: Collection
-    truth: Truth
+    target: LabelledCollection  # the collection
+    collection: Collection  # its signed documents
+    truth: Truth  # its ground truth
+    # F1 on the second half, by method.
     scores: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def halve(self, split: int) -> set[str]:

@@ -42,32 +42,24 @@ from measured import FIGURES
 from quality import COLLECTIONS, LabelledCollection, Truth
 
 SAMPLED = 1_000
-SHOWN = (1, 6, 12, 30)
-"""Lengths of fingerprints that are in the tables; the picture has all of them."""
+SHOWN = (1, 6, 12, 30)  # lengths of fingerprints that are in the tables; the picture has all of them
 
+# Its Table 4 (terms without digits) and the text on its Figure 1.
 PAPER = (
     "| *in the paper, 7 to 10 % a month* | | *769,535 and more* | *0.9808 to 0.9903* |"
     " *17 %* | *17 %* | | *33 to 42 %* |"
 )
-"""Its Table 4 (terms without digits) and the text on its Figure 1."""
 
-Ends = Mapping[str, str]
-"""For each slice, by its name, the date before which its documents were published."""
+Ends = Mapping[str, str]  # for each slice, by its name, the date before which its documents were published
 
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """A collection that grows.
+    """A collection that grows."""
 
-    Args:
-        target: The collection and its labels.
-        title: Description of the collection.
-        ends: Its slices; a document without a date is in none.
-    """
-
-    target: LabelledCollection
-    title: str
-    ends: Ends
+    target: LabelledCollection  # the collection and its labels
+    title: str  # description of the collection
+    ends: Ends  # its slices; a document without a date is in none
 
 
 SERIES = (
@@ -86,17 +78,11 @@ SERIES = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class GrowingCollection:
-    """A collection and its tables.
-
-    Args:
-        documents: Its documents.
-        tables: A table for each slice, by its name, counted from all documents up to its end.
-        sample: Texts of the first slice, drawn by lot.
-    """
+    """A collection and its tables."""
 
     documents: Sequence[Document]
-    tables: Mapping[str, Table]
-    sample: Sequence[str]
+    tables: Mapping[str, Table]  # a table for each slice, by its name, counted from all documents up to its end
+    sample: Sequence[str]  # texts of the first slice, drawn by lot
 
     @classmethod
     def build(cls, documents: Sequence[Document], ends: Ends) -> "GrowingCollection":
@@ -116,21 +102,14 @@ class GrowingCollection:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Changes from one table to another.
+    """Changes from one table to another."""
 
-    Args:
-        name: Names of the two tables.
-        growth: Further documents, as a share of the earlier ones; None where one table is not made of the other.
-        common: Terms that both hold.
-        spearman: Rank correlation of these.
-        shares: The share of fingerprints that differ, by their length.
-    """
-
-    name: str
+    name: str  # names of the two tables
+    # Further documents, as a share of the earlier ones; None where one table is not made of the other.
     growth: float | None
-    common: int
-    spearman: float
-    shares: Mapping[int, float]
+    common: int  # terms that both hold
+    spearman: float  # rank correlation of these
+    shares: Mapping[int, float]  # the share of fingerprints that differ, by their length
 
     @classmethod
     def measure(cls, name: str, older: Table, newer: Table, texts: Iterable[str], *, is_growth: bool = True) -> "Step":

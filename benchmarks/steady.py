@@ -13,36 +13,29 @@ from benchmark import draw_lots
 from ibidem_ingest.document import Document
 from stories import stories
 
+# Newswire, pages of a journal, statutes, contracts: drawn in the proportion of their sizes.
 COLLECTIONS = {
     "reuters21578": 21_577,
     "philtrans_pages_scale": 92_428,
     "civil_code_sections": 18_396,
     "ota_terms_en": 1_592,
 }
-"""Newswire, pages of a journal, statutes, contracts: drawn in the proportion of their sizes."""
 
+# Shares of the kinds: a new document, a copy of one under another id, one with some words changed, a newer version of
+# one, and one that came before, unchanged.
 SHARES = {"new": 0.75, "copy": 0.10, "near": 0.05, "version": 0.05, "again": 0.05}
-"""Shares of the kinds: a new document, a copy of one under another id, one with some words changed, a newer version of
-one, and one that came before, unchanged."""
 
-REMEMBERED = 5_000
-"""Documents of which copies and new versions are made; they are replaced at random as others come."""
+REMEMBERED = 5_000  # documents of which copies and new versions are made; they are replaced at random as others come
 
 
 @dataclass(slots=True)
 class Stream:
-    """Documents one after the other, and the texts that the index must hold in the end.
+    """Documents one after the other, and the texts that the index must hold in the end."""
 
-    Args:
-        collections: The folder of the collections.
-        seed: Seed of the random choices.
-        newest: Hash of the newest text of each id.
-        counts: Number of documents of each kind so far.
-    """
-
-    collections: Path
-    seed: int = 8
-    newest: dict[str, int] = field(default_factory=dict)
+    collections: Path  # the folder of the collections
+    seed: int = 8  # seed of the random choices
+    newest: dict[str, int] = field(default_factory=dict)  # hash of the newest text of each id
+    # Number of documents of each kind so far.
     counts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SHARES, 0))
     _memory: list[Document] = field(default_factory=list)
 

@@ -219,8 +219,7 @@ def hot_key(folder: str, documents: Sequence[Document], copies: int, rounds: int
         yield f"{name} | {copies:,} | {milliseconds} | {ratios} |"
 
 
-TEN = 10
-"""Copies of each text in the second batch: about as many documents join a lead as in the first."""
+TEN = 10  # copies of each text in the second batch: about as many documents join a lead as in the first
 
 
 def settle_fresh(name: str, address: str, index: str, documents: Sequence[Document], tables: Tables) -> TimeCost:

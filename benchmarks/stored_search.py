@@ -16,13 +16,12 @@ from newswire import CLIENTS, body
 from processor import server_seconds
 
 QUERIES = ("bank", "trade", "shares", "dlrs", "export", "said year", "market", "the")
+# Groups on a page, and the page number; a page is measured with the queries that reach it.
 PLACES = ((10, 1), (10, 400), (25, 1), (25, 160))
-"""Groups on a page, and the page number; a page is measured with the queries that reach it."""
 
 STORED: Mapping[str, Any] = {"dedupe": "collapse", "dedupe_by": "stored", "dedupe_max_per_group": 3}
 
-Times = tuple[float, float, float]
-"""Milliseconds elapsed, of this process, and of the server."""
+Times = tuple[float, float, float]  # milliseconds elapsed, of this process, and of the server
 
 
 def ways(client: Any, index: str, size: int, page: int) -> dict[str, Callable[[str], Any]]:

@@ -38,8 +38,7 @@ INDEX = f"sharing{os.getpid()}"
 WORKERS = (1, 2, 4)
 PATIENCE_S = 120
 read_answer = SharedMatch._answer  # noqa: SLF001 - what is measured waits for an answer first
-NEW = 10_000
-"""Documents that are settled with workers: one block."""
+NEW = 10_000  # documents that are settled with workers: one block
 
 
 class NobodyThere:
@@ -54,15 +53,10 @@ class NobodyThere:
 
 @dataclass
 class Meter:
-    """Counts what who settles matches itself.
+    """Counts what who settles matches itself."""
 
-    Args:
-        seconds: Of the processor.
-        documents: That it matched.
-    """
-
-    seconds: float = 0.0
-    documents: int = 0
+    seconds: float = 0.0  # of the processor
+    documents: int = 0  # that it matched
     _match: Any = field(default=LookUpMatch.first_leads, repr=False)
 
     def first_leads(self, match: LookUpMatch, rows: Sequence[Any]) -> Any:
@@ -76,21 +70,13 @@ class Meter:
 
 @dataclass(frozen=True)
 class Shares:
-    """Processor seconds of one settling.
+    """Processor seconds of one settling."""
 
-    Args:
-        serial: Of who settles, besides matching.
-        own: Of who settles, matching.
-        workers: Of each worker.
-        documents: That workers matched.
-        groups: Groups afterwards.
-    """
-
-    serial: float
-    own: float
+    serial: float  # of who settles, besides matching
+    own: float  # of who settles, matching
     workers: Sequence[float]
-    documents: int
-    groups: int
+    documents: int  # that workers matched
+    groups: int  # groups afterwards
 
     @property
     def total(self) -> float:
@@ -150,12 +136,7 @@ def remove_queues(settings: Settings) -> None:
 
 
 def rows(source: Path, brokers: Mapping[str, str]) -> Iterator[str]:
-    """Yield the table's rows.
-
-    Args:
-        source: An index in SQLite with documents that are settled, and some that are not.
-        brokers: Addresses by name.
-    """
+    """Yield the table's rows."""
     with TemporaryDirectory(prefix="ibidem-sharing-") as folder, patch.object(follower, "LEADS_PER_DOCUMENT", -1):
         path = Path(folder) / "index.sqlite"
         copyfile(source, path)

@@ -28,12 +28,12 @@ from upgrade.killed_swap import MissedStep, kills, trial
 from upgrade.rolling import roll
 from workers.backfill.conftest import Theirs
 
+# Versions that have a zip of the plugin and can be started here.
 ROLLING: tuple[tuple[EngineName, str, str], ...] = (
     ("opensearch", "3.5.0", "3.8.0"),
     ("elasticsearch", "9.2.2", "9.5.3"),
     ("elasticsearch", "8.19.21", "9.5.3"),
 )
-"""Versions that have a zip of the plugin and can be started here."""
 
 ENGINES: tuple[EngineName, ...] = ("opensearch", "elasticsearch")
 
@@ -86,12 +86,12 @@ def is_broken(line: str) -> bool:
     return any(map(int, counts))
 
 
+# What can be tried, each by itself.
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
     **{f"rolling {engine} {old} to {new}": partial(rolling, engine, old, new) for engine, old, new in ROLLING},
     **{f"swap {engine}": partial(swap, engine) for engine in ENGINES},
     "release": release,
 }
-"""What can be tried, each by itself."""
 
 HEADINGS = {
     "rolling": "Nodes of two versions",

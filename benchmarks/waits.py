@@ -49,42 +49,27 @@ COPIES = 1, 5
 BARE_TABLE = "bare.sqlite"
 OF_BARE = "select title, snippet(texts, 1, '*', '*', '…', 30) from texts where texts match ? order by rank limit 10"
 
-Command = Callable[[Path], object]
-"""Work in a folder."""
+Command = Callable[[Path], object]  # work in a folder
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A command, and what it is compared with.
+    """A command, and what it is compared with."""
 
-    Args:
-        name: The command, and where to.
-        peer_name: Description of the other side.
-        command: Runs it.
-        peer: Runs the other side.
-    """
-
-    name: str
-    peer_name: str
-    command: Command
-    peer: Command
+    name: str  # the command, and where to
+    peer_name: str  # description of the other side
+    command: Command  # runs it
+    peer: Command  # runs the other side
 
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Commands that a user gives one after the other in a folder.
+    """Commands that a user gives one after the other in a folder."""
 
-    Args:
-        prepare: Prepares the folder; not counted.
-        waits: The commands.
-        url: The server; empty for SQLite.
-        keep: Whether the folder is prepared once for all turns, since the commands leave it as it is.
-    """
-
-    prepare: Command
-    waits: Sequence[Wait]
-    url: str = ""
-    keep: bool = False
+    prepare: Command  # prepares the folder; not counted
+    waits: Sequence[Wait]  # the commands
+    url: str = ""  # the server; empty for SQLite
+    keep: bool = False  # whether the folder is prepared once for all turns, since the commands leave it as it is
 
     def rows(self, rounds: int) -> Iterator[str]:
         """Measure both sides of every command in turn, and yield the rows."""
@@ -120,12 +105,7 @@ def to_row(wait: Wait, costs: Sequence[tuple[TimeCost, TimeCost]]) -> str:
 
 
 def ibidem(*arguments: str, **settings: str) -> Command:
-    """Return the run of a command.
-
-    Args:
-        arguments: Those of the command.
-        settings: Settings of ibidem; no others are in its environment.
-    """
+    """Return the run of a command."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     variables |= {f"IBIDEM_{name}": value for name, value in settings.items()}
@@ -189,14 +169,7 @@ def write_copies(stories: Path, copies: int, target: Path) -> None:
 
 
 def settle_again(location: str, stories: Path, copies: int, url: str = "") -> Session:
-    """Return the session that settles the groups of stories a second time.
-
-    Args:
-        location: What it is written to.
-        stories: The stories.
-        copies: How often each is there.
-        url: The server; empty for SQLite.
-    """
+    """Return the session that settles the groups of stories a second time."""
     place = {"ENGINE": url, "INDEX": INDEX} if url else {}
 
     def prepare(folder: Path) -> None:

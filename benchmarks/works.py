@@ -64,17 +64,11 @@ TITLES: Mapping[str, Rename] = {
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """Documents with their works.
-
-    Args:
-        documents: The documents.
-        work: The work of each, by id.
-        unjudged: Pairs of ids that do not count.
-    """
+    """Documents with their works."""
 
     documents: Sequence[Document]
-    work: Mapping[str, str]
-    unjudged: frozenset[frozenset[str]]
+    work: Mapping[str, str]  # the work of each, by id
+    unjudged: frozenset[frozenset[str]]  # pairs of ids that do not count
 
     @classmethod
     def read(cls, folder: Path) -> "Collection":

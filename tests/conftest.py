@@ -42,5 +42,5 @@ __all__ = [
     "tables_folder",
 ]
 
+# By its name and not by its hooks, since those of this file are not called for fixtures of a whole run.
 pytest_plugins = ("servers.starts",)
-"""By its name and not by its hooks, since those of this file are not called for fixtures of a whole run."""

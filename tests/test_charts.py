@@ -14,8 +14,8 @@ from ibidem_workers.brokers.redis import GROUP, PREFIX
 
 ROOT = Path(__file__).parent.parent
 CHART = ROOT / "charts" / "ibidem"
+# The value files; with the empty name the defaults.
 FILES = ("", *sorted(path.name for path in (CHART / "ci").glob("*.yaml")))
-"""The value files; with the empty name the defaults."""
 
 WARNING = 2
 MEBI = 1024 * 1024

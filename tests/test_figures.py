@@ -9,11 +9,11 @@ ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LINK = re.compile(r"\[([^\]]*)\]\(((?:docs/)?figures/[\w-]+\.md)(?:#[^)]*)?\)")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+# What commands print, and what is typed: examples, no claims.
 SHOWN = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-"""What commands print, and what is typed: examples, no claims."""
 
+# Times, sizes and shares that nobody knows without measuring.
 MEASURED = re.compile(r"\d[\d.,]* ?(?:ms|µs|[Kk]B|documents a second)\b|(?<![\d.])[01]?\.\d{3}\b")
-"""Times, sizes and shares that nobody knows without measuring."""
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)

@@ -14,11 +14,10 @@ from servers.plugin import QUICK_FILES
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
+# Modules for packages that are not installed here: tests/retrieval runs them in environments of their own.
 FRAMEWORKS = {"haystack.py", "llama_index.py", "mcp.py"}
-"""Modules for packages that are not installed here: tests/retrieval runs them in environments of their own."""
 
-OTHERS = 0.05
-"""Share of the modules that no quick test imports or is named after."""
+OTHERS = 0.05  # share of the modules that no quick test imports or is named after
 
 STARTS = {
     "a process": "subprocess.run(['true'])",

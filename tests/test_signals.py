@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = ("ingest", "mappings", "plugins", "workers", "tests", "benchmarks")
+# What a handler may call.
 WITHOUT_A_LOCK = {"os.write", "os.kill", "os.killpg", "os._exit", "signal.signal", "suppress"}
-"""What a handler may call."""
 
 
 def handlers(tree: ast.Module) -> Iterator[ast.AST]:

@@ -15,11 +15,7 @@ WORKER = b"ibidem_workers.worker"
 
 
 def main(processes: Path = Path("/proc")) -> int:
-    """Return the exit code for the command of the first process.
-
-    Args:
-        processes: The folder of the processes, as Linux has it.
-    """
+    """Return the exit code for the command of the first process."""
     command = (processes / "1" / "cmdline").read_bytes().split(b"\0")
     if b"serve" in command:
         return int(not is_ready())

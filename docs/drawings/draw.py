@@ -24,10 +24,10 @@ HERE = Path(__file__).parent
 A = """The shareholders of Calloway Shipping approved the merger with Northern Freight on Tuesday. The merger creates
 the largest carrier of grain on the Great Lakes, with 41 vessels and 2,300 employees. Calloway said the vessels would
 keep their names and their crews, and that the merger needs the consent of the Maritime Commission."""
+# Two versions of an invented notice: one word exchanged, one moved, two dropped or added.
 B = """The shareholders of Calloway Shipping approved the merger with Northern Freight on Tuesday. The merger creates
 the biggest carrier of grain on the Great Lakes, with 41 vessels and 2,300 employees. Calloway said that the vessels
 would keep their names and crews, and that the merger needs the consent of the Maritime Commission in Ottawa."""
-"""Two versions of an invented notice: one word exchanged, one moved, two dropped or added."""
 
 WIDTH, LEFT, HIGH, GAP = 760, 90, 26, 6
 STYLE = """
@@ -43,15 +43,10 @@ rect{fill:#f0f1f3;stroke:#d0d4da}
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A piece of a picture.
-
-    Args:
-        text: Its text.
-        kind: `same` in both documents, `own` in one alone, or empty.
-    """
+    """A piece of a picture."""
 
     text: str
-    kind: str = ""
+    kind: str = ""  # `same` in both documents, `own` in one alone, or empty
 
     @property
     def width(self) -> float:
@@ -63,12 +58,7 @@ Line = tuple[str, Sequence[Cell]]
 
 
 def picture(title: str, lines: Sequence[Line]) -> str:
-    """Draw lines of cells, each with a name before it.
-
-    Args:
-        title: Description of the picture, for readers who cannot see it.
-        lines: Names and cells.
-    """
+    """Draw lines of cells, each with a name before it."""
     drawn: list[str] = []
     top = 8.0
     for name, cells in lines:

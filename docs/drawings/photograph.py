@@ -30,14 +30,7 @@ MAIL_SIZE: ViewportSize = {"width": 800, "height": 660}
 
 
 def photograph(settings: Settings, address: str, size: ViewportSize, name: str) -> None:
-    """Open an address of a gateway, and keep what it looks like.
-
-    Args:
-        settings: Of the gateway.
-        address: Path and query string.
-        size: Of the window.
-        name: Of the picture.
-    """
+    """Open an address of a gateway, and keep what it looks like."""
     path = shutil.which("chromium")
     if path is None:
         raise SystemExit("no chromium on the path: install it (tests/servers/install.sh)")

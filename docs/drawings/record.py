@@ -33,6 +33,7 @@ MERGER = """Calloway and Northern Freight to merge
 The shareholders of Calloway Shipping approved the merger with Northern Freight on Tuesday. The merger creates the
 largest carrier of grain on the Great Lakes, with 41 vessels and 2,300 employees. Calloway said the vessels would keep
 their names and their crews, and that the merger needs the consent of the Maritime Commission."""
+# Invented notices: one printed twice, one sent again with changes, and one that only names the same merger.
 FILES = {
     "agency.txt": MERGER,
     "herald.txt": MERGER,
@@ -43,15 +44,13 @@ The Maritime Commission opened hearings in Ottawa on Monday. Two unions of seame
 Calloway Shipping and Northern Freight, since 400 berths on the Great Lakes would be lost. A decision is expected
 before the ice closes the canals in December.""",
 }
-"""Invented notices: one printed twice, one sent again with changes, and one that only names the same merger."""
 
 COMMANDS = ("ibidem ingest notices", "ibidem search merger", "ibidem compare agency.txt update.txt")
 
+# Seconds that a command is typed, that its output takes to appear, and that it stays.
 TYPING, WAITING, READING = 1.4, 0.4, 6.0
-"""Seconds that a command is typed, that its output takes to appear, and that it stays."""
 
-SECONDS = re.compile(r"\d+\.\d s\b")
-"""The one part of the output that differs from run to run."""
+SECONDS = re.compile(r"\d+\.\d s\b")  # the one part of the output that differs from run to run
 
 STYLE = """
 svg{background:#15191f;border-radius:8px}
@@ -64,15 +63,10 @@ text{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;fill:#d7dce2
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """A command and what it printed.
+    """A command and what it printed."""
 
-    Args:
-        command: As it is typed.
-        output: With the escape sequences of its colours.
-    """
-
-    command: str
-    output: str
+    command: str  # as it is typed
+    output: str  # with the escape sequences of its colours
 
     @property
     def plain(self) -> str:

@@ -14,32 +14,21 @@ from urllib.parse import parse_qsl, quote, unquote
 from ibidem_core.redaction import KNOWN, basic, forms, redact
 from ibidem_ingest.errors import UsageError
 
-OURS = "ibidem"
-"""The one object that ibidem adds to an index and its documents."""
+OURS = "ibidem"  # the one object that ibidem adds to an index and its documents
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The names of an index's fields; a dot leads into an object.
+    """The names of an index's fields; a dot leads into an object."""
 
-    Args:
-        title: The title; it counts double in a search.
-        text: The core text.
-        date: The given date.
-        source: Its publisher.
-        url: Address at which it can be read.
-        language: Its language.
-        meta: The object that holds all else; empty when it is at the top, next to the others.
-        stemmed: Fields with the stems of the text, such as a sub-field `body.english`; empty if none is named.
-    """
-
-    title: str = "title"
-    text: str = "text"
-    date: str = "date"
-    source: str = "source"
-    url: str = "url"
+    title: str = "title"  # the title; it counts double in a search
+    text: str = "text"  # the core text
+    date: str = "date"  # the given date
+    source: str = "source"  # its publisher
+    url: str = "url"  # address at which it can be read
     language: str = "language"
-    meta: str = "meta"
+    meta: str = "meta"  # the object that holds all else; empty when it is at the top, next to the others
+    # Fields with the stems of the text, such as a sub-field `body.english`; empty if none is named.
     stemmed: tuple[str, ...] = ()
 
     @property
@@ -55,9 +44,6 @@ class Fields:
 
 def parse_fields(text: str) -> Fields:
     """Parse `title=headline,text=body`; fields that are not listed keep our names.
-
-    Raises:
-        UsageError: A name that a document does not have, or that comes twice, or none after the sign.
 
     >>> parse_fields("title=headline, text=article.body").text
     'article.body'
@@ -158,33 +144,20 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5})
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """The hosts of a cluster, and the credentials and options for requests to it.
+    """The hosts of a cluster, and the credentials and options for requests to it."""
 
-    Args:
-        kind: `opensearch` or `elasticsearch`.
-        scheme: `http` or `https`.
-        hosts: Name and port of each node.
-        user: User name, or an empty string.
-        password: Its password.
-        api_key: An API key instead of a user.
-        headers: Headers of every request, such as a caller's own `authorization`.
-        ca: File of the certificate authority that signed the servers' certificates; empty for the usual ones.
-        layout: Of an index that is made: `full` or `lean`.
-        fields: Names of our fields in the index.
-        timeout: Seconds to wait for an answer.
-    """
-
-    kind: str
-    scheme: str
-    hosts: tuple[tuple[str, int], ...]
-    user: str = field(default="", repr=False)
+    kind: str  # `opensearch` or `elasticsearch`
+    scheme: str  # `http` or `https`
+    hosts: tuple[tuple[str, int], ...]  # name and port of each node
+    user: str = field(default="", repr=False)  # user name, or an empty string
     password: str = field(default="", repr=False)
-    api_key: str = field(default="", repr=False)
+    api_key: str = field(default="", repr=False)  # an API key instead of a user
+    # Headers of every request, such as a caller's own `authorization`.
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
-    ca: str = ""
-    layout: str = "full"
-    fields: Fields = field(default_factory=Fields)
-    timeout: float = 60.0
+    ca: str = ""  # file of the certificate authority that signed the servers' certificates; empty for the usual ones
+    layout: str = "full"  # of an index that is made: `full` or `lean`
+    fields: Fields = field(default_factory=Fields)  # names of our fields in the index
+    timeout: float = 60.0  # seconds to wait for an answer
 
     @property
     def label(self) -> str:
@@ -203,12 +176,7 @@ class Address:
         return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
 
     def for_caller(self, headers: Sequence[tuple[str, str]], timeout: float) -> "Address":
-        """Return the address with a caller's headers instead of its own credentials.
-
-        Args:
-            headers: Names and values.
-            timeout: Seconds to wait for an answer.
-        """
+        """Return the address with a caller's headers instead of its own credentials."""
         return replace(self, user="", password="", api_key="", headers=tuple(headers), timeout=timeout)
 
 
@@ -217,9 +185,6 @@ def parse_address(url: str) -> Address:
 
     A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
-
-    Raises:
-        UsageError: It is not valid; the message contains no secrets.
 
     >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
     'elasticsearch+https://search.example:9243'
@@ -250,13 +215,6 @@ def parse_address(url: str) -> Address:
 
 def with_fields(url: str, fields: str) -> str:
     """Add the field names to an engine's address, if they are set separately.
-
-    Args:
-        url: The address.
-        fields: As `parse_fields` reads them; empty: none.
-
-    Raises:
-        UsageError: They are not valid, the address names others, or the engine has no fields but ours.
 
     >>> with_fields("opensearch+http://host:9200", "text=body")
     'opensearch+http://host:9200/?fields=text%3Dbody'

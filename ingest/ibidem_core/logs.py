@@ -20,11 +20,11 @@ from ibidem_ingest.errors import printable
 if TYPE_CHECKING:
     from structlog.types import EventDict, Processor
 
+# Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it.
 MAX_VALUE = 2_000
-"""Characters of a value that are kept: a library may log a whole message of the queue, with the texts in it."""
 
+# Clients that log each failed request, some with its stack; we log its meaning once.
 SILENT = ("opensearch", "elastic_transport", "elasticsearch")
-"""Clients that log each failed request, some with its stack; we log its meaning once."""
 
 OURS = ("ibidem", "ibidem_core", "ibidem_dedupe", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
 
@@ -34,10 +34,6 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
 
     Libraries log from `warning` on, at `debug` from `info` on: lower levels are for their authors, and some would show
     the text of documents.
-
-    Args:
-        settings: How much is logged, and which secrets are hidden.
-        otherwise: How much, where the settings do not say.
     """
     level = getattr(logging, (settings.log or otherwise).upper())
     handler = StandardError()
@@ -68,11 +64,7 @@ class StandardError(logging.StreamHandler[TextIO]):
 
 
 class _OnDemand(logging.Formatter):
-    """Formatter created for the first record: structlog takes a sixth of a worker's start, and most log nothing.
-
-    Args:
-        make: Makes it.
-    """
+    """Formatter created for the first record: structlog takes a sixth of a worker's start, and most log nothing."""
 
     def __init__(self, make: Callable[[], logging.Formatter]) -> None:
         super().__init__()
@@ -91,11 +83,7 @@ _CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  
 
 @contextmanager
 def log_context(**values: object) -> Iterator[None]:
-    """Add values to every log line of this context.
-
-    Args:
-        **values: The values by name; a line's own value of a name takes precedence.
-    """
+    """Add values to every log line of this context."""
     token = _CONTEXT.set({**_CONTEXT.get(), **values})
     try:
         yield
@@ -110,12 +98,7 @@ def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
 
 
 def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Formatter:
-    """Return the formatter that writes a record as a line.
-
-    Args:
-        secret_values: Secrets to hide.
-        terminal: Whether people read it.
-    """
+    """Return the formatter that writes a record as a line."""
     import structlog  # noqa: PLC0415 - see `_OnDemand`
 
     processors: list[Processor] = (
@@ -141,11 +124,7 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
 
 
 def redaction_processor(secret_values: Iterable[str]) -> "Processor":
-    """Return the processor that redacts secrets in every value, also in nested ones, and shortens long values.
-
-    Args:
-        secret_values: The secrets.
-    """
+    """Return the processor that redacts secrets in every value, also in nested ones, and shortens long values."""
     values = frozenset(secret_values)
 
     def step(_: object, __: str, event: "EventDict") -> "EventDict":

@@ -10,19 +10,11 @@ from ibidem_core.errors import DamagedRecord
 
 Kind = TypeVar("Kind")
 
-REMOVE = "another program has changed it; correct it, or remove it"
-"""Remedy for a damaged record."""
+REMOVE = "another program has changed it; correct it, or remove it"  # remedy for a damaged record
 
 
 def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
     """Parse a record.
-
-    Args:
-        kind: A data class.
-        values: Its fields by name, as JSON holds them; no value of another type is taken.
-
-    Raises:
-        DamagedRecord: The values do not fit this kind.
 
     >>> from ibidem_ingest.errors import Refusal
     >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id

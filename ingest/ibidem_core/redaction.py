@@ -14,6 +14,7 @@ from urllib.parse import quote, unquote, unquote_plus
 HIDDEN = "***"
 
 FILES = ("sqlite", "filesystem")
+# Schemes of addresses that can be parsed; the last two are in what libraries log.
 SERVERS = (
     "opensearch+http",
     "opensearch+https",
@@ -26,8 +27,8 @@ SERVERS = (
     "http",
     "https",
 )
-"""Schemes of addresses that can be parsed; the last two are in what libraries log."""
 
+# Options of an address whose values may be seen.
 HARMLESS = frozenset(
     [
         "ca",
@@ -46,16 +47,15 @@ HARMLESS = frozenset(
         "ssl_check_hostname",
     ]
 )
-"""Options of an address whose values may be seen."""
 
+# Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped.
 KNOWN = HARMLESS | frozenset(
     ["api_key", "apikey", "password", "ssl_certfile", "ssl_keyfile", "ssl_password", "token", "user", "username"]
 )
-"""Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped."""
 
+# Characters of a secret that is hidden wherever it is; a shorter one, which is in many words, is hidden in addresses
+# alone.
 MIN_SECRET = 4
-"""Characters of a secret that is hidden wherever it is; a shorter one, which is in many words, is hidden in
-addresses alone."""
 
 _ADDRESS = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+]{0,30})://(?:(?P<account>[^/?#]*)@)?(?P<hosts>[^/?#@]*)(?P<path>/[^?#]*)?"
@@ -99,10 +99,6 @@ def is_address(url: str) -> bool:
 
 def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
     """Redact secrets anywhere in a text, and every address.
-
-    Args:
-        text: Any text, such as a library's error.
-        secret_values: The secrets, as `secrets` returns them.
 
     >>> redact_text("no answer from 'amqp://me:secret@host:5672//', nor from https://host/?api_key=secret.")
     "no answer from 'amqp://***@host:5672//', nor from https://host/?api_key=***."

@@ -10,11 +10,9 @@ from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_ran
 from ibidem_core.errors import Unavailable
 
 BACKOFF = wait_random_exponential(multiplier=0.1, max=5.0)
-WARN_AT = 5
-"""Attempt after which a warning is logged: about two seconds have passed."""
+WARN_AT = 5  # attempt after which a warning is logged: about two seconds have passed
 
-HEEDS_AFTER = 0.5
-"""Seconds after which a waiting worker looks whether it was asked to end."""
+HEEDS_AFTER = 0.5  # seconds after which a waiting worker looks whether it was asked to end
 
 Answer = TypeVar("Answer")
 
@@ -27,17 +25,7 @@ def retry_unavailable(
     has_ended: Callable[[], bool] = lambda: False,
     pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
-    """Call until the engine or broker responds, with random pauses that grow to 5 s at most.
-
-    Args:
-        call: The call, which may raise `Unavailable`.
-        seconds: How long to wait in all.
-        has_ended: Returns whether to give up waiting.
-        pause: Waits for some seconds.
-
-    Raises:
-        Unavailable: It did not answer in that time, or the waiting was given up.
-    """
+    """Call until the engine or broker responds, with random pauses that grow to 5 s at most."""
 
     def warn(state: RetryCallState) -> None:
         """Log a warning when the retries begin to take long."""

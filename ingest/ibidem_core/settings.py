@@ -36,8 +36,8 @@ from ibidem_ingest.errors import UsageError
 
 DOTENV = ".env"
 TOML = "ibidem.toml"
+# Settings whose value may be any text and is no address.
 OTHERS = ("index", "fields", "tables", "distinct", "gateway_indexes", "gateway_hosts")
-"""Settings whose value may be any text and is no address."""
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -350,15 +350,7 @@ class Settings(BaseSettings):
 
 
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
-    """Read the settings.
-
-    Args:
-        environment: Variables to read instead of the process's own.
-        folder: Folder of `.env` and `ibidem.toml`; the current one by default.
-
-    Raises:
-        UsageError: A wrong value or an unknown name, with the right ones.
-    """
+    """Read the settings."""
     base = folder or Path()
     variables = os.environ if environment is None else environment
     sources = (

@@ -11,8 +11,7 @@ from ibidem_core.redaction import is_address, redact, redact_text
 from ibidem_ingest.errors import UsageError
 
 PREFIX = "IBIDEM_"
-TESTS = "IBIDEM_TEST_"
-"""Prefix of the variables of the tests, which are not refused as unknown."""
+TESTS = "IBIDEM_TEST_"  # prefix of the variables of the tests, which are not refused as unknown
 
 Values = dict[str, object]
 Kind = type[BaseSettings]
@@ -59,18 +58,14 @@ def read_toml(kind: Kind, path: Path) -> Values:
     return values
 
 
+# Settings of earlier versions: why each is gone, and what does its work now.
 REMOVED: Mapping[str, tuple[str, str]] = {
     "gateway_sign": ("the gateway forwards writes unchanged", "remove it, and sign with: ibidem serve --follow"),
 }
-"""Settings of earlier versions: why each is gone, and what does its work now."""
 
 
 def _refuse_unknown(names: Iterable[str], choices: Iterable[str], location: str) -> None:
-    """Refuse unknown settings.
-
-    Raises:
-        UsageError: One of them, with the names that there are, or with what replaces a setting that was removed.
-    """
+    """Refuse unknown settings."""
     unknown = sorted(set(names) - set(choices))
     for name in unknown:
         if removed := REMOVED.get(name.lower().removeprefix(PREFIX.lower())):
@@ -84,6 +79,7 @@ def _refuse_unknown(names: Iterable[str], choices: Iterable[str], location: str)
 
 
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+# Options of a broker's address; kombu fails at others, or takes no notice of them.
 BROKER_OPTIONS = (
     "connect_timeout",
     "db",
@@ -98,7 +94,6 @@ BROKER_OPTIONS = (
     "ssl_keyfile",
     "ssl_password",
 )
-"""Options of a broker's address; kombu fails at others, or takes no notice of them."""
 
 BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
 
@@ -113,11 +108,7 @@ def file_path(url: str) -> Path:
 
 
 def check_scheme(url: str, schemes: Iterable[str]) -> str:
-    """Return an address, if it has one of the allowed schemes.
-
-    Raises:
-        ValueError: It is of another, or no address.
-    """
+    """Return an address, if it has one of the allowed schemes."""
     scheme, separator, tail = url.partition("://")
     if not separator or scheme not in schemes or not is_address(url):
         begins = ", ".join(f"{scheme_name}://" for scheme_name in schemes)
@@ -128,11 +119,7 @@ def check_scheme(url: str, schemes: Iterable[str]) -> str:
 
 
 def check_options(url: str, choices: Collection[str]) -> str:
-    """Return an address, if all its options are known.
-
-    Raises:
-        ValueError: An option is not known; its name, which may be a part of a password, is not shown.
-    """
+    """Return an address, if all its options are known."""
     names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
     for number, name in enumerate(names, 1):
         if name not in choices:

@@ -22,23 +22,14 @@ An unknown name is an error. This page is written by `python -m ibidem_core.sett
 
 @dataclass(frozen=True, slots=True)
 class SettingRow:
-    """One setting as shown by `ibidem doctor` and the documentation, with passwords masked.
+    """One setting as shown by `ibidem doctor` and the documentation, with passwords masked."""
 
-    Args:
-        name: Its name in `ibidem.toml`.
-        variable: Its name in the environment.
-        value: Its value as text.
-        default: Its default as text.
-        origin: Where the value comes from.
-        meaning: Its meaning, in a sentence.
-    """
-
-    name: str
-    variable: str
-    value: str
-    default: str
-    origin: str
-    meaning: str
+    name: str  # its name in `ibidem.toml`
+    variable: str  # its name in the environment
+    value: str  # its value as text
+    default: str  # its default as text
+    origin: str  # where the value comes from
+    meaning: str  # its meaning, in a sentence
 
 
 def settings_rows(settings: Settings) -> list[SettingRow]:

@@ -28,46 +28,32 @@ Numbers = NDArray[np.int32]
 
 MAX_ROWS = np.iinfo(np.int32).max
 
-TERMS = 3
-"""Number of the rarest terms that two rows have to share: more find little, fewer let too many pairs pass."""
+TERMS = 3  # number of the rarest terms that two rows have to share: more find little, fewer let too many pairs pass
 
-ENTRIES = 1_000_000
-"""Keys that are sorted at once, or twice as many: bounds the memory."""
+ENTRIES = 1_000_000  # keys that are sorted at once, or twice as many: bounds the memory
 
-ROUNDING = 1e-4
-"""Buckets of lengths are so much wider than they need to be, in logarithms."""
+ROUNDING = 1e-4  # buckets of lengths are so much wider than they need to be, in logarithms
 
-BUCKETS = 24
-"""Bits of a bucket's number."""
+BUCKETS = 24  # bits of a bucket's number
 
-SLICE = 4_096
-"""Feature sets that are looked through at once."""
+SLICE = 4_096  # feature sets that are looked through at once
 
+# Odd, and its bits look random: its product spreads keys over buckets (Knuth, TAOCP 3, 6.4).
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
-"""Odd, and its bits look random: its product spreads keys over buckets (Knuth, TAOCP 3, 6.4)."""
 
-MAX_BUCKETS = 22
-"""Bits of a bucket's number at most: bounds the memory."""
+MAX_BUCKETS = 22  # bits of a bucket's number at most: bounds the memory
 
-TABLE = 1 << 20
-"""Codes of terms below which terms are counted in a table by their code; idf tables have about so many."""
+TABLE = 1 << 20  # codes of terms below which terms are counted in a table by their code; idf tables have about so many
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class KeyIndex:
-    """Inverted index from key to rows, without keys of a single row.
+    """Inverted index from key to rows, without keys of a single row."""
 
-    Args:
-        key: (e,) number of the key, ascending.
-        row: (e,) rows, ascending within a key.
-        first_weak: The first number of a key that says little alone: a term.
-        min_shared: How many such keys two rows have to share; of the others one is enough.
-    """
-
-    key: Numbers
-    row: Numbers
-    first_weak: int = MAX_ROWS
-    min_shared: int = 1
+    key: Numbers  # (e,) number of the key, ascending
+    row: Numbers  # (e,) rows, ascending within a key
+    first_weak: int = MAX_ROWS  # the first number of a key that says little alone: a term
+    min_shared: int = 1  # how many such keys two rows have to share; of the others one is enough
 
     @property
     def keys(self) -> int:
@@ -75,11 +61,7 @@ class KeyIndex:
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
     def keep(self, mask: NDArray[np.bool_]) -> "KeyIndex":
-        """Return some of the entries.
-
-        Args:
-            mask: (e,) whether an entry is kept.
-        """
+        """Return some of the entries."""
         positions = np.flatnonzero(mask)
         return replace(self, key=self.key[positions], row=self.row[positions])
 
@@ -122,13 +104,7 @@ def fold_hash(content: Hashes) -> Hashes:
 
 
 def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: int = BAND_ROWS) -> Iterator[KeyIndex]:
-    """Return the rows that share a band of slots, in portions.
-
-    Args:
-        slots: (n, 100) min-hash slots.
-        has_slots: (n,) whether the row has them.
-        height: Slots in a band: two or three.
-    """
+    """Return the rows that share a band of slots, in portions."""
     count = SLOTS // height
     rows = np.flatnonzero(has_slots)
     at_once = max(1, ENTRIES // max(1, len(slots)))
@@ -153,16 +129,7 @@ def run_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[K
 
 
 def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> Hashes:
-    """Return the band keys of the character runs: three slots, and the number of the first slot.
-
-    Args:
-        blocks: (n, 76) noise blocks.
-        rows: (m,) whose keys.
-        slots: The first slot, and the one behind the last.
-
-    Returns:
-        (m, s) keys.
-    """
+    """Return the band keys of the character runs: three slots, and the number of the first slot."""
     if loops.IN_USE:
         return loops.IN_USE.run_keys(blocks, rows, slots, noise.APART)
     number = np.arange(*slots)
@@ -175,13 +142,7 @@ def run_keys(blocks: NDArray[np.uint8], rows: Rows, slots: tuple[int, int]) -> H
 
 
 def marked_keys(keys: Hashes, rows: Rows, row_marks: NDArray[np.bool_]) -> KeyIndex:
-    """Return the keys that several rows have, at least one of them marked.
-
-    Args:
-        keys: (e,) a key for each entry.
-        rows: (e,) its row, ascending.
-        row_marks: (n,) which rows are marked.
-    """
+    """Return the keys that several rows have, at least one of them marked."""
     marks = row_marks[rows]
     if loops.IN_USE:
         return KeyIndex(*loops.IN_USE.shared_keys(keys, rows, marks))
@@ -202,12 +163,7 @@ def keep_marked(index: KeyIndex, row_marks: NDArray[np.bool_]) -> KeyIndex:
 
 
 def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Iterator[KeyIndex]:
-    """Return the rows that share a single slot, in portions: a chapter shares few with its book.
-
-    Args:
-        slots: (n, 100) min-hash slots.
-        has_slots: (n,) whether the row has them.
-    """
+    """Return the rows that share a single slot, in portions: a chapter shares few with its book."""
     if not has_slots.any():
         return
     at_once = max(1, ENTRIES // len(slots))
@@ -218,15 +174,7 @@ def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Itera
 
 
 def bands(slots: NDArray[np.uint16], height: int = BAND_ROWS) -> Hashes:
-    """Return the keys of bands: two or three slots and the band's number.
-
-    Args:
-        slots: (n, height · b) slots.
-        height: Slots in a band.
-
-    Returns:
-        (n, b) keys.
-    """
+    """Return the keys of bands: two or three slots and the band's number."""
     wide_slots = slots.astype(np.uint64)
     keys: Hashes = np.arange(slots.shape[1] // height, dtype=np.uint64) << np.uint64(48) | wide_slots[:, 0::height]
     for row in range(1, height):
@@ -235,12 +183,7 @@ def bands(slots: NDArray[np.uint16], height: int = BAND_ROWS) -> Hashes:
 
 
 def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
-    """Return the keys that several rows have.
-
-    Args:
-        keys: (n, k) keys of each row.
-        has_keys: (n,) whether the row has these keys.
-    """
+    """Return the keys that several rows have."""
     rows = np.flatnonzero(has_keys)
     return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]), len(has_keys))
 
@@ -255,11 +198,6 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, size: int) -> Ke
     """Group entries by key and drop keys with a single row.
 
     Most keys are such singletons: those alone in a bucket are dropped first, and only the others are sorted.
-
-    Args:
-        keys: (e,) a key for each entry.
-        rows: (e,) its row.
-        size: The number of all rows.
     """
     if loops.IN_USE:
         if (rows[1:] < rows[:-1]).any():
@@ -301,16 +239,7 @@ def rarest_term_index(columns: PackedColumns, policy: Policy, has_words: Bools) 
 
 
 def rarest_terms(columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[Rows, Rows]:
-    """Return the rarest terms of some rows, among those that another set also has.
-
-    Args:
-        columns: The packed values.
-        rows: Whose sets.
-        min_shared: How many terms a set shares at least with its duplicate.
-
-    Returns:
-        Numbers of terms, and for each the row that has it; by row.
-    """
+    """Return the rarest terms of some rows, among those that another set also has."""
     if loops.IN_USE:
         sizes = columns.term_count[rows].astype(np.int64) - min_shared + 1
         return loops.IN_USE.prefixes(columns.terms, rows, sizes, NO_TERM)
@@ -331,15 +260,10 @@ def length_buckets(lengths: Rows, ratio: float) -> Rows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TermCounts:
-    """The number of sets that contain each term.
+    """The number of sets that contain each term."""
 
-    Args:
-        codes: (t,) codes of terms, ascending; none if the code of a term is its number.
-        counts: (t,) in how many sets each occurs.
-    """
-
-    codes: NDArray[np.int32]
-    counts: Rows
+    codes: NDArray[np.int32]  # (t,) codes of terms, ascending; none if the code of a term is its number
+    counts: Rows  # (t,) in how many sets each occurs
 
     @classmethod
     def count(cls, terms: NDArray[np.int32]) -> "TermCounts":
@@ -362,16 +286,7 @@ class TermCounts:
         return number.reshape(terms.shape)
 
     def prefixes(self, columns: PackedColumns, rows: Rows, min_shared: int) -> tuple[Rows, Rows]:
-        """Return the rarest terms of some rows, among those that another set also has.
-
-        Args:
-            columns: The packed values.
-            rows: Whose sets.
-            min_shared: How many terms a set shares at least with its duplicate.
-
-        Returns:
-            Numbers of terms, and for each the row that holds it.
-        """
+        """Return the rarest terms of some rows, among those that another set also has."""
         number = self.numbers(columns.terms[rows])
         rarest = np.sort(self.counts[number] << 32 | number, axis=1)
         size = columns.term_count[rows].astype(np.int64) - min_shared + 1

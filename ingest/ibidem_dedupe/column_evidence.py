@@ -17,25 +17,17 @@ from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 
-Build = Callable[[int, Guards], Evidence]
-"""Builds the evidence of a pair from its number of equal slots and its guards."""
+Build = Callable[[int, Guards], Evidence]  # builds the evidence of a pair from its number of equal slots and its guards
 
+# Kinds of evidence whose figures are at hand; the others need the packed values.
 BUILD: dict[str, Build] = {
     "content": lambda _, guards: same_content_evidence(guards),
     "minhash": lambda equal, guards: minhash_evidence(equal, SLOTS, guards),
 }
-"""Kinds of evidence whose figures are at hand; the others need the packed values."""
 
 
 def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Iterator[Evidence | None]:
-    """Yield the evidence of each pair; None if the two documents are not duplicates.
-
-    Args:
-        columns: The packed values.
-        a: (m,) rows.
-        b: (m,) rows.
-        policy: The level asked for, `partial` aside, at which long texts need more than their packed values.
-    """
+    """Yield the evidence of each pair; None if the two documents are not duplicates."""
     names = [evidence.TABLE.name(code) for code in verify(columns, a, b, policy).tolist()]
     equal_slots = (columns.slots[a] == columns.slots[b]).sum(axis=1).tolist()
     for row, other, name, equal, guards in zip(

@@ -30,23 +30,16 @@ Rows = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 Figures = NDArray[np.float64]
 
-EVERY = slice(None)
-"""All rows."""
+EVERY = slice(None)  # all rows
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of rows of one set of columns.
+    """Pairs of rows of one set of columns."""
 
-    Args:
-        columns: The packed values.
-        a: (m,) rows.
-        b: (m,) rows.
-    """
-
-    columns: PackedColumns
-    a: Rows
-    b: Rows
+    columns: PackedColumns  # the packed values
+    a: Rows  # (m,) rows
+    b: Rows  # (m,) rows
 
     def take(self, selection: NDArray[np.int64]) -> "Pairs":
         """Return some of the pairs."""
@@ -163,13 +156,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
-    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible` for many rows.
-
-    Args:
-        columns: The packed values.
-        rule: What a set has to be.
-        rows: Which rows.
-    """
+    """Return which rows have a feature set long enough to compare: `pair_evidence.eligible` for many rows."""
     sizes: Bools = (columns.term_count[rows] >= max(1, rule.smallest)) & (columns.idf[rows] != 0)
     return sizes & ((columns.flags[rows] & FULL) > 0) if rule.full else sizes
 
@@ -284,13 +271,7 @@ def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
-    """`minhash.containment` for many pairs.
-
-    Args:
-        equal_slots: (m,) how many of 100 slots are equal.
-        a: (m,) distinct shingles of the one text.
-        b: (m,) those of the other.
-    """
+    """`minhash.containment` for many pairs."""
     similarity = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal_slots]
     share = similarity * (a + b) / ((1 + similarity) * np.maximum(1, np.minimum(a, b)))
     return np.where(equal_slots < MIN_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
@@ -303,5 +284,4 @@ def are_long(pairs: Pairs) -> Bools:
     return result
 
 
-Rule = Callable[[Pairs, Policy], Bools]
-"""Returns which pairs of rows are duplicates by one kind of evidence."""
+Rule = Callable[[Pairs, Policy], Bools]  # returns which pairs of rows are duplicates by one kind of evidence

@@ -12,32 +12,19 @@ from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import LONG
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
+# Columns that a rule reads, but dates.
 READ_BY_RULES = (
     *("scheme", "flags", "length", "shingles", "idf", "content", "fingerprint", "profile", "guard", "title", "noise"),
     *("numbers", "number_sketch", "term_count", "terms", "slot_count", "slots"),
 )
-"""Columns that a rule reads, but dates."""
 
-DATES = ("date_from", "date_to")
-"""Columns that matter where a policy has a date window."""
+DATES = ("date_from", "date_to")  # columns that matter where a policy has a date window
 
-WEIGHED = (*DATES, "source")
-"""Columns that matter to a learned rule, beside those that every rule reads."""
+WEIGHED = (*DATES, "source")  # columns that matter to a learned rule, beside those that every rule reads
 
 
 def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints: PairConstraints) -> Rows:
-    """Return for each row the first row that it is a copy of; its own number if there is none.
-
-    Args:
-        columns: (n) packed values.
-        policy: With a date window dates have to be equal, too; at `partial`, long texts are no copies: the relation of
-            two depends on their pages.
-        leads: The number of first rows that are leads already, and copies of nothing.
-        constraints: Rows that a manual decision is about are no copies.
-
-    Returns:
-        (n,) rows.
-    """
+    """Return for each row the first row that it is a copy of; its own number if there is none."""
     rows = np.arange(len(columns))
     places = np.flatnonzero(_may_be_copies(columns, policy, constraints))
     content = columns.content[places, 0] ^ columns.content[places, 1]

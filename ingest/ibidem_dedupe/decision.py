@@ -34,18 +34,7 @@ from ibidem_ingest.signatures.packed import Packed
 
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
-    """Decide whether two documents are duplicates under a policy.
-
-    Args:
-        a: One document's packed signatures.
-        b: The other's; their order does not matter.
-        policy: The level asked for, and all figures.
-        long_pair: The long signatures of both, where both have them; only `partial` looks at them.
-
-    Returns:
-        The strongest evidence, with the relation of two long texts added to `why`; None when the two are no
-        duplicates at this level.
-    """
+    """Decide whether two documents are duplicates under a policy."""
     if not a.length or not b.length or differ_where_they_must_not(a, b):
         return None
     guards = Guards.compare(a, b)

@@ -17,55 +17,37 @@ from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
 
+# Finds which of some rows share a key; pairs that share none are not compared.
 Keys = Callable[[PackedColumns, Policy, Bools], Iterator[KeyIndex]]
-"""Finds which of some rows share a key; pairs that share none are not compared."""
 
 
 @dataclass(frozen=True, slots=True)
 class SharedCount:
-    """Minimum number of shared look-up keys, for kinds where one key is too weak.
+    """Minimum number of shared look-up keys, for kinds where one key is too weak."""
 
-    Args:
-        min_shared: How many.
-        lengths: The least ratio of the shorter text's length to the longer one's.
-    """
-
-    min_shared: int
-    lengths: float
+    min_shared: int  # how many
+    lengths: float  # the least ratio of the shorter text's length to the longer one's
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of evidence.
+    """A kind of evidence."""
 
-    Args:
-        name: Its name in an answer: `signature`.
-        words: What it is, in the words of a report on many pairs.
-        reason: The reason shown for a pair; None if the relation of two long texts says it.
-        level: The level at which it joins a pair; None: the requested level.
-        counts: Returns whether it counts under a policy, at its level.
-        decide: The rule for a pair; None where more than two packed values decide.
-        verify: The same rule over columns.
-        keys: Finds its candidates; None: other kinds find them.
-        has_weak_keys: Whether pairs have to share several of its keys.
-        lookup: The engine's look-up field for this evidence; None if an engine cannot look it up.
-        several: Returns how many of these have to be shared; None: one is enough.
-        screened: Whether the compiled screen of `pair_rules.screen` knows it.
-        weighs_titles: Whether different titles of two short texts are weighed; otherwise they exclude the pair.
-    """
-
-    name: str
-    words: str
-    reason: Reason | None = None
-    level: Level | None = "near"
-    counts: Callable[[Policy], bool] = lambda _: True
-    decide: pair_evidence.Rule | None = None
-    verify: column_rules.Rule | None = None
-    keys: Keys | None = None
-    has_weak_keys: bool = False
+    name: str  # its name in an answer: `signature`
+    words: str  # what it is, in the words of a report on many pairs
+    reason: Reason | None = None  # the reason shown for a pair; None if the relation of two long texts says it
+    level: Level | None = "near"  # the level at which it joins a pair; None: the requested level
+    counts: Callable[[Policy], bool] = lambda _: True  # returns whether it counts under a policy, at its level
+    decide: pair_evidence.Rule | None = None  # the rule for a pair; None where more than two packed values decide
+    verify: column_rules.Rule | None = None  # the same rule over columns
+    keys: Keys | None = None  # finds its candidates; None: other kinds find them
+    has_weak_keys: bool = False  # whether pairs have to share several of its keys
+    # The engine's look-up field for this evidence; None if an engine cannot look it up.
     lookup: LookupField | None = None
+    # Returns how many of these have to be shared; None: one is enough.
     several: Callable[[Policy], SharedCount] | None = None
-    screened: bool = False
+    screened: bool = False  # whether the compiled screen of `pair_rules.screen` knows it
+    # Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     weighs_titles: bool = False
 
 
@@ -97,6 +79,7 @@ def _is_set(name: str, policy: Policy) -> bool:
     return getattr(policy, name) is not None
 
 
+# Every kind of evidence, the strongest first.
 KINDS = (
     Kind(
         "content",
@@ -210,18 +193,13 @@ KINDS = (
         counts=lambda _: False,
     ),
 )
-"""Every kind of evidence, the strongest first."""
 
 
 @dataclass(slots=True)
 class Table:
-    """The kinds of evidence, with derived properties.
+    """The kinds of evidence, with derived properties."""
 
-    Args:
-        kinds: The kinds, the strongest first.
-    """
-
-    kinds: tuple[Kind, ...] = KINDS
+    kinds: tuple[Kind, ...] = KINDS  # the kinds, the strongest first
     by_name: Mapping[str, Kind] = field(init=False)
     codes: Mapping[str, int] = field(init=False)
 
@@ -243,12 +221,7 @@ class Table:
         return self.kinds[code - 1].name if code else ""
 
     def level(self, code: int, policy: Policy) -> Level:
-        """Return the level at which a kind joins a pair.
-
-        Args:
-            code: Its code.
-            policy: A manual decision joins at its level.
-        """
+        """Return the level at which a kind joins a pair."""
         return self.kinds[code - 1].level or policy.level
 
     def at(self, level: Level) -> list[Kind]:
@@ -265,5 +238,4 @@ class Table:
         return all(kind.screened for kind in self.counted(policy))
 
 
-TABLE = Table()
-"""The table that decides."""
+TABLE = Table()  # the table that decides

@@ -36,26 +36,18 @@ from ibidem_dedupe.pairs import (
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-BLOCK = 10_000
-"""Rows that are settled together; only a whole index holds more."""
+BLOCK = 10_000  # rows that are settled together; only a whole index holds more
 
-MAX_LEADS = 1_000
-"""Leads that hold a value, from which on no further ones are looked for under it."""
+MAX_LEADS = 1_000  # leads that hold a value, from which on no further ones are looked for under it
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grouping:
-    """The group of each row.
+    """The group of each row."""
 
-    Args:
-        lead: (n,) row of the group's first occurrence; its own for a lead.
-        evidence: (n,) code of what joined it to the first occurrence, by `evidence.TABLE`; 0 for a lead.
-        crowded: (n,) whether it shares a value with so many leads that it was not compared with all of them.
-    """
-
-    lead: Rows
-    evidence: Codes
-    crowded: Bools
+    lead: Rows  # (n,) row of the group's first occurrence; its own for a lead
+    evidence: Codes  # (n,) code of what joined it to the first occurrence, by `evidence.TABLE`; 0 for a lead
+    crowded: Bools  # (n,) whether it shares a value with so many leads that it was not compared with all of them
 
     @classmethod
     def alone(cls, size: int) -> "Grouping":
@@ -87,17 +79,7 @@ def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what bef
     leads: int = 0,
     report: Callable[[int], None] = lambda _: None,
 ) -> Grouping:
-    """Group hits.
-
-    Args:
-        columns: Packed values in rank order; a row that is not signed, or has no words, stays alone.
-        policy: The decision for a pair.
-        constraints: Manual decisions on pairs.
-        matcher: Decides on pairs of long texts, asked only about a row and a lead that it might join.
-        long_index: Keys of long texts, which packed values do not hold.
-        leads: The number of first rows that are leads already: they are not compared with each other.
-        report: Called with the number of rows that are settled, block after block.
-    """
+    """Group hits."""
     constraints = constraints or PairConstraints()
     original = first_copies(columns, policy, leads, constraints)
     is_copy = original != np.arange(len(columns))
@@ -114,15 +96,10 @@ def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what bef
 
 @dataclass(eq=False, slots=True)
 class LeaderClustering:
-    """A grouping in progress.
+    """A grouping in progress."""
 
-    Args:
-        classifier: Decides on pairs.
-        lead_counts: (k,) how many leads hold each key so far.
-    """
-
-    classifier: PairClassifier
-    lead_counts: Rows
+    classifier: PairClassifier  # decides on pairs
+    lead_counts: Rows  # (k,) how many leads hold each key so far
     rows: Rows = field(init=False)
     lead: Rows = field(init=False)
     evidence: Codes = field(init=False)
@@ -136,13 +113,7 @@ class LeaderClustering:
         self.crowded = np.zeros(self.classifier.size, bool)
 
     def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
-        """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks.
-
-        Args:
-            entries: The keys that rows share.
-            settled_count: The number of first rows that are leads already.
-            report: Called with the number of rows that are settled, before each block.
-        """
+        """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks."""
         leads = LeaderIndex.build(entries)
         leads.add(entries.keep(entries.row < settled_count))
         for number, block in enumerate(blocks(entries, settled_count, self.classifier.size)):
@@ -221,17 +192,11 @@ class LeaderClustering:
 
 @dataclass(eq=False, slots=True)
 class LeaderIndex:
-    """Inverted index from key to leads.
+    """Inverted index from key to leads."""
 
-    Args:
-        start: (k + 1,) where the holders of a key begin.
-        lead_counts: (k,) how many leads hold it so far.
-        rows: Their rows.
-    """
-
-    start: Rows
-    lead_counts: Rows
-    rows: Numbers
+    start: Rows  # (k + 1,) where the holders of a key begin
+    lead_counts: Rows  # (k,) how many leads hold it so far
+    rows: Numbers  # their rows
 
     @classmethod
     def build(cls, entries: KeyIndex) -> "LeaderIndex":
@@ -252,13 +217,7 @@ class LeaderIndex:
 
 
 def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
-    """Split entries into consecutive blocks of rows, each in key order.
-
-    Args:
-        entries: Index of the keys that rows hold.
-        start: The first row of the first block.
-        size: Number of rows.
-    """
+    """Split entries into consecutive blocks of rows, each in key order."""
     number = (entries.row - start) // BLOCK
     order = np.argsort(number, kind="stable")[np.count_nonzero(number < 0) :]
     for block_rows in np.split(order, np.searchsorted(number[order], np.arange(1, -(-(size - start) // BLOCK)))):

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import exp, isfinite
 
-SCHEME = "pf1"
-"""Name of the figures: weights of others are never applied to these."""
+SCHEME = "pf1"  # name of the figures: weights of others are never applied to these
 
+# Every figure of a pair, in the order of a rule's weights, with the part of the sum that people read.
 FIGURES: dict[str, str] = {
     "runs": "five-word runs",
     "runs_of_shorter": "five-word runs",
@@ -45,48 +45,30 @@ FIGURES: dict[str, str] = {
     "dated": "dates",
     "source": "source",
 }
-"""Every figure of a pair, in the order of a rule's weights, with the part of the sum that people read."""
 
 PARTS = tuple(dict.fromkeys(FIGURES.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight of a figure.
+    """The weight of a figure."""
 
-    Args:
-        figure: Its name.
-        weight: What one unit of it adds to the sum.
-        centre: The value at which it adds nothing.
-    """
-
-    figure: str
-    weight: float
-    centre: float
+    figure: str  # its name
+    weight: float  # what one unit of it adds to the sum
+    centre: float  # the value at which it adds nothing
 
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A learned rule.
+    """A learned rule."""
 
-    Args:
-        intercept: The sum where every figure has its centre.
-        weights: One for each figure, in the order of `FIGURES`.
-        scheme: Name of the figures that it was learned on.
-        checksum: CRC-32 of all of it; 0 in a new rule, which gets one.
-    """
-
-    intercept: float
-    weights: tuple[Weight, ...]
-    scheme: str = SCHEME
-    checksum: int = 0
+    intercept: float  # the sum where every figure has its centre
+    weights: tuple[Weight, ...]  # one for each figure, in the order of `FIGURES`
+    scheme: str = SCHEME  # name of the figures that it was learned on
+    checksum: int = 0  # CRC-32 of all of it; 0 in a new rule, which gets one
 
     def __post_init__(self) -> None:
-        """Validate the values that were read.
-
-        Raises:
-            ValueError: It was learned on other figures, lacks some, or was changed by hand.
-        """
+        """Validate the values that were read."""
         if self.scheme != SCHEME:
             raise ValueError(
                 f"it was learned on the figures {self.scheme!r}, and documents are signed for {SCHEME!r} now: "
@@ -109,11 +91,7 @@ class Learned:
         return zlib.crc32(self.scheme.encode() + struct.pack(f"<{len(numbers)}d", *numbers)) or 1
 
     def contributions(self, figures: Sequence[float]) -> list[float]:
-        """Return the contribution of each figure to the sum.
-
-        Args:
-            figures: In the order of `FIGURES`.
-        """
+        """Return the contribution of each figure to the sum."""
         return [each.weight * (figure - each.centre) for each, figure in zip(self.weights, figures, strict=True)]
 
     def total(self, figures: Sequence[float]) -> float:

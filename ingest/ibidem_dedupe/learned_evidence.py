@@ -10,13 +10,13 @@ from ibidem_dedupe.pair_figures import measure, measure_columns
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import Packed
 
+# Evidence that makes a pair a candidate, by the figures of `Policy.candidates`: an index finds no others.
 CANDIDATES: tuple[pair_evidence.Rule, ...] = (
     pair_evidence.similar_shingles,
     pair_evidence.shared_terms,
     pair_evidence.same_fingerprint,
     pair_evidence.similar_characters,
 )
-"""Evidence that makes a pair a candidate, by the figures of `Policy.candidates`: an index finds no others."""
 
 CANDIDATE_COLUMNS: tuple[column_rules.Rule, ...] = (
     column_rules.similar_shingles,
@@ -52,12 +52,7 @@ def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:
 
 
 def is_candidate(pairs: Pairs, loose_policy: Policy) -> Bools:
-    """Return which pairs share enough to be scored by the learned rule.
-
-    Args:
-        pairs: Pairs of rows.
-        loose_policy: `Policy.candidates` of the policy.
-    """
+    """Return which pairs share enough to be scored by the learned rule."""
     mask = np.zeros(len(pairs.a), bool)
     for find in CANDIDATE_COLUMNS:
         left = np.flatnonzero(~mask)
@@ -66,12 +61,7 @@ def is_candidate(pairs: Pairs, loose_policy: Policy) -> Bools:
 
 
 def add_up(rule: Learned, figures: Figures) -> Figures:
-    """Compute `Learned.total` for many pairs, adding in the same order, since a matrix product rounds differently.
-
-    Args:
-        rule: The rule.
-        figures: (m, 29) figures.
-    """
+    """Compute `Learned.total` for many pairs, adding in the same order, since a matrix product rounds differently."""
     totals = np.full(len(figures), rule.intercept)
     for column, each in enumerate(rule.weights):
         totals += each.weight * (figures[:, column] - each.centre)

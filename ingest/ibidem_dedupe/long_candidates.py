@@ -17,27 +17,21 @@ from ibidem_dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
+# How many values of a class of long texts are asked for, where one is not enough.
 MIN_SHARED: dict[LookupField, int] = {"sampled": 2}
-"""How many values of a class of long texts are asked for, where one is not enough."""
 
 
-MAX_HOLDERS = 100
-"""Texts that may share a key: what more carry is a banner page, an oath or a stock form."""
+MAX_HOLDERS = 100  # texts that may share a key: what more carry is a banner page, an oath or a stock form
 
 
 @dataclass(slots=True)
 class PageKeys:
-    """Look-up keys of long texts, collected text by text.
+    """Look-up keys of long texts, collected text by text."""
 
-    Args:
-        names: Index and id of each text.
-        hashes: For each class of clues the hashes of each text.
-        capped_keys: For each class how many of its keys were left out when holders were asked for, since too many texts
-            carry them.
-    """
-
-    names: list[DocumentRef] = field(default_factory=list)
+    names: list[DocumentRef] = field(default_factory=list)  # index and id of each text
+    # For each class of clues the hashes of each text.
     hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    # For each class how many of its keys were left out when holders were asked for, since too many texts carry them.
     capped_keys: dict[LongClue, int] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
@@ -49,11 +43,7 @@ class PageKeys:
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
     def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
-        """Return the rows that share a key.
-
-        Args:
-            names: Index and id of all rows, added rows included.
-        """
+        """Return the rows that share a key."""
         row = {name: number for number, name in enumerate(names)}
         rows = np.array([row[name] for name in self.names], np.int64)
         return join_indexes(list(self._parts(rows, len(names))))

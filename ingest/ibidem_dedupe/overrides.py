@@ -18,35 +18,25 @@ from ibidem_dedupe.policy import Level
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-Pair = tuple[int, int]
-"""Two rows."""
+Pair = tuple[int, int]  # two rows
 
 
 @dataclass(frozen=True, slots=True)
 class PairConstraints:
-    """Manual decisions on pairs of rows; they beat all evidence (presentation.md, "Policy").
+    """Manual decisions on pairs of rows; they beat all evidence (presentation.md, "Policy")."""
 
-    Args:
-        same: Pairs declared the same.
-        different: Pairs declared no duplicates.
-    """
-
-    same: frozenset[Pair] = frozenset()
-    different: frozenset[Pair] = frozenset()
+    same: frozenset[Pair] = frozenset()  # pairs declared the same
+    different: frozenset[Pair] = frozenset()  # pairs declared no duplicates
 
 
 Verdict = Literal["not", "same"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
-DocumentRef = tuple[str, str]
-"""Name of a document everywhere: its index and its id."""
+DocumentRef = tuple[str, str]  # name of a document everywhere: its index and its id
 
 
 def pair_key(pair: Iterable[Sequence[str]]) -> str:
     """Return the key of a decision on a pair, in either order.
-
-    Args:
-        pair: Index and id of two documents.
 
     >>> pair_key([("news", "b"), ("news", "a")])
     '[["news","a"],["news","b"]]'
@@ -56,27 +46,16 @@ def pair_key(pair: Iterable[Sequence[str]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Override:
-    """A manual decision on a pair.
+    """A manual decision on a pair."""
 
-    Args:
-        a: One document.
-        b: The other.
-        verdict: `not` or `same`.
-        author: Name of the person who said it.
-        reason: Why.
-        date: When, ISO 8601.
-        content_a: Content hash of the one when it was said: `ch3:` and 32 hex digits.
-        content_b: Content hash of the other.
-    """
-
-    a: DocumentRef
-    b: DocumentRef
-    verdict: Verdict
-    author: str = ""
-    reason: str = ""
-    date: str = ""
-    content_a: str = ""
-    content_b: str = ""
+    a: DocumentRef  # one document
+    b: DocumentRef  # the other
+    verdict: Verdict  # `not` or `same`
+    author: str = ""  # name of the person who said it
+    reason: str = ""  # why
+    date: str = ""  # when, ISO 8601
+    content_a: str = ""  # content hash of the one when it was said: `ch3:` and 32 hex digits
+    content_b: str = ""  # content hash of the other
 
     def __post_init__(self) -> None:
         """Refuse an unknown verdict and a pair of one document."""
@@ -96,11 +75,7 @@ class Override:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Override":
-        """Parse a record of `as_record`; unknown fields are ignored.
-
-        Raises:
-            DamagedRecord: It is no such record.
-        """
+        """Parse a record of `as_record`; unknown fields are ignored."""
         return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def evidence(self, level: Level) -> Evidence:
@@ -111,15 +86,10 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class AppliedOverrides:
-    """The manual decisions on documents of a window.
+    """The manual decisions on documents of a window."""
 
-    Args:
-        valid: Words that hold, by the pair of rows, the earlier first.
-        stale: Words about texts that have changed since.
-    """
-
-    valid: Mapping[tuple[int, int], Override]
-    stale: Mapping[tuple[int, int], Override]
+    valid: Mapping[tuple[int, int], Override]  # words that hold, by the pair of rows, the earlier first
+    stale: Mapping[tuple[int, int], Override]  # words about texts that have changed since
 
     @property
     def constraints(self) -> PairConstraints:
@@ -145,13 +115,7 @@ class AppliedOverrides:
 def apply_overrides(
     overrides: Iterable[Override], names: Sequence[DocumentRef], columns: PackedColumns
 ) -> AppliedOverrides:
-    """Find the manual decisions on pairs of a window, and which of them are valid.
-
-    Args:
-        overrides: All words.
-        names: (n) The documents in rank order.
-        columns: Their packed values.
-    """
+    """Find the manual decisions on pairs of a window, and which of them are valid."""
     words = list(overrides)
     ours = {name for word in words for name in (word.a, word.b)}
     rows = {name: row for row, name in enumerate(names) if name in ours} if words else {}
@@ -179,13 +143,9 @@ def is_unchanged(columns: PackedColumns, row: int, content: str) -> bool:
 
 @dataclass(frozen=True)
 class Overrides:
-    """All manual decisions of an index.
+    """All manual decisions of an index."""
 
-    Args:
-        words: The decisions.
-    """
-
-    words: Sequence[Override] = ()
+    words: Sequence[Override] = ()  # the decisions
 
     @cached_property
     def names(self) -> frozenset[DocumentRef]:

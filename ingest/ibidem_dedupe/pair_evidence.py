@@ -16,37 +16,24 @@ from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK, P
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence for the level of a pair.
+    """The evidence for the level of a pair."""
 
-    Args:
-        level: The strongest level that the pair reaches.
-        signature: `content`, `minhash`, `termvector`, `fingerprint`, `profile`, `characters`, or at `partial`
-            `shingles`, `pages`, `chunks` or `words`.
-        score: 0 to 1; 1.0 for equal hashes.
-        why: The signature, its figures and the values of the guards, as an answer shows them.
-    """
-
-    level: Level
+    level: Level  # the strongest level that the pair reaches
+    # `content`, `minhash`, `termvector`, `fingerprint`, `profile`, `characters`, or at `partial` `shingles`, `pages`,
+    # `chunks` or `words`.
     signature: str
-    score: float
-    why: Mapping[str, object]
+    score: float  # 0 to 1; 1.0 for equal hashes
+    why: Mapping[str, object]  # the signature, its figures and the values of the guards, as an answer shows them
 
 
 @dataclass(frozen=True, slots=True)
 class Guards:
-    """The values that may contradict a pair: dates, numbers, lengths.
+    """The values that may contradict a pair: dates, numbers, lengths."""
 
-    Args:
-        days_apart: Days between the two date intervals, 0 if they overlap; None when a date is missing.
-        length_ratio: Length of the shorter text by that of the longer, in tokens.
-        numbers_agree: Whether the numbers agree (signatures.md 3b).
-        numbers_equal: Whether their counts and sketches are equal.
-    """
-
-    days_apart: int | None
-    length_ratio: float
-    numbers_agree: bool
-    numbers_equal: bool
+    days_apart: int | None  # days between the two date intervals, 0 if they overlap; None when a date is missing
+    length_ratio: float  # length of the shorter text by that of the longer, in tokens
+    numbers_agree: bool  # whether the numbers agree (signatures.md 3b)
+    numbers_equal: bool  # whether their counts and sketches are equal
 
     @classmethod
     def compare(cls, a: Packed, b: Packed) -> "Guards":
@@ -232,8 +219,8 @@ Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]
 
 LongPair = tuple[LongSignatures, LongSignatures]
 
+# Relation of a document to another, by which of the two contains the other.
 DIRECTED: Mapping[str, str] = {"a": "contains", "b": "part_of"}
-"""Relation of a document to another, by which of the two contains the other."""
 
 
 def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy, guards: Guards) -> Evidence | None:

@@ -27,14 +27,11 @@ from ibidem_ingest.signatures.numbers import FEW, MIN_SHARE, agree, compare, dif
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
 
-MIN_TERMS = 5
-"""Terms of the smaller set without which sets say nothing."""
+MIN_TERMS = 5  # terms of the smaller set without which sets say nothing
 
-MAX_UNKNOWN, MAX_LIFT = 3.0, 5.0
-"""Limits of two ratios whose denominators may be small."""
+MAX_UNKNOWN, MAX_LIFT = 3.0, 5.0  # limits of two ratios whose denominators may be small
 
-SLICE = 8_192
-"""Pairs whose figures are computed at once: bounds the memory."""
+SLICE = 8_192  # pairs whose figures are computed at once: bounds the memory
 
 
 def logarithm(value: float) -> float:
@@ -57,12 +54,7 @@ def changed(share: float) -> float:
 
 
 def measure(a: Packed, b: Packed) -> list[float]:
-    """Return the figures of a pair, in the order of `FIGURES`.
-
-    Args:
-        a: One document's packed signatures; it has words.
-        b: The other's.
-    """
+    """Return the figures of a pair, in the order of `FIGURES`."""
     shared = correct_for_chance(minhash.compare(a.slots, b.slots))
     return [
         *_runs(a, b, shared),
@@ -144,14 +136,7 @@ _CHANGED_CHARACTERS = np.array([changed(share) for share in ESTIMATES.tolist()])
 
 
 def measure_columns(pairs: Pairs) -> Figures:
-    """`measure` for many pairs.
-
-    Args:
-        pairs: Rows that have words.
-
-    Returns:
-        (m, 29) figures.
-    """
+    """`measure` for many pairs."""
     figures = np.zeros((len(pairs.a), len(FIGURES)))
     for start in range(0, len(pairs.a), SLICE):
         part = slice(start, start + SLICE)

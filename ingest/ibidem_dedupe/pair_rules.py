@@ -23,26 +23,13 @@ from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise_columns import ESTIMATES, is_noisy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-UNDECIDED = 255
-"""The code of a pair of long texts that only their long signatures can decide on."""
+UNDECIDED = 255  # the code of a pair of long texts that only their long signatures can decide on
 
-SLICE = 8_192
-"""Pairs decided on at once: their columns stay in the processor's cache."""
+SLICE = 8_192  # pairs decided on at once: their columns stay in the processor's cache
 
 
 def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
-    """Decide on many pairs.
-
-    Args:
-        columns: The packed values.
-        a: (m,) rows.
-        b: (m,) rows; the order within a pair does not matter.
-        policy: The level asked for, and all figures.
-
-    Returns:
-        (m,) codes of the strongest evidence, by `evidence.TABLE`; 0 if the two are no duplicates,
-        `UNDECIDED` where long signatures have to decide.
-    """
+    """Decide on many pairs."""
     codes = np.zeros(len(a), np.uint8)
     open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
     for start in range(0, len(open_pairs), SLICE):

@@ -24,8 +24,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-MAX_BYTES = 256 << 20
-"""Limit of the cache: the long signatures of some three thousand books."""
+MAX_BYTES = 256 << 20  # limit of the cache: the long signatures of some three thousand books
 
 AT_ONCE = 1_000
 
@@ -33,14 +32,7 @@ Read = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 
 
 class LongSignatureCache:
-    """Long signatures by index and id.
-
-    Args:
-        read: Reads the signatures of named documents. None: the caller finds in `missing` what to read, and gives it
-            to `take`.
-        max_bytes: Size of the cache; the least recently used are evicted. What `take` is given beyond it counts as
-            short.
-    """
+    """Long signatures by index and id."""
 
     def __init__(self, read: Read | None = None, max_bytes: int = MAX_BYTES) -> None:
         self.missing: set[DocumentRef] = set()
@@ -97,21 +89,13 @@ def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LongTextMatcher:
-    """Decides on pairs of long texts.
+    """Decides on pairs of long texts."""
 
-    Args:
-        names: Index and id of each row.
-        packed: Gives a row's packed value.
-        policy: The decision for a pair.
-        long_signatures: Gives long signatures.
-        verdicts: Decisions so far, by pair of rows.
-    """
-
-    names: Sequence[DocumentRef]
-    packed: Callable[[int], Packed | None]
-    policy: Policy
-    long_signatures: LongSignatureCache
-    verdicts: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)
+    names: Sequence[DocumentRef]  # index and id of each row
+    packed: Callable[[int], Packed | None]  # gives a row's packed value
+    policy: Policy  # the decision for a pair
+    long_signatures: LongSignatureCache  # gives long signatures
+    verdicts: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)  # decisions so far, by pair of rows
 
     def want(self, rows: Iterable[int]) -> None:
         """Prefetch the long signatures of rows to decide on."""
@@ -151,42 +135,27 @@ class LongTextMatcher:
         )
 
 
-BUDGET = 200_000
-"""Pairs of entries that are spread out at once: bounds the memory."""
+BUDGET = 200_000  # pairs of entries that are spread out at once: bounds the memory
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DuplicatePairs:
-    """Pairs of duplicates.
+    """Pairs of duplicates."""
 
-    Args:
-        row: (m,) the later row; ascending.
-        earlier: (m,) the earlier one; ascending for a row.
-        code: (m,) the evidence.
-    """
-
-    row: Rows
-    earlier: Rows
-    code: Codes
+    row: Rows  # (m,) the later row; ascending
+    earlier: Rows  # (m,) the earlier one; ascending for a row
+    code: Codes  # (m,) the evidence
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PairClassifier:
-    """Classifies candidate pairs of rows as duplicates under a policy.
+    """Classifies candidate pairs of rows as duplicates under a policy."""
 
-    Args:
-        columns: The packed values.
-        policy: The decision for a pair.
-        constraints: Manual decisions, which come before all evidence.
-        matcher: Decides on pairs of long texts; None where these are no duplicates.
-        long_index: Keys of long texts, which packed values do not hold; None: no long texts.
-    """
-
-    columns: PackedColumns
-    policy: Policy
-    constraints: PairConstraints
-    matcher: LongTextMatcher | None = None
-    long_index: KeyIndex | None = None
+    columns: PackedColumns  # the packed values
+    policy: Policy  # the decision for a pair
+    constraints: PairConstraints  # manual decisions, which come before all evidence
+    matcher: LongTextMatcher | None = None  # decides on pairs of long texts; None where these are no duplicates
+    long_index: KeyIndex | None = None  # keys of long texts, which packed values do not hold; None: no long texts
 
     @property
     def size(self) -> int:
@@ -194,11 +163,7 @@ class PairClassifier:
         return len(self.columns)
 
     def shared_keys(self, is_copy: Bools | None = None) -> KeyIndex:
-        """Return the keys that rows share, and a key for each pair that a manual decision joins.
-
-        Args:
-            is_copy: (n,) rows that get no keys, since an earlier row stands for them.
-        """
+        """Return the keys that rows share, and a key for each pair that a manual decision joins."""
         entries = build_key_index(self.columns, self.policy, is_copy)
         if self.long_index is not None:
             entries = concat_keys(self.long_index, entries)
@@ -209,11 +174,7 @@ class PairClassifier:
         )
 
     def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
-        """Decide on candidates and return the duplicates.
-
-        Args:
-            candidates: Distinct pairs as `row * size + earlier`, in slices.
-        """
+        """Decide on candidates and return the duplicates."""
         decisions = [self.decide(pairs) for pairs in candidates]
         pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decisions)])
         code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decisions)])
@@ -244,14 +205,7 @@ class PairClassifier:
 def duplicates(
     columns: PackedColumns, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> DuplicatePairs:
-    """Find all pairs of duplicates, also within groups.
-
-    Args:
-        columns: The packed values.
-        policy: The decision for a pair.
-        matcher: Decides on pairs of long texts.
-        long_index: Keys of long texts, which packed values do not hold.
-    """
+    """Find all pairs of duplicates, also within groups."""
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
     entries = classifier.shared_keys()
     pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
@@ -276,12 +230,7 @@ def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
 
 
 def pair_keys(pairs: Rows, size: int) -> KeyIndex:
-    """Create a key for each pair, so that the pair becomes a candidate.
-
-    Args:
-        pairs: Pairs as `later * size + earlier`.
-        size: Number of rows.
-    """
+    """Create a key for each pair, so that the pair becomes a candidate."""
     rows = np.stack((pairs % max(1, size), pairs // max(1, size)), axis=1).ravel().astype(np.int32)
     return KeyIndex(np.arange(len(rows), dtype=np.int32) // 2, rows)
 
@@ -300,17 +249,11 @@ def count_earlier(entries: KeyIndex) -> Rows:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CandidateRanges:
-    """The rows to pair with each entry.
+    """The rows to pair with each entry."""
 
-    Args:
-        rows: Rows, those of a key side by side.
-        first: (e,) where an entry's partners begin among them.
-        times: (e,) how many they are.
-    """
-
-    rows: Numbers
-    first: Rows
-    times: Rows
+    rows: Numbers  # rows, those of a key side by side
+    first: Rows  # (e,) where an entry's partners begin among them
+    times: Rows  # (e,) how many they are
 
     @classmethod
     def build(cls, entries: KeyIndex, times: Rows | None = None) -> "CandidateRanges":
@@ -320,16 +263,7 @@ class CandidateRanges:
 
 
 def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
-    """Expand the pairs of rows that share enough keys.
-
-    Args:
-        entries: Index of the keys that rows hold.
-        postings: Which entries each entry is paired with.
-        size: Number of rows.
-
-    Yields:
-        Slices of distinct pairs as `row * size + earlier`, ascending; all pairs of a row are in one slice.
-    """
+    """Expand the pairs of rows that share enough keys."""
     order = order_by_row(entries, postings, size)
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
     weak = entries.key[order] >= entries.first_weak
@@ -351,13 +285,7 @@ def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Row
 
 
 def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
-    """Repeat each pair once for each shared key, encoded as twice the pair, plus one if the key is weak.
-
-    Args:
-        entries: Row, whether the key is weak, where the partners begin and how many they are.
-        earlier_rows: The partners.
-        size: Number of rows.
-    """
+    """Repeat each pair once for each shared key, encoded as twice the pair, plus one if the key is weak."""
     rows, weak, first, times = entries
     ends = np.cumsum(times)
     step = np.arange(int(ends[-1])) - np.repeat(ends - times - first, times)
@@ -366,12 +294,7 @@ def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers,
 
 
 def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
-    """Return the pairs that share enough keys, each once.
-
-    Args:
-        encoded: Pairs as `repeat_pairs` writes them; put in order here.
-        min_shared: How many weak keys a pair has to share that shares no other.
-    """
+    """Return the pairs that share enough keys, each once."""
     encoded.sort()
     pairs = encoded >> 1
     starts = np.flatnonzero(np.concatenate((np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])))
@@ -381,12 +304,7 @@ def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
-    """Split entries between two rows so that the pairs of a slice fit five budgets; a slice has at least one row.
-
-    Args:
-        rows: (e,) rows, ascending.
-        times: (e,) pairs of each entry.
-    """
+    """Split entries between two rows so that the pairs of a slice fit five budgets; a slice has at least one row."""
     total = np.cumsum(times)
     start = 0
     while start < len(rows):

@@ -11,17 +11,13 @@ from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Slots, Terms
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A policy with a name.
+    """A policy with a name."""
 
-    Args:
-        policy: Its figures; the level asked for is set on them.
-        about: Purpose, in one line of the help.
-    """
-
-    policy: Policy
-    about: str
+    policy: Policy  # its figures; the level asked for is set on them
+    about: str  # purpose, in one line of the help
 
 
+# Every preset that is built in; others may be stored with an index.
 PRESETS: Mapping[str, Preset] = {
     "news": Preset(
         Policy(window_days=42),
@@ -59,7 +55,6 @@ PRESETS: Mapping[str, Preset] = {
         "the rule of Conrad, Guo and Schriber: 48 of 60 terms, padded sets too, lengths within 20 %, six weeks",
     ),
 }
-"""Every preset that is built in; others may be stored with an index."""
 
 
 Mode = Literal["off", "collapse", "indent"]
@@ -72,18 +67,16 @@ KeepBy = Literal["rank", "earliest", "latest", "longest", "current", "source"]
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
 WAYS: tuple[By, ...] = get_args(By)
+# Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work.
 MEMBERSHIPS: tuple[Membership, ...] = get_args(Membership)
-"""Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work."""
 
 LIST_LEVELS: tuple[ListLevel, ...] = (*LEVELS, *MEMBERSHIPS)
 MAX_WINDOW = 10_000
 WINDOW = 500
 SHOWN_IN_COLLAPSE = 10
-SHOWN_TO_PEOPLE = 3
-"""Duplicates of a group that the page and the terminal show in `indent` before more are asked for."""
+SHOWN_TO_PEOPLE = 3  # duplicates of a group that the page and the terminal show in `indent` before more are asked for
 
-MIN_SIMILARITY = 20
-"""Percent: with less in common, pairs by rare terms could not be looked for by three of these."""
+MIN_SIMILARITY = 20  # percent: with less in common, pairs by rare terms could not be looked for by three of these
 
 NO_DAYS = "none"
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
@@ -92,15 +85,11 @@ _FIELD = re.compile(r"[^\s,:*]{1,500}")
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    """The rule that chooses the shown lead of a group.
+    """The rule that chooses the shown lead of a group."""
 
-    Args:
-        by: The first in rank, the earliest, latest or longest, the current version, or the first of the listed sources.
-        sources: Names of sources in the order wished, for `source`.
-    """
-
+    # The first in rank, the earliest, latest or longest, the current version, or the first of the listed sources.
     by: KeepBy = "rank"
-    sources: tuple[str, ...] = ()
+    sources: tuple[str, ...] = ()  # names of sources in the order wished, for `source`
 
     def __str__(self) -> str:
         """Format the value as in a request.
@@ -113,14 +102,9 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class PassageFields:
-    """The fields of a passage that identify overlapping passages; dots lead into objects.
+    """The fields of a passage that identify overlapping passages; dots lead into objects."""
 
-    Args:
-        document: Names the document from which a passage was cut.
-        text: Its text.
-    """
-
-    document: str
+    document: str  # names the document from which a passage was cut
     text: str = "text"
 
     def __str__(self) -> str:
@@ -210,21 +194,15 @@ def parse_bool(value: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a request.
+    """One parameter of a request."""
 
-    Args:
-        values: What it takes, as the help writes it.
-        default: What it is when not given, as the help writes it.
-        about: Effect, in one line.
-        read: Parses its value, or raises `InvalidValue`.
-    """
-
-    values: str
-    default: str
-    about: str
-    read: Callable[[str], object]
+    values: str  # what it takes, as the help writes it
+    default: str  # what it is when not given, as the help writes it
+    about: str  # effect, in one line
+    read: Callable[[str], object]  # parses its value, or raises `InvalidValue`
 
 
+# Every parameter by its name, in the order of the documentation.
 PARAMETERS: Mapping[str, Parameter] = {
     "dedupe": Parameter(
         ", ".join(MODES),
@@ -292,10 +270,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
     "dedupe_explain": Parameter("true, false", "false", "explain each duplicate", parse_bool),
 }
-"""Every parameter by its name, in the order of the documentation."""
 
+# The level where pairs are decided, and no list is grouped.
 PAIR_LEVEL = Parameter(", ".join(LEVELS), "near", "the weakest level that joins two documents", parse_choice(*LEVELS))
-"""The level where pairs are decided, and no list is grouped."""
 
 
 _HEAD = """# Parameters of a search

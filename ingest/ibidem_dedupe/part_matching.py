@@ -24,37 +24,24 @@ Shares = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Matches:
-    """Matching parts of two texts.
+    """Matching parts of two texts."""
 
-    Args:
-        a: (m,) parts of the one, ascending.
-        b: (m,) parts of the other.
-        similar: (m,) share of equal slots; 1 for equal profiles.
-        anchors: (m,) aligned unique words that are in both.
-    """
-
-    a: Places
-    b: Places
-    similar: Shares
-    anchors: Places
+    a: Places  # (m,) parts of the one, ascending
+    b: Places  # (m,) parts of the other
+    similar: Shares  # (m,) share of equal slots; 1 for equal profiles
+    anchors: Places  # (m,) aligned unique words that are in both
 
     def __len__(self) -> int:
         """Return the number of pairs."""
         return int(self.a.size)
 
 
+# The matches of two texts that share no part.
 NOTHING = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
-"""The matches of two texts that share no part."""
 
 
 def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None) -> Matches:
-    """Find the matching parts of two texts.
-
-    Args:
-        a: One text.
-        b: The other.
-        alignment: Their unique words, where these were aligned.
-    """
+    """Find the matching parts of two texts."""
     width = max(1, len(b))
     shared = equal_slots(a, b, width)
     profiles = equal_profiles(a, b, width)
@@ -80,15 +67,7 @@ def equal_profiles(a: LongSignatures, b: LongSignatures, width: int) -> Places:
 
 
 def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places:
-    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key.
-
-    Args:
-        left: Keys of the one text.
-        a: The row of each.
-        right: Keys of the other, ascending.
-        b: The row of each.
-        width: Rows of the other text.
-    """
+    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key."""
     start = right.searchsorted(left)
     if not right.size or not (right.take(start, mode="clip") == left).any():
         return np.zeros(0, np.int64)

@@ -16,75 +16,49 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """Min-hash evidence (signatures.md 4).
+    """Min-hash evidence (signatures.md 4)."""
 
-    Args:
-        equal: The least number of equal slots, of 100; a band must be equal too.
-    """
-
-    equal: int = 50
+    equal: int = 50  # the least number of equal slots, of 100; a band must be equal too
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Feature-set evidence (signatures.md 3; Conrad 2003, section 7).
+    """Feature-set evidence (signatures.md 3; Conrad 2003, section 7)."""
 
-    Args:
-        share: The least score: shared terms, of the smaller set.
-        full: Whether only full sets count: 60 terms of the idf table and no pads.
-        smallest: The smallest set that counts.
-        lengths: The least share of the longer text that the shorter one's length is.
-        numbers: Whether the numbers have to agree.
-    """
-
-    share: float = 40 / FULL_SET
-    full: bool = True
-    smallest: int = FULL_SET
-    lengths: float = 0.95
-    numbers: bool = True
+    share: float = 40 / FULL_SET  # the least score: shared terms, of the smaller set
+    full: bool = True  # whether only full sets count: 60 terms of the idf table and no pads
+    smallest: int = FULL_SET  # the smallest set that counts
+    lengths: float = 0.95  # the least share of the longer text that the shorter one's length is
+    numbers: bool = True  # whether the numbers have to agree
 
 
 @dataclass(frozen=True, slots=True)
 class Fingerprint:
-    """Fingerprint evidence (signatures.md 2): equal strict fingerprints that are not weak, and equal numbers.
+    """Fingerprint evidence (signatures.md 2): equal strict fingerprints that are not weak, and equal numbers."""
 
-    Args:
-        lengths: The least share of the longer text that the shorter one's length is.
-        shortest: The fewest tokens of a text for which it counts.
-    """
-
-    lengths: float = 0.95
-    shortest: int = 50
+    lengths: float = 0.95  # the least share of the longer text that the shorter one's length is
+    shortest: int = 50  # the fewest tokens of a text for which it counts
 
 
+# How many times as many unknown words are asked for of a pair that shares fewer runs than `Characters.share`.
 DISTANT_UNKNOWN = 2.0
-"""How many times as many unknown words are asked for of a pair that shares fewer runs than `Characters.share`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Characters:
-    """Evidence of scanned and misread texts (`signatures.noise`): shared characters, misread words.
+    """Evidence of scanned and misread texts (`signatures.noise`): shared characters, misread words."""
 
-    Args:
-        share: The least share of the runs of characters that both have.
-        unknown: The least share of words that no list knows, among the words in which the two differ.
-        numbers: How much more of them are asked for, for each number among these: news differ in figures.
-        lengths: The least share of the longer text that the shorter one's length is.
-        lift: How many times as often, at the least, an unknown word differs as any run of characters: names that no
-            list knows are the same in both texts of a pair, misread words are not.
-        few: Whether it counts where the idf table has few terms, so that many good words are unknown.
-        pairs: Minimum number of equal pairs of slots, of the 32 that look-ups use.
-        distant: The least share of the runs where `DISTANT_UNKNOWN` times `unknown` is asked for: a text in which every
-            second word is misread.
-    """
-
-    share: float = 0.38
-    unknown: float = 0.12
-    numbers: float = 0.3
-    lengths: float = 0.8
+    share: float = 0.38  # the least share of the runs of characters that both have
+    unknown: float = 0.12  # the least share of words that no list knows, among the words in which the two differ
+    numbers: float = 0.3  # how much more of them are asked for, for each number among these: news differ in figures
+    lengths: float = 0.8  # the least share of the longer text that the shorter one's length is
+    # How many times as often, at the least, an unknown word differs as any run of characters: names that no list knows
+    # are the same in both texts of a pair, misread words are not.
     lift: float = 1.6
-    few: bool = False
-    pairs: int = 3
+    few: bool = False  # whether it counts where the idf table has few terms, so that many good words are unknown
+    pairs: int = 3  # minimum number of equal pairs of slots, of the 32 that look-ups use
+    # The least share of the runs where `DISTANT_UNKNOWN` times `unknown` is asked for: a text in which every second
+    # word is misread.
     distant: float = 0.3
 
     @property
@@ -95,15 +69,10 @@ class Characters:
 
 @dataclass(frozen=True, slots=True)
 class ContainmentRule:
-    """Containment evidence of texts, unless both are long (signatures.md 4).
+    """Containment evidence of texts, unless both are long (signatures.md 4)."""
 
-    Args:
-        share: The least share of the smaller text's shingles that the other holds, as min-hash estimates it.
-        shortest: The fewest tokens of the smaller text.
-    """
-
-    share: float = 0.8
-    shortest: int = 50
+    share: float = 0.8  # the least share of the smaller text's shingles that the other holds, as min-hash estimates it
+    shortest: int = 50  # the fewest tokens of the smaller text
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,10 @@
 
 from collections.abc import Callable, Mapping
 
+# The evidence as a response carries it: `signature`, its figures, and the values of the guards.
 Why = Mapping[str, object]
-"""The evidence as a response carries it: `signature`, its figures, and the values of the guards."""
 
-Reason = Callable[[Why], str]
-"""Says in words why a pair is one of duplicates."""
+Reason = Callable[[Why], str]  # says in words why a pair is one of duplicates
 
 
 def percent(share: object) -> str:
@@ -71,12 +70,12 @@ def declared(why: Why) -> str:
     return f"declared the same by {why.get('author') or 'a reader'}"
 
 
+# What is said of a passage, by the side of the other on which it stands.
 OVERLAPS: Mapping[str, str] = {
     "before": "precedes it in the same document, {} words overlap",
     "after": "follows it in the same document, {} words overlap",
     "within": "part of it in the same document, {} words",
 }
-"""What is said of a passage, by the side of the other on which it stands."""
 
 
 def overlap(why: Why) -> str:

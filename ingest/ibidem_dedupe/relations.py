@@ -43,17 +43,13 @@ Name = Literal["same_pagination", "different_pagination", "contiguous_subset", "
 Side = Literal["a", "b"]
 Filter = Callable[[float], float]
 
-MIN_MATCHED = 0.2
-"""Below this share of either text there is no relation."""
+MIN_MATCHED = 0.2  # below this share of either text there is no relation
 
-MIN_CONFIDENCE = 0.5
-"""Least confidence; below it any overlap is `overlapping_text`."""
+MIN_CONFIDENCE = 0.5  # least confidence; below it any overlap is `overlapping_text`
 
-FAR = 20
-"""Parts that lie between two stretches of matching ones, at least, before one of them may be set aside."""
+FAR = 20  # parts that lie between two stretches of matching ones, at least, before one of them may be set aside
 
-NEARLY_ALL = 0.9
-"""Share of both texts' parts from which a low *covered* comes from noise."""
+NEARLY_ALL = 0.9  # share of both texts' parts from which a low *covered* comes from noise
 
 
 def high_pass(low: float, high: float) -> Filter:
@@ -80,44 +76,34 @@ def unequal_pagination(value: float) -> float:
     return 1 - equal_pagination(value)
 
 
+# For each relation the filters of its signals. `in_step` and its form are the paper's, all figures else were chosen on
+# every other labelled pair of `ecco_tcp_pages` (`benchmarks/books.py`).
 FILTERS: Mapping[Name, Mapping[str, Filter]] = {
     "contiguous_subset": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": equal_pagination},
     "contains": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": unequal_pagination},
     "same_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": equal_pagination},
     "different_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": unequal_pagination},
 }
-"""For each relation the filters of its signals. `in_step` and its form are the paper's, all figures else were chosen on
-every other labelled pair of `ecco_tcp_pages` (`benchmarks/books.py`)."""
 
+# Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind,
+# so that two halves of a doubt about page breaks are not taken for a doubt about the text.
 KINDS: tuple[tuple[Name, Name], ...] = (
     ("contiguous_subset", "contains"),
     ("same_pagination", "different_pagination"),
 )
-"""Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind,
-so that two halves of a doubt about page breaks are not taken for a doubt about the text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The relation of two long texts.
+    """The relation of two long texts."""
 
-    Args:
-        name: The relation.
-        confidence: 0 to 1.
-        score: Share of the smaller text that the other has, 0 to 1.
-        contains: Which of the two holds the other; None where neither does.
-        a: The first and last matching part of the one, from 1, a few stray ones set aside.
-        b: The first and last matching part of the other.
-        signals: The signals that the confidence was made of.
-    """
-
-    name: Name
+    name: Name  # the relation
     confidence: float
-    score: float
-    contains: Side | None
-    a: tuple[int, int]
-    b: tuple[int, int]
-    signals: Mapping[str, float]
+    score: float  # share of the smaller text that the other has, 0 to 1
+    contains: Side | None  # which of the two holds the other; None where neither does
+    a: tuple[int, int]  # the first and last matching part of the one, from 1, a few stray ones set aside
+    b: tuple[int, int]  # the first and last matching part of the other
+    signals: Mapping[str, float]  # the signals that the confidence was made of
 
     @property
     def label(self) -> str:
@@ -137,16 +123,7 @@ def _swap_side(signal: str) -> str:
 
 
 def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:
-    """Return the relation of two long texts.
-
-    Args:
-        a: One text.
-        b: The other.
-        similarity: Similarity of the whole texts by min-hash, 0 to 1; shown among the signals.
-
-    Returns:
-        The relation; None when too little matches.
-    """
+    """Return the relation of two long texts."""
     alignment = unique_words.compare(a.words, b.words)
     matches = match_parts(a, b, alignment)
     if not len(matches):
@@ -165,21 +142,13 @@ def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Rel
 
 @dataclass(frozen=True, slots=True)
 class PartStatistics:
-    """Statistics of the matching parts of two texts.
+    """Statistics of the matching parts of two texts."""
 
-    Args:
-        matched_a: Share of the one's parts that match.
-        matched_b: Share of the other's.
-        covered_a: Share of the one's shingles that the other has, estimated.
-        covered_b: Share of the other's.
-        similar: Mean similarity of parts to their best matches, of the text where it is higher.
-    """
-
-    matched_a: float
-    matched_b: float
-    covered_a: float
-    covered_b: float
-    similar: float
+    matched_a: float  # share of the one's parts that match
+    matched_b: float  # share of the other's
+    covered_a: float  # share of the one's shingles that the other has, estimated
+    covered_b: float  # share of the other's
+    similar: float  # mean similarity of parts to their best matches, of the text where it is higher
 
     @classmethod
     def compute(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":

@@ -31,8 +31,8 @@ from ibidem_ingest.errors import UsageError
 
 DEDUPE = "dedupe"
 
+# Parameters that say when two documents are duplicates.
 FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days")
-"""Parameters that say when two documents are duplicates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +152,7 @@ def is_dedupe_name(name: str) -> bool:
 
 
 def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
-    """Parse the dedupe parameters of a search in the query DSL; None if there are none.
-
-    Args:
-        parameters: As for `parse_request`; a preset may be one of the index.
-
-    Raises:
-        UsageError: A name or value that does not exist, or a figure for groups without groups.
-    """
+    """Parse the dedupe parameters of a search in the query DSL; None if there are none."""
     options = {name: value for name, value in parameters.items() if value is not None}
     request = parse_request(options, later=True)
     if options and DEDUPE not in options:
@@ -174,14 +167,6 @@ def dedupe_request(
     parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = NOTHING
 ) -> DedupeRequest | None:
     """Return the dedupe request of a search in the query DSL; None if it has none.
-
-    Args:
-        parameters: Of the query string, or of the client's method; other parameters are passed over.
-        body: The body as received; its other parts are ignored.
-        default: Dedupe parameters that hold where neither of them has one.
-
-    Raises:
-        UsageError: One name with two values, a wrong name or value, or figures without a mode.
 
     >>> dedupe_request({"dedupe": "collapse"}, {"dedupe_window": 100}).window
     100
@@ -208,20 +193,12 @@ def asks_for_stored_preset(request: DedupeRequest) -> bool:
 
 
 def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> DedupeRequest:
-    """Apply a preset of the index to a request that was parsed before the preset was loaded.
-
-    Raises:
-        UsageError: An unknown preset; the message lists the others.
-    """
+    """Apply a preset of the index to a request that was parsed before the preset was loaded."""
     return replace(request, policy=parse_request(dict(request.figures), presets=presets).policy)
 
 
 def check_stored(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that are not supported with stored groups.
-
-    Raises:
-        UsageError: A window, or a scope beyond it: they hold for all matches; or passages, whose texts are not read.
-    """
+    """Refuse parameters that are not supported with stored groups."""
     if values.get("dedupe_by") != "stored":
         return
     for name in ("dedupe_window", "dedupe_scope", "dedupe_document"):
@@ -232,12 +209,7 @@ def check_stored(values: Mapping[str, Any]) -> None:
 
 
 def check_membership(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that are not supported when threads or works are grouped.
-
-    Raises:
-        UsageError: Stored groups, which are of near duplicates, a scope that looks texts up, or passages, which have
-            no place in a thread.
-    """
+    """Refuse parameters that are not supported when threads or works are grouped."""
     level = values.get("dedupe_level")
     if level not in MEMBERSHIPS:
         return
@@ -252,17 +224,7 @@ def check_membership(values: Mapping[str, Any]) -> None:
 def pair_policy(
     parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
 ) -> Policy:
-    """Return the policy for the decision on a single pair.
-
-    Args:
-        parameters: `dedupe_level`, `dedupe_similarity`, `dedupe_preset` and `dedupe_window_days`, as for
-            `parse_request`.
-        level: The default level.
-        presets: As for `parse_request`.
-
-    Raises:
-        UsageError: As `parse_request`, and a level that is none of a pair.
-    """
+    """Return the policy for the decision on a single pair."""
     values = {name: value for name, value in parameters.items() if value}
     request = parse_request({"dedupe_level": level} | values, presets=presets)
     if request.membership:

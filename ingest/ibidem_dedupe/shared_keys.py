@@ -11,13 +11,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 
 def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | None = None) -> KeyIndex:
-    """Return the keys that rows share under a policy.
-
-    Args:
-        columns: The packed values, in rank order.
-        policy: Evidence that it does not count gives no keys.
-        is_copy: (n,) rows that get no keys, since an earlier row stands for them; None: all rows get keys.
-    """
+    """Return the keys that rows share under a policy."""
     has_words: Bools = columns.length > 0
     policy = policy.candidates
     if is_copy is not None:

@@ -14,29 +14,23 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_ingest.errors import UsageError, short_repr
 
 RELEVANT, NOT_RELEVANT, PRIVILEGED = "relevant", "not-relevant", "privileged"
-USUAL = (RELEVANT, NOT_RELEVANT, PRIVILEGED)
-"""Tags that every review has; any other word may be one."""
+USUAL = (RELEVANT, NOT_RELEVANT, PRIVILEGED)  # tags that every review has; any other word may be one
 
-RELEVANCE = (RELEVANT, NOT_RELEVANT)
-"""Tags of which a document has one at most."""
+RELEVANCE = (RELEVANT, NOT_RELEVANT)  # tags of which a document has one at most
 
 MAX_TAG = 100
-MAX_DOCUMENTS = 10_000
-"""Documents of one entry."""
+MAX_DOCUMENTS = 10_000  # documents of one entry
 
 Action = Literal["add", "remove"]
 ACTIONS: tuple[Action, ...] = get_args(Action)
 
 Kind = Literal["document", "group", "thread"]
+# What was tagged in one step: documents that were named, a group of duplicates, or a thread of mails.
 KINDS: tuple[Kind, ...] = get_args(Kind)
-"""What was tagged in one step: documents that were named, a group of duplicates, or a thread of mails."""
 
 
 def read_tag(typed: str) -> str:
     """Normalize a tag: lower case and single spaces, so that `Privileged` and `privileged` are one tag.
-
-    Raises:
-        UsageError: It is empty, too long, or holds a comma or a character that cannot be seen.
 
     >>> read_tag("  Project  Falcon ")
     'project falcon'
@@ -52,17 +46,11 @@ def read_tag(typed: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class TaggedDocument:
-    """A document as it was when it was tagged.
-
-    Args:
-        index: Its index.
-        id: Its id.
-        content: The content hash of its text: `ch3:` and 32 hex digits; empty if it was not signed.
-    """
+    """A document as it was when it was tagged."""
 
     index: str
     id: str
-    content: str = ""
+    content: str = ""  # the content hash of its text: `ch3:` and 32 hex digits; empty if it was not signed
 
     @property
     def name(self) -> DocumentRef:
@@ -72,27 +60,17 @@ class TaggedDocument:
 
 @dataclass(frozen=True, slots=True)
 class TagEntry:
-    """An entry of the ledger of tags.
+    """An entry of the ledger of tags."""
 
-    Args:
-        tag: The tag, as `read_tag` writes it.
-        action: Whether the documents got it, or it was taken back.
-        documents: The documents.
-        author: Name of the person.
-        date: When, ISO 8601 in UTC.
-        kind: In what they were found.
-        lead: Index and id of the first document of that group or thread; None for documents that were named.
-        reason: Why.
-    """
-
-    tag: str
-    action: Action
+    tag: str  # the tag, as `read_tag` writes it
+    action: Action  # whether the documents got it, or it was taken back
     documents: tuple[TaggedDocument, ...]
-    author: str = ""
-    date: str = ""
-    kind: Kind = "document"
+    author: str = ""  # name of the person
+    date: str = ""  # when, ISO 8601 in UTC
+    kind: Kind = "document"  # in what they were found
+    # Index and id of the first document of that group or thread; None for documents that were named.
     lead: DocumentRef | None = None
-    reason: str = ""
+    reason: str = ""  # why
 
     def __post_init__(self) -> None:
         """Refuse a tag that `read_tag` has not normalized."""
@@ -108,11 +86,7 @@ class TagEntry:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "TagEntry":
-        """Parse a record of `as_record`; unknown fields are ignored.
-
-        Raises:
-            DamagedRecord: It is no such record.
-        """
+        """Parse a record of `as_record`; unknown fields are ignored."""
         return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def among(self, names: Collection[DocumentRef]) -> "TagEntry | None":
@@ -128,15 +102,10 @@ class TagEntry:
 
 @dataclass(frozen=True, slots=True)
 class LastEntry:
-    """The last entry on a document and a tag; it decides whether the document has the tag.
-
-    Args:
-        entry: The entry.
-        content: Content hash of the document when it was made.
-    """
+    """The last entry on a document and a tag; it decides whether the document has the tag."""
 
     entry: TagEntry
-    content: str
+    content: str  # content hash of the document when it was made
 
 
 def question(tag: str) -> tuple[str, ...]:
@@ -149,11 +118,7 @@ def question(tag: str) -> tuple[str, ...]:
 
 
 class Tags:
-    """The entries of tags of an index, and the current tags of each document.
-
-    Args:
-        entries: The entries in the order of time.
-    """
+    """The entries of tags of an index, and the current tags of each document."""
 
     def __init__(self, entries: Iterable[TagEntry]) -> None:
         self.entries: Sequence[TagEntry] = list(entries)

@@ -18,12 +18,10 @@ from ibidem_ingest.text.word_hash import wh1
 T = TypeVar("T")
 Hashes = NDArray[np.uint64]
 
-RUN = 5
-"""Words of a run; a text of fewer words is compared word by word."""
+RUN = 5  # words of a run; a text of fewer words is compared word by word
 
 BATCH_CHARACTERS = 2_000_000
-BESIDE_TEXT = 1_000
-"""Characters that a document weighs beside its text, so that a batch has few thousand of them."""
+BESIDE_TEXT = 1_000  # characters that a document weighs beside its text, so that a batch has few thousand of them
 
 _FACTORS = [
     np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
@@ -58,11 +56,6 @@ def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
 
 def batches(items: Iterable[T], limit: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
     """Yield batches of items up to a total weight; a heavier item is a batch of its own.
-
-    Args:
-        items: The items; read no further than one ahead.
-        limit: How much a batch weighs at the most.
-        weigh: Returns the weight of an item: its characters, for a text.
 
     >>> list(batches(["ab", "c", "defgh", "ij"], 3, len))
     [['ab', 'c'], ['defgh'], ['ij']]

@@ -25,17 +25,6 @@ _RIGHT = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (
 def interval(date: str) -> tuple[int | None, int | None]:
     """Return the first and the last day that a date covers.
 
-    Args:
-        date: ISO 8601 in its form with hyphens: a time, a day, a month or a year from 1 to 9999; empty when unknown. A
-            time without a zone is UTC, one with a zone falls on the day it has in UTC.
-
-    Returns:
-        First and last day, both included, in days since 1980-01-01; twice None when the date is unknown. The packed
-        signatures keep them in 32 bits, which these years never fill.
-
-    Raises:
-        ValueError: No such date; the message says what would be right.
-
     >>> interval("1980-02")
     (31, 59)
     >>> interval("1980-01-02T00:30:00+02:00")
@@ -105,8 +94,8 @@ def _utc(time: datetime) -> datetime:
     return time if time.tzinfo is None else time.astimezone(UTC)
 
 
+# A number below is seconds since 1970 (until 2286), one above milliseconds, as servers count them.
 SECONDS_BELOW = 10_000_000_000
-"""A number below is seconds since 1970 (until 2286), one above milliseconds, as servers count them."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHAPES = tuple(

@@ -9,8 +9,8 @@ from importlib.metadata import PackageNotFoundError, version
 
 NAME = "ibidem-search"
 
+# A distribution of other people with the same package to import; earlier copies of this one had that name, too.
 FOREIGN = "ibidem"
-"""A distribution of other people with the same package to import; earlier copies of this one had that name, too."""
 
 FOREIGN_REMEDY = f"pip uninstall --yes {FOREIGN} {NAME}, then: pip install {NAME}"
 

@@ -14,12 +14,9 @@ PAGE_BREAK = "\f"
 DEFAULT_LANGUAGE = "en"
 MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
-ORIGIN = "ibidem.origin"
-"""Field of a record with the file that its id names; no field of a collection has this name."""
-WHERE = "ibidem.where"
-"""Field of a record in a message with the place where it was read: `news.jsonl:17`."""
-MAX_WHERE = 5_000
-"""Characters of a place: the longest path of Linux, with a number."""
+ORIGIN = "ibidem.origin"  # field of a record with the file that its id names; no field of a collection has this name
+WHERE = "ibidem.where"  # field of a record in a message with the place where it was read: `news.jsonl:17`
+MAX_WHERE = 5_000  # characters of a place: the longest path of Linux, with a number
 
 FIELDS = frozenset(
     {"id", "text", "pages", "title", "date", "source", "url", "language", "version", "meta", ORIGIN, WHERE}
@@ -125,10 +122,6 @@ def read_record(
 def place(record: Mapping[str, object], otherwise: str) -> str:
     """Return the origin of a record in a message.
 
-    Args:
-        record: The record.
-        otherwise: The result if the record names no place.
-
     >>> place({"ibidem.where": "news.jsonl:17"}, "message 3"), place({"ibidem.where": 17}, "message 3")
     ('news.jsonl:17', 'message 3')
     """
@@ -138,10 +131,6 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
 
 def check(document: Document) -> None:
     """Validate a document that was built in Python, as `read_record` validates a record.
-
-    Raises:
-        Refused: Some field is missing or wrong.
-        UsageError: It is not a document.
 
     >>> check(Document("a", "Some words.", date="1787"))
     """

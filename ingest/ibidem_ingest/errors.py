@@ -56,19 +56,12 @@ class TableError(IbidemError):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """The reason why one document was refused, as a value that travels through queue and summary.
+    """The reason why one document was refused, as a value that travels through queue and summary."""
 
-    Args:
-        where: The place it was read from: `news.jsonl:17`, `scan.pdf`, `message 3f…`.
-        id: The document's id, or an empty string when it has none.
-        field: The field at fault, or an empty string when it is the whole document.
-        why: The fault, and what would be right.
-    """
-
-    where: str
-    id: str
-    field: str
-    why: str
+    where: str  # the place it was read from: `news.jsonl:17`, `scan.pdf`, `message 3f…`
+    id: str  # the document's id, or an empty string when it has none
+    field: str  # the field at fault, or an empty string when it is the whole document
+    why: str  # the fault, and what would be right
 
     def as_json(self) -> dict[str, str]:
         """Return the four parts under the names that `ibidem ingest --json` prints."""
@@ -140,12 +133,7 @@ _PASSWORD = 4
 
 
 class Unreadable(Exception):
-    """A file, or the rest of it, cannot be read; the reader reports it as a refusal.
-
-    Args:
-        reason: The fault, and what would be right.
-        field: The field at fault, or an empty string when it is the whole file.
-    """
+    """A file, or the rest of it, cannot be read; the reader reports it as a refusal."""
 
     def __init__(self, reason: str, field: str = "") -> None:
         super().__init__(reason)
@@ -164,11 +152,7 @@ def _pdf(error: BaseException) -> str:
 
 
 def decoding_error(error: BaseException) -> str:
-    """Return the error of bytes that are invalid in their encoding, with position and remedy.
-
-    Args:
-        error: The `UnicodeDecodeError` that decoding raised.
-    """
+    """Return the error of bytes that are invalid in their encoding, with position and remedy."""
     if not isinstance(error, UnicodeDecodeError):
         return f"it cannot be decoded ({error}); convert it to UTF-8"
     encoding, byte = error.encoding.upper(), error.object[error.start]
@@ -190,8 +174,7 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
 }
 
 
-_NO_MEMORY = 2
-"""Number of libxml2's error `XML_ERR_NO_MEMORY`, which lxml reports as one of syntax."""
+_NO_MEMORY = 2  # number of libxml2's error `XML_ERR_NO_MEMORY`, which lxml reports as one of syntax
 
 
 def _check_memory(error: BaseException) -> None:
@@ -221,11 +204,7 @@ def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | No
 
 @contextmanager
 def translate_damage(kind: str) -> Iterator[None]:
-    """Translate any error of a library over a damaged file into `Unreadable`.
-
-    Args:
-        kind: Expected kind of the file.
-    """
+    """Translate any error of a library over a damaged file into `Unreadable`."""
     try:
         yield
     except (Unreadable, OSError, MemoryError):

@@ -17,16 +17,15 @@ from ibidem_ingest.errors import Refusal
 
 Item = TypeVar("Item", bound=Document | Refusal)
 
+# How many excerpts of how many characters are looked at, evenly over the text: its first page may be a title in another
+# language, and one long passage may be a quotation.
 EXCERPTS, EXCERPT = 3, 80
-"""How many excerpts of how many characters are looked at, evenly over the text: its first page may be a title in
-another language, and one long passage may be a quotation."""
 
-MIN_LETTERS = 60
-"""Letters of the excerpts below which no language is detected."""
+MIN_LETTERS = 60  # letters of the excerpts below which no language is detected
 
 MIN_CERTAINTY = 0.6
+# Share of letters from which on a text is prose. Tables of figures have fewer, and need more certainty.
 PROSE, MIN_CERTAINTY_OF_TABLES = 0.6, 0.85
-"""Share of letters from which on a text is prose. Tables of figures have fewer, and need more certainty."""
 
 _CODE = re.compile("[a-z]{2,3}")
 _LABEL = "__label__"
@@ -72,9 +71,6 @@ def _sample(text: str) -> str:
 
 def add_languages(items: Iterable[Item]) -> Iterator[Item]:
     """Yield each document with a language: the declared one, the detected one, or the default.
-
-    Args:
-        items: Documents, and refusals, which pass.
 
     >>> [document.language for document in add_languages([Document("a", "", language=""), Document("b", "")])]
     ['en', 'en']

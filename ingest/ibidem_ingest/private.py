@@ -8,11 +8,7 @@ FOLDER, FILE = 0o700, 0o600
 
 
 def make_folder(path: Path) -> None:
-    """Create a folder and its parents if missing; existing ones keep their permissions.
-
-    Raises:
-        OSError: It cannot be made.
-    """
+    """Create a folder and its parents if missing; existing ones keep their permissions."""
     missing = []
     while not path.is_dir():
         missing.append(path)
@@ -31,19 +27,12 @@ def make_file(path: Path) -> None:
 
     To close a file ends every lock that this process holds on it (POSIX), those of SQLite's connections too: another
     process could then write at the same time, and the index would be damaged.
-
-    Raises:
-        OSError: It cannot be made.
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE))
 
 
 def write_file(path: Path, data: bytes) -> None:
-    """Write a new file.
-
-    Raises:
-        OSError: It cannot be made, or there is one.
-    """
+    """Write a new file."""
     with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE), "wb") as file:
         file.write(data)

@@ -20,14 +20,7 @@ def names() -> list[str]:
 
 
 def load(name: str) -> str:
-    """Read a layout.
-
-    Args:
-        name: One of `names()`.
-
-    Raises:
-        LookupError: No such layout; the message lists the layouts.
-    """
+    """Read a layout."""
     if name not in (layouts := names()):
         raise LookupError(f"no layout {name!r}; there are: {', '.join(layouts)}")
     return files(__name__).joinpath(name).read_text(encoding="utf-8")

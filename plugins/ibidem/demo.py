@@ -25,11 +25,7 @@ MAX_BYTES = 1_000_000
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
-    """Yield the licence texts; those of Python packages come first.
-
-    Args:
-        debian: Folder with a folder for each Debian package; may be missing.
-    """
+    """Yield the licence texts; those of Python packages come first."""
     yield from python_licences()
     yield from debian_licences(debian)
 
@@ -95,17 +91,11 @@ Response = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Demonstration:
-    """The results that the demonstration shows.
+    """The results that the demonstration shows."""
 
-    Args:
-        settings: The settings of its index.
-        run: How the ingest went, as `ibidem ingest --json` prints it.
-        response: The search's response.
-    """
-
-    settings: Settings
-    run: Mapping[str, Any]
-    response: Response
+    settings: Settings  # the settings of its index
+    run: Mapping[str, Any]  # how the ingest went, as `ibidem ingest --json` prints it
+    response: Response  # the search's response
 
 
 def own_settings(settings: Settings) -> Settings:
@@ -119,14 +109,7 @@ def demonstrate(
     texts: Iterable[Document] | None = None,
     report: Callable[[Progress], None] = lambda _: None,
 ) -> Demonstration:
-    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed.
-
-    Args:
-        settings: The user's settings; engine and queue are replaced.
-        texts: What to ingest; by default the licence texts of this machine, at most as many as a slow one signs in
-            some seconds.
-        report: Called with the progress.
-    """
+    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed."""
     settings = own_settings(settings)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -141,12 +124,7 @@ def demonstrate(
 
 
 def next_commands(demonstration: Demonstration, program: str) -> list[str]:
-    """Return three commands to try on the demonstration's index, ready to be typed.
-
-    Args:
-        demonstration: The demonstration that was shown.
-        program: How `ibidem` is called here.
-    """
+    """Return three commands to try on the demonstration's index, ready to be typed."""
     pair = example(demonstration.response["hits"]["hits"])
     commands = [
         ["search", "apache license", "--dedupe", "collapse"],

@@ -11,8 +11,8 @@ from xxhash import xxh3_64_intdigest
 
 Marks = NDArray[np.uint32]
 
+# Bits for each value at least; two of them are set, so that one value in sixty is taken for another's at most.
 BITS = 16
-"""Bits for each value at least; two of them are set, so that one value in sixty is taken for another's at most."""
 
 _MIN_BITS, _MAX_BITS = 19, 28
 _ODD = np.uint32(0x9E3779B1)
@@ -29,11 +29,7 @@ def marks(values: Sequence[str]) -> Marks:
 
 
 class BloomFilter:
-    """Bloom filter of look-up values, with the methods of SQLite's `CountMinSketch`.
-
-    Args:
-        capacity: Number of values to make room for: sixteen bits for each, at least 64 KB, at most 32 MB in all.
-    """
+    """Bloom filter of look-up values, with the methods of SQLite's `CountMinSketch`."""
 
     def __init__(self, capacity: int) -> None:
         bits = min(max((BITS * capacity).bit_length(), _MIN_BITS), _MAX_BITS)

@@ -35,31 +35,13 @@ def open_engine(url: str, index: str) -> Engine:
 
 
 def open_reindex_source(url: str, index: str) -> ReindexSource:
-    """Open an existing index for a backfill; nothing is read.
-
-    Args:
-        url: As `open_engine` takes it.
-        index: The name of the index, or an alias.
-
-    Raises:
-        UsageError: An address or a name that is not valid.
-    """
+    """Open an existing index for a backfill; nothing is read."""
     check_name(index)
     return _ENGINES[_scheme(url)](url, index).reindex_source()
 
 
 def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:
-    """Open the engine at an address with a caller's rights; a user or key in the address is not used.
-
-    Args:
-        url: As `open_engine` takes it; a file has no access rights of callers.
-        index: The name of the index.
-        headers: The caller's own headers, such as `authorization`.
-        timeout: Seconds to wait for an answer.
-
-    Raises:
-        UsageError: An address or a name that is not valid.
-    """
+    """Open the engine at an address with a caller's rights; a user or key in the address is not used."""
     check_name(index)
     if _scheme(url) == "sqlite":
         return _sqlite(url, index, timeout)
@@ -67,11 +49,7 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
 
 
 def check_name(index: str) -> None:
-    """Refuse an invalid index name.
-
-    Raises:
-        UsageError: The name, and how one is written.
-    """
+    """Refuse an invalid index name."""
     if not isinstance(index, str) or not _INDEX.fullmatch(index):
         raise UsageError(
             f"index name {index!r} is not allowed",

@@ -18,11 +18,9 @@ import orjson
 
 from ibidem_ingest.errors import UsageError
 
-KEY = "cursors/key"
-"""Name of the record, among those of runs, that holds the key."""
+KEY = "cursors/key"  # name of the record, among those of runs, that holds the key
 
-VERSION = "c2"
-"""Form of the parts; a cursor of another form is refused."""
+VERSION = "c2"  # form of the parts; a cursor of another form is refused
 
 _KEY_BYTES = 32
 _CODE_BYTES = 32
@@ -31,66 +29,44 @@ _START_OVER = "leave it out to start a new list"
 
 @dataclass(frozen=True, slots=True)
 class ReadView:
-    """Read view of a ranking: writes up to a sequence number, or a point in time; by default the current state.
+    """Read view of a ranking: writes up to a sequence number, or a point in time; by default the current state."""
 
-    Args:
-        newest: Highest number of a write that is read; None for no such limit.
-        point: Id of a point in time of the server, or an empty string.
-    """
-
-    newest: int | None = None
-    point: str = ""
+    newest: int | None = None  # highest number of a write that is read; None for no such limit
+    point: str = ""  # id of a point in time of the server, or an empty string
 
 
-NOW = ReadView()
-"""Everything that is there when the search runs."""
+NOW = ReadView()  # everything that is there when the search runs
 
 
 @dataclass(frozen=True, slots=True)
 class NextPage:
-    """Start position of the next page of a collapsed ranking.
+    """Start position of the next page of a collapsed ranking."""
 
-    Args:
-        start: How many groups come before it.
-        search_after: The engine's sort values to go on from.
-    """
-
-    start: int
-    search_after: Sequence[object]
+    start: int  # how many groups come before it
+    search_after: Sequence[object]  # the engine's sort values to go on from
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """State that one page passes to the next.
+    """State that one page passes to the next."""
 
-    Args:
-        view: What the ranking reads.
-        next_page: Where the next page begins, for an engine that does not count that far.
-    """
-
-    view: ReadView = NOW
-    next_page: NextPage | None = None
+    view: ReadView = NOW  # what the ranking reads
+    next_page: NextPage | None = None  # where the next page begins, for an engine that does not count that far
 
 
 @dataclass(frozen=True, slots=True)
 class CursorCodec:
     """Encodes and decodes the cursors of one list: an index, a query and parameters.
 
-    Args:
-        key: The key of the index; empty if none is kept, and then there are no cursors.
-        index: Name of the index, or names.
-        query: Digest of the query.
-        parameters: Digest of what else decides on groups and their order.
-
     >>> codec = CursorCodec(bytes(32), "news", "grain", "near")
     >>> codec.decode(codec.encode(Cursor(ReadView(17)))).view.newest
     17
     """
 
-    key: bytes = field(repr=False)
-    index: str
-    query: str
-    parameters: str
+    key: bytes = field(repr=False)  # the key of the index; empty if none is kept, and then there are no cursors
+    index: str  # name of the index, or names
+    query: str  # digest of the query
+    parameters: str  # digest of what else decides on groups and their order
 
     def encode(self, cursor: Cursor) -> str:
         """Encode a cursor as text for a URL; empty without a key."""
@@ -102,11 +78,7 @@ class CursorCodec:
         return urlsafe_b64encode(self._code(body) + body).decode().rstrip("=")
 
     def decode(self, text: str) -> Cursor:
-        """Decode a cursor; an empty text means the first page.
-
-        Raises:
-            UsageError: No search of this index has issued it, or one for another query or with other parameters.
-        """
+        """Decode a cursor; an empty text means the first page."""
         if not text:
             return Cursor()
         if not self.key:

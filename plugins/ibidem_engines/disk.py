@@ -7,8 +7,7 @@ from pathlib import Path
 
 from ibidem_engines.engine import HealthIssue
 
-FULL = 0.9
-"""Share of a disk that is used from which it counts as nearly full; servers move shards away from there on."""
+FULL = 0.9  # share of a disk that is used from which it counts as nearly full; servers move shards away from there on
 
 
 def file_issues(path: Path) -> Iterator[HealthIssue]:

@@ -22,8 +22,7 @@ T = TypeVar("T")
 
 Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags"]
 
-RecordState = tuple[int, int]
-"""Two numbers of the engine's own, which another write of a record changes."""
+RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes
 
 
 class WriteStatus(StrEnum):
@@ -39,21 +38,13 @@ class WriteStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A document with its signatures, ready to store.
-
-    Args:
-        document: The document.
-        signatures: Its signatures.
-        version: Its version, given or made by the submitter.
-        digest: 32 hex digits: xxh3-128 of all its fields, schema and idf table, version aside; equal = unchanged.
-        packed: Everything that grouping needs, in one value (`ibidem_ingest.signatures.packed`).
-    """
+    """A document with its signatures, ready to store."""
 
     document: Document
     signatures: Signatures | StoredSignatures
-    version: int
-    digest: str
-    packed: bytes
+    version: int  # its version, given or made by the submitter
+    digest: str  # 32 hex digits: xxh3-128 of all its fields, schema and idf table, version aside; equal = unchanged
+    packed: bytes  # everything that grouping needs, in one value (`ibidem_ingest.signatures.packed`)
 
     @property
     def long(self) -> bytes:
@@ -63,103 +54,67 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of the write of one record.
+    """The outcome of the write of one record."""
 
-    Args:
-        id: The document's id.
-        status: Indexed, unchanged, stale, refused, deleted or missing.
-        order: A number that grows with each write, as far as the engine knows one; 0 when nothing was written.
-        previous_version: The version that was there before; None when there was none.
-        field: For a refusal: the field at fault, or empty.
-        why: For a refusal: the reason in words.
-    """
-
-    id: str
-    status: WriteStatus
-    order: int = 0
-    previous_version: int | None = None
-    field: str = ""
-    why: str = ""
+    id: str  # the document's id
+    status: WriteStatus  # indexed, unchanged, stale, refused, deleted or missing
+    order: int = 0  # a number that grows with each write, as far as the engine knows one; 0 when nothing was written
+    previous_version: int | None = None  # the version that was there before; None when there was none
+    field: str = ""  # for a refusal: the field at fault, or empty
+    why: str = ""  # for a refusal: the reason in words
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """One hit of a ranking: only identity, score and packed signatures.
+    """One hit of a ranking: only identity, score and packed signatures."""
 
-    Args:
-        index: The index that holds it (several, under an alias).
-        id: The document's id.
-        score: The engine's score; 0.0 if it does not rank.
-        packed: The packed signatures, or None when the document was never signed.
-        order: As in `Outcome`; 0 in a window of an engine that would have to read it apart.
-        sort: The engine's own sort values, handed through.
-    """
-
-    index: str
-    id: str
-    score: float
-    packed: bytes | None
-    order: int = 0
-    sort: tuple[object, ...] = ()
+    index: str  # the index that holds it (several, under an alias)
+    id: str  # the document's id
+    score: float  # the engine's score; 0.0 if it does not rank
+    packed: bytes | None  # the packed signatures, or None when the document was never signed
+    order: int = 0  # as in `Outcome`; 0 in a window of an engine that would have to read it apart
+    sort: tuple[object, ...] = ()  # the engine's own sort values, handed through
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The top of a ranking.
+    """The top of a ranking."""
 
-    Args:
-        hits: In rank order; equal scores by index and id.
-        total: Exact number of documents that match.
-        view: What it reads; another search with it ranks the same.
-    """
-
-    hits: Sequence[Hit]
-    total: int
-    view: ReadView = NOW
+    hits: Sequence[Hit]  # in rank order; equal scores by index and id
+    total: int  # exact number of documents that match
+    view: ReadView = NOW  # what it reads; another search with it ranks the same
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDocument:
-    """A stored document, for display.
+    """A stored document, for display."""
 
-    Args:
-        index: The index that holds it.
-        document: The document, whole.
-        version: The stored version.
-        idf: Name of the idf table it was signed with; empty when unsigned.
-        snippets: Passages with the query's words between `HIGHLIGHT` marks; the beginning when no word occurs.
-        title: The title with the same marks.
-    """
-
-    index: str
-    document: Document
-    version: int
-    idf: str
+    index: str  # the index that holds it
+    document: Document  # the document, whole
+    version: int  # the stored version
+    idf: str  # name of the idf table it was signed with; empty when unsigned
+    # Passages with the query's words between `HIGHLIGHT` marks; the beginning when no word occurs.
     snippets: Sequence[str] = ()
-    title: str = ""
+    title: str = ""  # the title with the same marks
 
 
+# Marks around a word of the query, from the private use area, so that no text is mistaken for a mark.
 HIGHLIGHT = ("\ue000", "\ue001")
-"""Marks around a word of the query, from the private use area, so that no text is mistaken for a mark."""
 
 
 @dataclass(frozen=True, slots=True)
 class SignatureLookup:
-    """Signature values to look up for one document.
+    """Signature values to look up for one document."""
 
-    Args:
-        values: For each field, values of which a single shared one is enough.
-        min_shared: How many of a field's values must be carried (1 where not named; `rare` asks for 5).
-        limit: The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of
-            a long text that more documents carry is passed over, so that a banner page hides nothing else. With 0
-            the documents with the content hash are only counted.
-        own_id: Id of the stored document whose values these are, in the index that is searched: it is left out of the
-            hits, and the engine need not look up what only it carries. Empty: nothing is left out.
-    """
-
-    values: Mapping[LookupField, Sequence[str]]
+    values: Mapping[LookupField, Sequence[str]]  # for each field, values of which a single shared one is enough
+    # How many of a field's values must be carried (1 where not named; `rare` asks for 5).
     min_shared: Mapping[LookupField, int] = field(default_factory=dict)
+    # The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of a long
+    # text that more documents carry is passed over, so that a banner page hides nothing else. With 0 the documents with
+    # the content hash are only counted.
     limit: int = 1_000
+    # Id of the stored document whose values these are, in the index that is searched: it is left out of the hits, and
+    # the engine need not look up what only it carries. Empty: nothing is left out.
     own_id: str = ""
 
     def hit_limit(self, name: LookupField) -> int:
@@ -169,62 +124,41 @@ class SignatureLookup:
 
 @dataclass(frozen=True, slots=True)
 class LookupResult:
-    """The documents that one `SignatureLookup` found.
+    """The documents that one `SignatureLookup` found."""
 
-    Args:
-        hits: Each document once, in the order of index and id; the searching document itself too, unless it is named.
-        capped: The fields whose hits were cut at the limit.
-        copies: Number of documents with the content hash, `own_id` aside; exact, also where they are too many to be
-            listed (`CONTENT_HITS`).
-    """
-
+    # Each document once, in the order of index and id; the searching document itself too, unless it is named.
     hits: Sequence[Hit]
-    capped: Sequence[LookupField] = ()
+    capped: Sequence[LookupField] = ()  # the fields whose hits were cut at the limit
+    # Number of documents with the content hash, `own_id` aside; exact, also where they are too many to be listed
+    # (`CONTENT_HITS`).
     copies: int = 0
 
 
+# The most documents with one content hash that are listed; a copy more often repeated is only counted (`copies`).
 CONTENT_HITS = 10_000
-"""The most documents with one content hash that are listed; a copy more often repeated is only counted (`copies`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Info:
-    """Facts about an engine and its index.
+    """Facts about an engine and its index."""
 
-    Args:
-        name: `sqlite`, `opensearch`, `elasticsearch`.
-        version: The server's (or library's) version.
-        exists: Whether the index exists.
-        documents: Documents in the index.
-        unsigned: How many of them carry no signatures.
-        schema: The schema versions that the signed ones were written with.
-        tables: Documents for each idf table name.
-    """
-
-    name: str
-    version: str
-    exists: bool
-    documents: int
-    unsigned: int
-    schema: Sequence[str]
-    tables: Mapping[str, int]
+    name: str  # `sqlite`, `opensearch`, `elasticsearch`
+    version: str  # the server's (or library's) version
+    exists: bool  # whether the index exists
+    documents: int  # documents in the index
+    unsigned: int  # how many of them carry no signatures
+    schema: Sequence[str]  # the schema versions that the signed ones were written with
+    tables: Mapping[str, int]  # documents for each idf table name
 
 
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
-    """One problem of an index.
+    """One problem of an index."""
 
-    Args:
-        name: The check.
-        what: The problem.
-        remedy: What to do about it.
-        stops: Whether nothing can be read or written before it is mended.
-    """
-
-    name: str
-    what: str
-    remedy: str
-    stops: bool = False
+    name: str  # the check
+    what: str  # the problem
+    remedy: str  # what to do about it
+    stops: bool = False  # whether nothing can be read or written before it is mended
 
 
 MAX_VERSION = (1 << 63) - 1
@@ -247,8 +181,7 @@ class Engine(Protocol):
     """
 
     index: str
-    parallel_writes: bool = False
-    """Whether several threads of a process may write at the same time."""
+    parallel_writes: bool = False  # whether several threads of a process may write at the same time
 
     @property
     def rejections(self) -> int:

@@ -10,38 +10,23 @@ from ibidem_engines.engine import Engine, StoredDocument
 
 @dataclass(frozen=True, slots=True)
 class PluginNode:
-    """A node of a cluster, with the versions of engine and plugin.
+    """A node of a cluster, with the versions of engine and plugin."""
 
-    Args:
-        name: The node's name.
-        engine: Version of the engine.
-        plugin: Version of the plugin; empty if it has none.
-    """
-
-    name: str
-    engine: str
-    plugin: str
+    name: str  # the node's name
+    engine: str  # version of the engine
+    plugin: str  # version of the plugin; empty if it has none
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupedHits:
-    """A page grouped by the plugin.
+    """A page grouped by the plugin."""
 
-    Args:
-        hits: As the server gives them, each with its `_dedupe`.
-        documents: The documents that are still there, by index and id.
-        account: Counts of what the page is based on.
-        total: Number of documents that match.
-        best: The highest score.
-        view: As in `Ranking`.
-    """
-
-    hits: Sequence[dict[str, Any]]
-    documents: Mapping[tuple[str, str], StoredDocument]
-    account: dict[str, Any]
-    total: int
-    best: float | None
-    view: ReadView
+    hits: Sequence[dict[str, Any]]  # as the server gives them, each with its `_dedupe`
+    documents: Mapping[tuple[str, str], StoredDocument]  # the documents that are still there, by index and id
+    account: dict[str, Any]  # counts of what the page is based on
+    total: int  # number of documents that match
+    best: float | None  # the highest score
+    view: ReadView  # as in `Ranking`
 
 
 class PluginEngine(Engine, Protocol):

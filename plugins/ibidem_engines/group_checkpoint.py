@@ -16,9 +16,9 @@ from ibidem_engines.reindex import Marks, ShardRef, parse_marks
 
 KEY = "groups/checkpoint"
 
+# Default policy of stored groups: without look-ups by runs of characters, which only scanned collections need and which
+# take SQLite several times as long as all others.
 POLICY = replace(Policy(), characters=None)
-"""Default policy of stored groups: without look-ups by runs of characters, which only scanned collections need and
-which take SQLite several times as long as all others."""
 
 
 class Conflict(Exception):
@@ -27,43 +27,31 @@ class Conflict(Exception):
 
 @dataclass(slots=True)
 class GroupCheckpoint:
-    """Progress of settling, and the policy of the groups.
+    """Progress of settling, and the policy of the groups."""
 
-    Args:
-        done: For each part the number of the last write that is settled.
-        seen: For each part the number of the last write when the index was last followed.
-        joined: How many documents have joined a lead so far, by level.
-        in_hand: Index and id of the documents that were about to be written; a process that ended, or stands still,
-            may have written some of them, or write them yet.
-        takeovers: How often a process has gone on where another had documents in hand.
-        deletions: The engine's count of deletions when groups without a lead were last looked for.
-        overrides: A hash of each manual decision that groups follow, by its key.
-        policy: The figures that groups are settled by.
-        everything: Whether all documents, and not the new ones alone, are still to be settled by these figures.
-        uuids: The engine's own identity of each index when it was last followed.
-        state: The engine's state of the record that was read, which it is written in place of; None if there was
-            none. It is no part of the record.
-    """
-
-    done: dict[str, int] = field(default_factory=dict)
+    done: dict[str, int] = field(default_factory=dict)  # for each part the number of the last write that is settled
+    # For each part the number of the last write when the index was last followed.
     seen: dict[str, int] = field(default_factory=dict)
-    joined: dict[str, int] = field(default_factory=dict)
+    joined: dict[str, int] = field(default_factory=dict)  # how many documents have joined a lead so far, by level
+    # Index and id of the documents that were about to be written; a process that ended, or stands still, may have
+    # written some of them, or write them yet.
     in_hand: list[tuple[str, str]] = field(default_factory=list)
-    takeovers: int = 0
-    deletions: int = 0
+    takeovers: int = 0  # how often a process has gone on where another had documents in hand
+    deletions: int = 0  # the engine's count of deletions when groups without a lead were last looked for
+    # A hash of each manual decision that groups follow, by its key.
     overrides: dict[str, str] = field(default_factory=dict)
+    # The figures that groups are settled by.
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
+    # Whether all documents, and not the new ones alone, are still to be settled by these figures.
     everything: bool = False
+    # The engine's own identity of each index when it was last followed.
     uuids: dict[str, str] = field(default_factory=dict)
+    # The engine's state of the record that was read, which it is written in place of; None if there was none. It is no
+    # part of the record.
     state: RecordState | None = field(default=None, compare=False)
 
     def follow_indices(self, parts: Iterable[ShardRef], uuids: Mapping[str, str]) -> bool:
-        """Remove the progress of indexes that were deleted or created again; returns whether there were any.
-
-        Args:
-            parts: The existing parts.
-            uuids: The identity of each index, where the engine knows one.
-        """
+        """Remove the progress of indexes that were deleted or created again; returns whether there were any."""
         known = {**uuids, **self.uuids}
         there = {str(part) for part in parts if known.get(part.index) == uuids.get(part.index)}
         gone = {*self.done, *self.seen} - there
@@ -81,22 +69,12 @@ class GroupCheckpoint:
         self.in_hand = list(names)
 
     def take_over(self, engine: Engine) -> None:
-        """Take over the checkpoint, so that another process with documents in progress can no longer write it.
-
-        Raises:
-            Conflict: Another process has written it since it was read.
-        """
+        """Take over the checkpoint, so that another process with documents in progress can no longer write it."""
         self.takeovers += 1
         self.save(engine)
 
     def settle(self, part: ShardRef, end: int, joins: Mapping[str, int]) -> None:
-        """Mark all writes of a part up to a sequence number as settled.
-
-        Args:
-            part: The part.
-            end: The number.
-            joins: How many of its documents have joined a lead, by level.
-        """
+        """Mark all writes of a part up to a sequence number as settled."""
         self.joined = dict(Counter(self.joined) + Counter(joins))
         self.done[str(part)] = end
         self.in_hand = []
@@ -111,22 +89,14 @@ class GroupCheckpoint:
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> "GroupCheckpoint":
-        """Parse a stored checkpoint.
-
-        Raises:
-            DamagedRecord: It is no such record.
-        """
+        """Parse a stored checkpoint."""
         checkpoint = parse_record(cls, record)
         parse_policy(checkpoint.policy)
         parse_marks({**checkpoint.done, **checkpoint.seen})
         return checkpoint
 
     def save(self, engine: Engine) -> None:
-        """Write the checkpoint next to the index, in place of the one that was read.
-
-        Raises:
-            Conflict: Another process has written it since.
-        """
+        """Write the checkpoint next to the index, in place of the one that was read."""
         self.state = engine.replace_record("runs", KEY, self._as_record(), self.state)
         if self.state is None:
             raise Conflict
@@ -162,10 +132,6 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
 
     Only these numbers of the record are read: to check the whole record takes a process as long as to settle some
     hundred documents, and most processes only wait.
-
-    Args:
-        engine: The index.
-        goal: The number for each part.
     """
     entry = engine.get_record("runs", KEY)
     done = entry.get("done") if isinstance(entry, dict) else None

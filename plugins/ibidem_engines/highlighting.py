@@ -18,11 +18,9 @@ from ibidem_engines.query import Phrase, Query
 WIDTH = 200
 BEFORE = 60
 MAX_MATCHES = 2_000
-MAX_EXAMINED = 500
-"""Matches of each phrase among which the passage is chosen."""
+MAX_EXAMINED = 500  # matches of each phrase among which the passage is chosen
 
-MAX_WORDS = 50
-"""Words of a phrase that are looked for, of a longer one the first: each may cost a reading of the text."""
+MAX_WORDS = 50  # words of a phrase that are looked for, of a longer one the first: each may cost a reading of the text
 
 _FOLDED_BELOW = 0x3000
 _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
@@ -42,8 +40,8 @@ le la les l d du un une et ou de des en au aux
 el los las una y o del al
 il lo gli i e di da
 """
+# Words that say little of where in a text a query is answered, Lucene's English ones and some of four languages.
 STOP_WORDS = frozenset(_STOP_WORDS.split())
-"""Words that say little of where in a text a query is answered, Lucene's English ones and some of four languages."""
 
 
 def searched_phrases(query: Query | None, field: str = "") -> tuple[Phrase, ...]:
@@ -58,10 +56,6 @@ def searched_phrases(query: Query | None, field: str = "") -> tuple[Phrase, ...]
 
 def passage(text: str, phrases: Sequence[Phrase]) -> str:
     """Cut the passage of about 200 characters with the most phrases, and highlight them.
-
-    Args:
-        text: The whole text.
-        phrases: Phrases of the query; when none of it occurs, the text's beginning is cut.
 
     >>> marked_with_stars = str.maketrans(dict.fromkeys(HIGHLIGHT, "*"))
     >>> passage("A bill. The duty on Grain was raised.", [Phrase("grain")]).translate(marked_with_stars)

@@ -13,25 +13,15 @@ from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HitColumns(Sequence[Hit]):
-    """The fields of n hits; a window of a few hundred hits is grouped without a Python object for each.
+    """The fields of n hits; a window of a few hundred hits is grouped without a Python object for each."""
 
-    Args:
-        indices: (n) as `Hit.index`.
-        ids: (n) as `Hit.id`.
-        scores: (n) as `Hit.score`.
-        packed: (n) as `Hit.packed`.
-        orders: (n) as `Hit.order`; empty if none has one.
-        sorts: (n) as `Hit.sort`; empty if none has any.
-        cache: The hits that were asked for so far, by their row.
-    """
-
-    indices: Sequence[str]
-    ids: IdColumn
-    scores: Sequence[float]
-    packed: PackedValues
-    orders: Sequence[int] = ()
-    sorts: Sequence[tuple[object, ...]] = ()
-    cache: dict[int, Hit] = field(default_factory=dict)
+    indices: Sequence[str]  # (n) as `Hit.index`
+    ids: IdColumn  # (n) as `Hit.id`
+    scores: Sequence[float]  # (n) as `Hit.score`
+    packed: PackedValues  # (n) as `Hit.packed`
+    orders: Sequence[int] = ()  # (n) as `Hit.order`; empty if none has one
+    sorts: Sequence[tuple[object, ...]] = ()  # (n) as `Hit.sort`; empty if none has any
+    cache: dict[int, Hit] = field(default_factory=dict)  # the hits that were asked for so far, by their row
 
     def __len__(self) -> int:
         """Return the number of hits."""
@@ -99,11 +89,7 @@ def read_packed(hits: Sequence[Hit]) -> PackedValues:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class HitNames(Sequence[tuple[str, str]]):
-    """Index and id of hits, built on access.
-
-    Args:
-        hits: The hits.
-    """
+    """Index and id of hits, built on access."""
 
     hits: Sequence[Hit]
 

@@ -14,36 +14,23 @@ from ibidem_engines.engine import Ledger
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A stored record.
+    """A stored record."""
 
-    Args:
-        source: The index or alias that it is stored next to.
-        key: Its key.
-        entry: Its JSON, possibly damaged by another program.
-    """
-
-    source: str
+    source: str  # the index or alias that it is stored next to
     key: str
-    entry: Any
+    entry: Any  # its JSON, possibly damaged by another program
 
 
 @dataclass(frozen=True, slots=True)
 class IndexNames:
-    """The names of an index, or of several indexes that are searched together.
+    """The names of an index, or of several indexes that are searched together."""
 
-    Args:
-        asked: The names that it was reached by.
-        indices: The indexes' own names; empty if there is none.
-        aliases: The indexes behind each alias and data stream, as far as they are among `indices`.
-        streams: The data stream of each index that is of one.
-        kept: The name next to which records are written; empty: it is derived from the other names (`home`).
-    """
-
-    asked: tuple[str, ...]
-    indices: tuple[str, ...] = ()
+    asked: tuple[str, ...]  # the names that it was reached by
+    indices: tuple[str, ...] = ()  # the indexes' own names; empty if there is none
+    # The indexes behind each alias and data stream, as far as they are among `indices`.
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    streams: Mapping[str, str] = field(default_factory=dict)
-    kept: str = ""
+    streams: Mapping[str, str] = field(default_factory=dict)  # the data stream of each index that is of one
+    kept: str = ""  # the name next to which records are written; empty: it is derived from the other names (`home`)
 
     @property
     def home(self) -> str:
@@ -76,12 +63,7 @@ class IndexNames:
         return source == index or index in self.aliases.get(source, ())
 
     def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
-        """Return records by key, under the concrete names of indexes; of duplicate keys, the nearest record.
-
-        Args:
-            ledger: Their ledger.
-            records: Records of any of the sources.
-        """
+        """Return records by key, under the concrete names of indexes; of duplicate keys, the nearest record."""
         ranks = {source: rank for rank, source in enumerate(self.sources)}
         best: dict[str, tuple[tuple[int, bool], Any]] = {}
         for record in records:
@@ -114,12 +96,6 @@ class IndexNames:
 
 def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
     """Return a record with its indexes renamed; damaged records and records without indexes are unchanged.
-
-    Args:
-        ledger: The record's ledger.
-        key: Its key.
-        entry: Its JSON.
-        new_name: Returns the new name of an index; None for the same.
 
     >>> rename("alerts", "reported:a:1", {"index": "news-1", "id": "x"}, {"news-1": "news-2"}.get)
     ('reported:a:1', {'index': 'news-2', 'id': 'x'})

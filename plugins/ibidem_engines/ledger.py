@@ -11,35 +11,20 @@ from ibidem_engines.engine import Engine, Ledger
 from ibidem_ingest.errors import IbidemError
 
 T = TypeVar("T")
-Parse = Callable[[Mapping[str, Any]], T]
-"""Makes a value of a record, or raises an error of ours."""
+Parse = Callable[[Mapping[str, Any]], T]  # makes a value of a record, or raises an error of ours
 
 
 @dataclass(frozen=True, slots=True)
 class DamagedEntry:
-    """A record that cannot be read.
-
-    Args:
-        ledger: Its ledger.
-        key: Its key.
-        why: The fault.
-    """
+    """A record that cannot be read."""
 
     ledger: Ledger
     key: str
-    why: str
+    why: str  # the fault
 
 
 def check_entry(entry: object, parse: Parse[T]) -> T:
-    """Parse a record.
-
-    Args:
-        entry: Its JSON, possibly damaged by another program.
-        parse: Makes a value of it.
-
-    Raises:
-        DamagedRecord: It is no such record.
-    """
+    """Parse a record."""
     if not isinstance(entry, dict):
         raise _damaged("it is not a JSON object")
     try:
@@ -55,12 +40,7 @@ def _damaged(reason: str) -> DamagedRecord:
 
 
 def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:
-    """Yield the valid records, by key.
-
-    Args:
-        entries: Keys and JSON.
-        parse: Makes a value of a record.
-    """
+    """Yield the valid records, by key."""
     for key, entry in entries:
         try:
             record = check_entry(entry, parse)
@@ -70,14 +50,7 @@ def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iter
 
 
 def read_ledger(engine: Engine, ledger: Ledger, parse: Parse[T], prefix: str = "") -> Iterator[tuple[str, T]]:
-    """Yield the valid records of a ledger, in key order; `ibidem doctor` lists the others.
-
-    Args:
-        engine: The index that they are next to.
-        ledger: Their ledger.
-        parse: Makes a value of a record.
-        prefix: What their keys begin with.
-    """
+    """Yield the valid records of a ledger, in key order; `ibidem doctor` lists the others."""
     return read_entries(engine.get_records(ledger, prefix), parse)
 
 
@@ -87,13 +60,7 @@ def read_key(engine: Engine, ledger: Ledger, key: str, parse: Parse[T]) -> T | N
 
 
 def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[object]]) -> Iterator[DamagedEntry]:
-    """Yield the damaged records of a ledger.
-
-    Args:
-        engine: The index that they are next to.
-        ledger: The ledger.
-        parse: Returns what reads the record of a key.
-    """
+    """Yield the damaged records of a ledger."""
     for key, entry in engine.get_records(ledger):
         try:
             check_entry(entry, parse(key))
@@ -103,15 +70,10 @@ def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[ob
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """Record of a deletion.
+    """Record of a deletion."""
 
-    Args:
-        version: Documents of this version or an older one stay away.
-        at: When it was set, ISO 8601 with a time zone; empty if that is not known.
-    """
-
-    version: int
-    at: str = ""
+    version: int  # documents of this version or an older one stay away
+    at: str = ""  # when it was set, ISO 8601 with a time zone; empty if that is not known
 
     @property
     def time(self) -> datetime | None:
@@ -120,11 +82,7 @@ class Tombstone:
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Tombstone":
-        """Parse a tombstone.
-
-        Raises:
-            DamagedRecord: It is no such record.
-        """
+        """Parse a tombstone."""
         stone = parse_record(cls, record)
         if (time := stone.time) is not None and time.tzinfo is None:
             raise ValueError(f"at: {stone.at!r} has no time zone")

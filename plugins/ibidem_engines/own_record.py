@@ -10,31 +10,20 @@ from dataclasses import dataclass, field
 from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine, Ledger, RecordState
 
-ATTEMPTS = 20
-"""Earlier requests of this process that may be carried out one after the other before each new one."""
+ATTEMPTS = 20  # earlier requests of this process that may be carried out one after the other before each new one
 
 
 @dataclass(slots=True)
 class OwnRecord:
-    """A record whose writes replace only its own last write, never a newer record of another process.
+    """A record whose writes replace only its own last write, never a newer record of another process."""
 
-    Args:
-        engine: The index that it is next to.
-        ledger: Its ledger.
-        key: Its key.
-    """
-
-    engine: Engine
+    engine: Engine  # the index that it is next to
     ledger: Ledger
     key: str
     _state: RecordState | None = field(default=None, init=False)
 
     def write(self, entry: Mapping[str, object]) -> None:
-        """Write the record unconditionally.
-
-        Raises:
-            Unavailable: The engine did not answer, or others write the record all the time.
-        """
+        """Write the record unconditionally."""
         for _ in range(ATTEMPTS):
             state = self.engine.replace_record(self.ledger, self.key, entry, self._state)
             if state is not None:

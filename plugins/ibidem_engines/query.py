@@ -12,52 +12,39 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 
 MAX_WORDS = 200
-TYPED = ("source", "language", "date", "id")
-"""Fields whose conditions may be typed in a query, as `source:Reuters`."""
+TYPED = ("source", "language", "date", "id")  # fields whose conditions may be typed in a query, as `source:Reuters`
 
 FLAGS = ("inclusive", "current")
+# Fields that `ibidem regroup --threads` and `--versions` store; in a query these are words.
 MEMBERSHIPS = ("thread", "work", *FLAGS)
-"""Fields that `ibidem regroup --threads` and `--versions` store; in a query these are words."""
 
 FILTERS = (*TYPED, *MEMBERSHIPS, "meta.<name>")
 
+# A query in one line of help.
 QUERY_HELP = (
     'All words must occur; "a phrase", "near words"~5, OR, NOT, -word, parentheses, title:word, elect* and '
     "date:1987..1988 work."
 )
-"""A query in one line of help."""
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """A word, or several quoted words in order or near each other.
+    """A word, or several quoted words in order or near each other."""
 
-    Args:
-        text: As typed (no syntax characters).
-        field: `title` or `text`, where it must occur; empty: in either.
-        prefix: Whether every word that begins with it counts.
-        slop: How many other words may be between its words, in any order; None: they follow each other.
-    """
-
-    text: str
-    field: str = ""
-    prefix: bool = False
-    slop: int | None = None
+    text: str  # as typed (no syntax characters)
+    field: str = ""  # `title` or `text`, where it must occur; empty: in either
+    prefix: bool = False  # whether every word that begins with it counts
+    slop: int | None = None  # how many other words may be between its words, in any order; None: they follow each other
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The contents of parentheses, in the form of a query.
+    """The contents of parentheses, in the form of a query."""
 
-    Args:
-        all_of: Every entry must match, by any one of its parts.
-        none_of: Parts that must not.
-    """
-
-    all_of: tuple[tuple["Phrase | Words", ...], ...] = ()
-    none_of: tuple["Phrase | Words", ...] = ()
+    all_of: tuple[tuple["Phrase | Words", ...], ...] = ()  # every entry must match, by any one of its parts
+    none_of: tuple["Phrase | Words", ...] = ()  # parts that must not
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,12 +147,6 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
 def match_all(filters: Sequence[str] = ()) -> Query:
     """Return the query for all documents, or for the documents that pass filters.
 
-    Args:
-        filters: Conditions, each as `FIELD=VALUE`.
-
-    Raises:
-        UsageError: A filter that is not valid.
-
     >>> match_all(["language=en"]).all_of
     ()
     """
@@ -177,11 +158,7 @@ def _is_field(name: str) -> bool:
 
 
 def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:
-    """Return alternatives as conditions on one field; empty if they are words.
-
-    Raises:
-        UsageError: They are conditions on several fields, or words as well.
-    """
+    """Return alternatives as conditions on one field; empty if they are words."""
     fields = {part.field if isinstance(part, Term) and part.field not in WORD_FIELDS else "" for part in parts}
     if fields == {""}:
         return []
@@ -222,11 +199,7 @@ def _phrases(parts: Sequence[Phrase | Words]) -> Iterator[Phrase]:
 
 
 def parse_filter(typed: str) -> Filter:
-    """Parse a condition such as `source=Reuters`, `date=1987-03..1987-06` or `meta.court=9th Cir.`.
-
-    Raises:
-        UsageError: An unknown field, a missing value, or an invalid date.
-    """
+    """Parse a condition such as `source=Reuters`, `date=1987-03..1987-06` or `meta.court=9th Cir.`."""
     name, separator, value = (part.strip() for part in _encodable(typed).partition("="))
     if not separator or not value:
         raise UsageError(f"filter {typed!r} is not valid", f"write FIELD=VALUE, FIELD one of {', '.join(FILTERS)}")
@@ -242,9 +215,6 @@ def parse_filter(typed: str) -> Filter:
 
 def days(value: str) -> tuple[int | None, int | None]:
     """Return the first and last day of a date filter, in days since 1980-01-01; None for an open end.
-
-    Raises:
-        UsageError: No such date, or an end before its beginning.
 
     >>> days("1980-02"), days("1980-01-02..")
     ((31, 59), (1, None))
@@ -270,12 +240,7 @@ def _encodable(text: str) -> str:
 
 
 def _check_words(words: Words, *, conditions: bool) -> None:
-    """Refuse an empty search, and one with too many words.
-
-    Args:
-        words: The words.
-        conditions: Whether conditions were typed, which are enough.
-    """
+    """Refuse an empty search, and one with too many words."""
     if not words.all_of and words.none_of and not conditions:
         raise UsageError("the query only excludes words", "type at least one word that must occur")
     if not words.all_of and not conditions:

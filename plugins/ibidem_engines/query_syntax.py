@@ -13,11 +13,10 @@ from typing import Literal
 
 from ibidem_ingest.errors import UsageError
 
-MAX_PARENTHESES = 20
-"""Parentheses inside parentheses; SQLite reads 100."""
+MAX_PARENTHESES = 20  # parentheses inside parentheses; SQLite reads 100
 
+# Fields of which words are looked for; the others are followed by a value as in a filter.
 WORD_FIELDS = ("title", "text")
-"""Fields of which words are looked for; the others are followed by a value as in a filter."""
 
 UNPAIRED = "an unmatched parenthesis was ignored"
 UNPAIRED_QUOTE = "an unmatched quotation mark was ignored; searched as words"
@@ -35,61 +34,35 @@ _EDGES = string.punctuation + string.whitespace
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of a query.
+    """One token of a query."""
 
-    Args:
-        kind: What it is.
-        text: A word, the words of a phrase, or the name of a field.
-        slop: Of a phrase how many other words may be between its words, in any order; None: they follow each other.
-    """
-
-    kind: Kind
-    text: str = ""
+    kind: Kind  # what it is
+    text: str = ""  # a word, the words of a phrase, or the name of a field
+    # Of a phrase how many other words may be between its words, in any order; None: they follow each other.
     slop: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A word or phrase.
+    """A word or phrase."""
 
-    Args:
-        text: The words, without punctuation around them.
-        field: The field that it follows; empty for none.
-        prefix: Whether words that begin with it count too.
-        slop: How many other words may be between its words, in any order; None: they follow each other.
-    """
-
-    text: str
-    field: str = ""
-    prefix: bool = False
-    slop: int | None = None
+    text: str  # the words, without punctuation around them
+    field: str = ""  # the field that it follows; empty for none
+    prefix: bool = False  # whether words that begin with it count too
+    slop: int | None = None  # how many other words may be between its words, in any order; None: they follow each other
 
 
 @dataclass(slots=True)
 class Parentheses:
-    """The content of one pair of parentheses, or of the whole query.
+    """The content of one pair of parentheses, or of the whole query."""
 
-    Args:
-        all_of: Each entry must match, by any one of its parts.
-        none_of: Parts that must not.
-    """
-
+    # Each entry must match, by any one of its parts.
     all_of: list[list["Term | Parentheses"]] = field(default_factory=list)
-    none_of: list["Term | Parentheses"] = field(default_factory=list)
+    none_of: list["Term | Parentheses"] = field(default_factory=list)  # parts that must not
 
 
 def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses, tuple[str, ...]]:
     """Read a query, with straight quotation marks.
-
-    Args:
-        text: The text, as typed.
-        is_field: Returns whether there is a field of a name.
-
-    Returns:
-        What was asked for, and notes on what was not understood.
-
-    Raises:
-        UsageError: Too many parentheses inside one another.
 
     >>> read_query('title:(grain OR wheat) NOT rice*', lambda name: name == "title")[0].none_of
     [Term(text='rice', field='', prefix=True, slop=None)]
@@ -99,13 +72,7 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses,
 
 
 def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
-    """Split a query into tokens.
-
-    Args:
-        text: The text, as typed.
-        is_field: Returns whether there is a field of a name.
-        notes: Receives the ignored parts.
-    """
+    """Split a query into tokens."""
     position, begins, valued = 0, True, False
     while position < len(text):
         character = text[position]
@@ -163,21 +130,13 @@ def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) ->
 
 @dataclass(slots=True)
 class _State:
-    """The parser's state within a group.
+    """The parser's state within a group."""
 
-    Args:
-        field: The field that the next part follows.
-        after_part: Whether a part was read last that must match, which an OR may join to.
-        joins: Whether an OR was read behind it.
-        excludes: Whether a NOT or a minus was read last.
-        spelled: Whether an AND was between two parts.
-    """
-
-    field: str
-    after_part: bool = False
-    joins: bool = False
-    excludes: bool = False
-    spelled: bool = False
+    field: str  # the field that the next part follows
+    after_part: bool = False  # whether a part was read last that must match, which an OR may join to
+    joins: bool = False  # whether an OR was read behind it
+    excludes: bool = False  # whether a NOT or a minus was read last
+    spelled: bool = False  # whether an AND was between two parts
 
     def operate(self, piece: Token) -> None:
         """Process an operator or a field."""
@@ -193,12 +152,7 @@ class _State:
 
 
 class _Reader:
-    """Parses tokens into groups.
-
-    Args:
-        pieces: The pieces.
-        notes: Receives the ignored parts.
-    """
+    """Parses tokens into groups."""
 
     def __init__(self, pieces: list[Token], notes: list[str]) -> None:
         self._pieces = iter(pieces)

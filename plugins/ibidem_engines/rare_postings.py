@@ -13,22 +13,18 @@ from numpy.typing import NDArray
 
 from ibidem_engines.bloom_filter import marks
 
-MAX_RUN = 1_000_000
-"""Terms in a run that is merged no further, which would take the memory of both once more."""
+MAX_RUN = 1_000_000  # terms in a run that is merged no further, which would take the memory of both once more
 
-SPARE = 1
-"""How many shared terms more than one a lead needs before its most frequent ones are looked at."""
+SPARE = 1  # how many shared terms more than one a lead needs before its most frequent ones are looked at
 
-AT_ONCE = 250_000
-"""Carriers that are counted at once: bounds the memory."""
+AT_ONCE = 250_000  # carriers that are counted at once: bounds the memory
 
 Words = NDArray[np.uint64]
 Places = NDArray[np.int64]
 
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
-LAST_PLACE = 0xFFFFFFFF
-"""The highest number of a lead that can be held."""
+LAST_PLACE = 0xFFFFFFFF  # the highest number of a lead that can be held
 
 
 class RarePostings:
@@ -43,12 +39,7 @@ class RarePostings:
         return sum(each.size for each in self._runs)
 
     def learn(self, places: Sequence[int], terms: Sequence[Sequence[str]]) -> None:
-        """Add leads.
-
-        Args:
-            places: The number of each.
-            terms: The rare terms of each.
-        """
+        """Add leads."""
         values = marks([term for lead_terms in terms for term in lead_terms]).astype(np.uint64) << _HALF
         run = np.sort(values | np.repeat(np.array(places, np.uint64), [len(lead_terms) for lead_terms in terms]))
         if not run.size:
@@ -58,12 +49,7 @@ class RarePostings:
         self._runs.append(run)
 
     def sharing(self, terms: Sequence[Sequence[str]], min_shared: Sequence[int]) -> list[Places]:
-        """Return for each document the leads that share enough of its terms, ascending.
-
-        Args:
-            terms: The terms of some documents.
-            min_shared: How many each has to share.
-        """
+        """Return for each document the leads that share enough of its terms, ascending."""
         if not self._runs or not terms:
             return [np.empty(0, np.int64)] * len(terms)
         sizes = np.array([len(lead_terms) for lead_terms in terms], np.int64)
@@ -77,13 +63,7 @@ class RarePostings:
 
 
 class _Asking:
-    """The terms of some documents to look up.
-
-    Args:
-        values: The hash of each term in the upper half.
-        owners: Which document each belongs to, ascending.
-        min_shared: How many of its terms each document has to share.
-    """
+    """The terms of some documents to look up."""
 
     def __init__(self, values: Words, owners: Places, min_shared: Places) -> None:
         self._values, self._owners, self._min_shared = values, owners, min_shared

@@ -23,12 +23,7 @@ class UnstorableRecord(ValueError):
 
 
 def clash(record: Record, origin: str) -> str:
-    """Return why a record may not replace a document of another origin; empty if it may.
-
-    Args:
-        record: The record to write.
-        origin: The file that the document in the index was read from, or its folder, which earlier versions noted.
-    """
+    """Return why a record may not replace a document of another origin; empty if it may."""
     document = record.document
     if not origin or not document.origin or document.origin == origin or document.origin.startswith(f"{origin}/"):
         return ""
@@ -43,10 +38,6 @@ def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]]
 
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
     not keep the next one out.
-
-    Args:
-        records: The records of one call.
-        write: Writes records and returns their outcomes.
     """
     outcomes: dict[int, Outcome] = {}
     for turn in divide_by_origin(records):
@@ -70,11 +61,7 @@ def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
 
 
 def check_storable(record: Record) -> None:
-    """Refuse documents that no engine can store; one of them would make the request fail for all.
-
-    Raises:
-        UnstorableRecord: The first field that cannot be stored.
-    """
+    """Refuse documents that no engine can store; one of them would make the request fail for all."""
     document = record.document
     for version in (record.version, document.version):
         if version is not None and version not in _WHOLE_NUMBERS:
@@ -91,11 +78,7 @@ def check_storable(record: Record) -> None:
 
 
 def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
-    """Return the outcomes of records that a newer or later record of the same turn replaces.
-
-    Returns:
-        Their outcomes by their place in the call.
-    """
+    """Return the outcomes of records that a newer or later record of the same turn replaces."""
     best: dict[str, int] = {}
     outcomes: dict[int, Outcome] = {}
     for position, record in enumerate(records):
@@ -109,11 +92,7 @@ def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
 
 
 def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[str]]]:
-    """Compute the look-up values of records from their signatures, in one batch.
-
-    Args:
-        records: A packed value that is empty or damaged names none.
-    """
+    """Compute the look-up values of records from their signatures, in one batch."""
     keys = lookup_keys_batch([record.packed for record in records])
     for values, record in zip(keys, records, strict=True):
         if values and record.long:
@@ -122,13 +101,7 @@ def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[
 
 
 def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
-    """Sign documents in one batch and return their records.
-
-    Args:
-        documents: Each with its version.
-        tables: The idf tables by language.
-        distinct: Names of the fields that must not differ between duplicates.
-    """
+    """Sign documents in one batch and return their records."""
     for batch in batches(documents):
         for document, (signatures, packed) in zip(batch, sign_and_pack(batch, tables, distinct), strict=True):
             yield Record(

@@ -13,21 +13,16 @@ from ibidem_engines.engine import Engine, Ledger, Outcome, Record
 from ibidem_engines.index_names import IndexNames
 from ibidem_ingest.document import Document
 
+# Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again.
 Target = Literal["place", "copy", "memory", "strip"]
-"""Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class ShardRef:
-    """A part of an index with its own sequence numbers: a shard, or a whole index in SQLite.
+    """A part of an index with its own sequence numbers: a shard, or a whole index in SQLite."""
 
-    Args:
-        index: The index's own name.
-        shard: Number of the shard.
-    """
-
-    index: str
-    shard: int = 0
+    index: str  # the index's own name
+    shard: int = 0  # number of the shard
 
     def __str__(self) -> str:
         """Format the part as a key."""
@@ -46,91 +41,55 @@ class ShardRef:
 
 @dataclass(frozen=True, slots=True)
 class SeqNoRange:
-    """A range of sequence numbers of a part.
-
-    Args:
-        part: The part.
-        after: Number of the last write before them; 0 before the first.
-        end: Number of the last of them.
-    """
+    """A range of sequence numbers of a part."""
 
     part: ShardRef
-    after: int
-    end: int
+    after: int  # number of the last write before them; 0 before the first
+    end: int  # number of the last of them
 
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Index, shard and id of a document.
+    """Index, shard and id of a document."""
 
-    Args:
-        index: The index that holds it.
-        id: Its id.
-        order: Number of the write that it comes from, in its part; as in `Outcome`.
-        routing: Value that chose its shard, where that is not the id.
-    """
-
-    index: str
+    index: str  # the index that holds it
     id: str
-    order: int
-    routing: str = ""
+    order: int  # number of the write that it comes from, in its part; as in `Outcome`
+    routing: str = ""  # value that chose its shard, where that is not the id
 
 
 @dataclass(frozen=True, slots=True)
 class SourceDocument:
-    """The current version of a document.
+    """The current version of a document."""
 
-    Args:
-        name: Where it is.
-        document: What it says, as far as its fields are what their names say.
-        fault: Why it has no text that could be signed; empty when it has one.
-        version: Its version to ibidem; 0 when it never wrote the document.
-        digest: Of the record that was signed; empty when none was.
-        schema: The signatures' schema; empty when it was never signed.
-        idf: Name of the idf table it was signed with.
-        packed: Its packed signatures.
-        state: Two numbers of the engine's own, which another write changes.
-        order: Number of the write that it comes from now; that of its name, unless it was written since.
-        engine_version: The engine's own count of writes to it.
-        own_fields: Names of what ibidem added to it before.
-        group: Name of the group that it leads; empty if it leads none.
-        raw: Its stored JSON, if requested.
-    """
-
-    name: Name
-    document: Document
-    fault: str
-    version: int
-    digest: str
-    schema: str
-    idf: str
-    packed: bytes
-    state: tuple[int, int]
-    order: int
-    engine_version: int = 0
-    own_fields: tuple[str, ...] = ()
-    group: str = ""
-    raw: bytes = b""
+    name: Name  # where it is
+    document: Document  # what it says, as far as its fields are what their names say
+    fault: str  # why it has no text that could be signed; empty when it has one
+    version: int  # its version to ibidem; 0 when it never wrote the document
+    digest: str  # of the record that was signed; empty when none was
+    schema: str  # the signatures' schema; empty when it was never signed
+    idf: str  # name of the idf table it was signed with
+    packed: bytes  # its packed signatures
+    state: tuple[int, int]  # two numbers of the engine's own, which another write changes
+    order: int  # number of the write that it comes from now; that of its name, unless it was written since
+    engine_version: int = 0  # the engine's own count of writes to it
+    own_fields: tuple[str, ...] = ()  # names of what ibidem added to it before
+    group: str = ""  # name of the group that it leads; empty if it leads none
+    raw: bytes = b""  # its stored JSON, if requested
 
 
+# A document as it was read, and its record; None if it has no text that could be signed.
 Signed = tuple[SourceDocument, Record | None]
-"""A document as it was read, and its record; None if it has no text that could be signed."""
 
-Marks = Mapping[ShardRef, int]
-"""For each part a number of a write."""
+Marks = Mapping[ShardRef, int]  # for each part a number of a write
 
 
 @dataclass(frozen=True, slots=True)
 class FieldCounts:
-    """Number of documents of an index, and of those with each field that a response may leave out.
+    """Number of documents of an index, and of those with each field that a response may leave out."""
 
-    Args:
-        documents: All documents; 0 if no field may be left out.
-        by_field: For each such field the documents that have it.
-    """
-
-    documents: int = 0
-    by_field: Mapping[str, int] = field(default_factory=dict)
+    documents: int = 0  # all documents; 0 if no field may be left out
+    by_field: Mapping[str, int] = field(default_factory=dict)  # for each such field the documents that have it
 
 
 def marks_as_record(marks: Marks) -> dict[str, int]:
@@ -297,17 +256,11 @@ class ReindexTarget(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TrialIndex:
-    """A temporary index.
+    """A temporary index."""
 
-    Args:
-        target: Takes documents.
-        name: Its name.
-        engine: Address of its engine; empty if that is the source's.
-    """
-
-    target: ReindexTarget
+    target: ReindexTarget  # takes documents
     name: str
-    engine: str = ""
+    engine: str = ""  # address of its engine; empty if that is the source's
 
 
 class ReindexableEngine(Engine, Protocol):

@@ -13,29 +13,19 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request.
+    """One request."""
 
-    Args:
-        method: Of HTTP.
-        path: With a leading slash, ready for a URL.
-        params: Of the query string.
-        body: The JSON body; None for no body.
-        lines: The body as one JSON value a line.
-        ok_statuses: Error statuses that are treated as an empty result.
-        packed: The response holds signatures only, and may be parsed by the fast reader.
-    """
-
-    method: str
-    path: str
-    params: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
-    lines: Sequence[Mapping[str, Any]] | None = None
-    ok_statuses: tuple[int, ...] = ()
-    packed: bool = False
+    method: str  # of HTTP
+    path: str  # with a leading slash, ready for a URL
+    params: Mapping[str, str] = field(default_factory=dict)  # of the query string
+    body: Mapping[str, Any] | None = None  # the JSON body; None for no body
+    lines: Sequence[Mapping[str, Any]] | None = None  # the body as one JSON value a line
+    ok_statuses: tuple[int, ...] = ()  # error statuses that are treated as an empty result
+    packed: bool = False  # the response holds signatures only, and may be parsed by the fast reader
 
 
+# Requests one after the other, each answered with its JSON, and what comes of them.
 RequestFlow = Generator[ApiRequest, Any, T]
-"""Requests one after the other, each answered with its JSON, and what comes of them."""
 
 
 def answer_to(request: ApiRequest) -> RequestFlow[Any]:
@@ -60,10 +50,6 @@ def _refuse(request: ApiRequest) -> Any:
 
 def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     """Send every request of a flow, and return its result.
-
-    Args:
-        flow: The flow of requests; what the sender raises is raised in it.
-        send: Sends one request and returns the answer's JSON.
 
     >>> def flow():
     ...     answer = yield ApiRequest("GET", "/")
@@ -101,27 +87,21 @@ async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable
         return result
 
 
+# A part of the index that does not answer is an error, never a shorter list.
 WHOLE = {"allow_partial_search_results": "false"}
-"""A part of the index that does not answer is an error, never a shorter list."""
 
+# Parameters that a search among several has in its head.
 IN_HEADS = ("routing", "preference", "ignore_unavailable", "allow_no_indices", "expand_wildcards", "search_type")
-"""Parameters that a search among several has in its head."""
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The index or point in time of a search, and the parameters of every request to it.
+    """The index or point in time of a search, and the parameters of every request to it."""
 
-    Args:
-        index: Names, parted by commas, with wildcards or not; empty for all, and with a point in time.
-        point: The point in time as a body holds it, or None.
-        params: Of every query string.
-        parts: Of every body, such as fields that only exist while it is searched.
-    """
-
-    index: str
-    point: Mapping[str, Any] | None = None
-    params: Mapping[str, str] = field(default_factory=dict)
+    index: str  # names, parted by commas, with wildcards or not; empty for all, and with a point in time
+    point: Mapping[str, Any] | None = None  # the point in time as a body holds it, or None
+    params: Mapping[str, str] = field(default_factory=dict)  # of every query string
+    # Of every body, such as fields that only exist while it is searched.
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
@@ -155,12 +135,7 @@ def quote_index(index: str) -> str:
 
 
 class JsonAnswer(dict[str, Any]):
-    """The JSON of a response and its text, for values that must be kept byte for byte.
-
-    Args:
-        read: The object.
-        text: Its JSON.
-    """
+    """The JSON of a response and its text, for values that must be kept byte for byte."""
 
     __slots__ = ("text",)
 

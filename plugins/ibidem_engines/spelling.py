@@ -10,11 +10,10 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.highlighting import word_spans
 from ibidem_engines.query import Query, parse_query
 
+# Letters of a word that spellings are looked for of: shorter ones are one slip from very many.
 MIN_LETTERS, MAX_LETTERS = 3, 40
-"""Letters of a word that spellings are looked for of: shorter ones are one slip from very many."""
 
-MAX_WORDS = 10
-"""Words of a query that are looked at."""
+MAX_WORDS = 10  # words of a query that are looked at
 
 ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyz",
@@ -27,9 +26,6 @@ ALPHABETS = (
 
 def spellings(word: str) -> set[str]:
     """Yield all words at edit distance one from a word, with the letters of its alphabet.
-
-    Args:
-        word: In small letters without marks, as texts are indexed.
 
     >>> {"grain", "gain", "rain"} <= spellings("gran") | spellings("garin") | spellings("grin") | spellings("rgain")
     True
@@ -52,12 +48,7 @@ def _spellings(word: str) -> Iterator[str]:
 
 
 def did_you_mean(engine: Engine, query: Query) -> str:
-    """Return a corrected query that has matches, or an empty string.
-
-    Args:
-        engine: The index.
-        query: A query without matches.
-    """
+    """Return a corrected query that has matches, or an empty string."""
     words = dict.fromkeys(
         word for phrase in query.phrases() if not phrase.prefix for word, _, _ in word_spans(phrase.text)
     )

@@ -22,21 +22,13 @@ from ibidem_ingest.signatures.lookup_keys import LookupField
 
 @dataclass(frozen=True, slots=True)
 class GroupedDocument:
-    """A document with its group.
+    """A document with its group."""
 
-    Args:
-        name: Its index and id, and the number of the write that it comes from.
-        packed: Its packed signatures; empty when it was never signed.
-        group: The group that it is in.
-        lead: Whether it leads that group.
-        state: Two numbers of the engine's own, which another write changes.
-    """
-
-    name: Name
-    packed: bytes
-    group: str
-    lead: bool
-    state: tuple[int, int]
+    name: Name  # its index and id, and the number of the write that it comes from
+    packed: bytes  # its packed signatures; empty when it was never signed
+    group: str  # the group that it is in
+    lead: bool  # whether it leads that group
+    state: tuple[int, int]  # two numbers of the engine's own, which another write changes
 
 
 def own_group(index: str, id_: str) -> str:
@@ -50,65 +42,43 @@ def own_group(index: str, id_: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """A look-up of documents that have at least a minimum number of some values.
-
-    Args:
-        values: The values.
-        min_shared: How many.
-        shortest: The fewest tokens of a lead that is found by them.
-        longest: The most.
-    """
+    """A look-up of documents that have at least a minimum number of some values."""
 
     values: Sequence[str]
-    min_shared: int
-    shortest: int
-    longest: int
+    min_shared: int  # how many
+    shortest: int  # the fewest tokens of a lead that is found by them
+    longest: int  # the most
 
 
 @dataclass(frozen=True, slots=True)
 class LeadKeys:
-    """Values by which the leads of one document are looked up.
+    """Values by which the leads of one document are looked up."""
 
-    Args:
-        values: Values, by class, of which a single shared one is enough.
-        several: Values, by class, of which several have to be shared.
-    """
-
-    values: Mapping[LookupField, Sequence[str]]
+    values: Mapping[LookupField, Sequence[str]]  # values, by class, of which a single shared one is enough
+    # Values, by class, of which several have to be shared.
     several: Mapping[LookupField, Several] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A group for a document.
+    """A group for a document."""
 
-    Args:
-        document: The document, in the state that was read.
-        group: The group that it is to be in.
-        lead: Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that
-            whoever groups looks at it again.
-        settled: Whether a document that is made a lead is settled already: it keeps its number where the engine can.
-    """
-
-    document: GroupedDocument
-    group: str
+    document: GroupedDocument  # the document, in the state that was read
+    group: str  # the group that it is to be in
+    # Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that whoever
+    # groups looks at it again.
     lead: bool
+    # Whether a document that is made a lead is settled already: it keeps its number where the engine can.
     settled: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """Numbers of documents and groups of an index.
+    """Numbers of documents and groups of an index."""
 
-    Args:
-        documents: All documents.
-        groups: Number of documents that lead a group.
-        unsigned: Documents without signatures, or without words; each is a group of its own.
-    """
-
-    documents: int
-    groups: int
-    unsigned: int
+    documents: int  # all documents
+    groups: int  # number of documents that lead a group
+    unsigned: int  # documents without signatures, or without words; each is a group of its own
 
 
 class StoredGroups(Protocol):
@@ -217,29 +187,21 @@ def group_store(engine: Engine) -> StoredGroups:
     return cast("WithGroups", engine).groups()
 
 
+# How what matches is ordered; by date, documents without one come last.
 Order = Literal["relevance", "newest", "oldest"]
-"""How what matches is ordered; by date, documents without one come last."""
 
-MAX_GROUPS = 40_000
-"""Groups of two or more up to which an engine counts them exactly."""
+MAX_GROUPS = 40_000  # groups of two or more up to which an engine counts them exactly
 
-MAX_MEMBERS = 10_000
-"""The most documents of one group that are read."""
+MAX_MEMBERS = 10_000  # the most documents of one group that are read
 
 
 @dataclass(frozen=True, slots=True)
 class GroupHit:
-    """A hit with its stored group.
-
-    Args:
-        hit: The hit.
-        group: The group's name; empty for a document that has none.
-        score: The engine's score; None if it does not score.
-    """
+    """A hit with its stored group."""
 
     hit: Hit
-    group: str
-    score: float | None
+    group: str  # the group's name; empty for a document that has none
+    score: float | None  # the engine's score; None if it does not score
 
     @property
     def name(self) -> tuple[str, str]:
@@ -249,109 +211,66 @@ class GroupHit:
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """Counts of all matching documents and groups.
-
-    Args:
-        documents: Documents.
-        groups: Groups with at least one matching document; a document without a group counts as one.
-        exact: Whether the groups were counted, not estimated.
-        ungrouped: Documents without a stored group.
-        unsettled: Documents whose group is not settled yet.
-        unsigned: Documents without signatures, or without words.
-        short_count: Signed documents of fewer than five words.
-        tables: Documents by the name of their idf table; those without one are left out.
-        limited: Whether more may match than the engine ranks.
-    """
+    """Counts of all matching documents and groups."""
 
     documents: int
-    groups: int
-    exact: bool
-    ungrouped: int
-    unsettled: int
-    unsigned: int
-    short_count: int
-    tables: Mapping[str, int]
-    limited: bool = False
+    groups: int  # groups with at least one matching document; a document without a group counts as one
+    exact: bool  # whether the groups were counted, not estimated
+    ungrouped: int  # documents without a stored group
+    unsettled: int  # documents whose group is not settled yet
+    unsigned: int  # documents without signatures, or without words
+    short_count: int  # signed documents of fewer than five words
+    tables: Mapping[str, int]  # documents by the name of their idf table; those without one are left out
+    limited: bool = False  # whether more may match than the engine ranks
 
 
 @dataclass(frozen=True, slots=True)
 class Collapsed:
-    """A part of a collapsed ranking.
+    """A part of a collapsed ranking."""
 
-    Args:
-        heads: The best document of each group, in rank order.
-        counts: Counts of what matches.
-        best: The highest score; None if nothing is scored.
-        search_after: Sort values of the last of them, to go on from there; None if the engine needs no more than a
-            number.
-        newest: The highest number of a write among what matches, where the engine needs it for a view.
-        view: What it reads; another search with it ranks the same.
-        several: Names of all groups with two or more matching documents; None if the engine does not report them.
-    """
-
-    heads: Sequence[GroupHit]
-    counts: MatchCounts
-    best: float | None
+    heads: Sequence[GroupHit]  # the best document of each group, in rank order
+    counts: MatchCounts  # counts of what matches
+    best: float | None  # the highest score; None if nothing is scored
+    # Sort values of the last of them, to go on from there; None if the engine needs no more than a number.
     search_after: Sequence[object] | None = None
-    newest: int = -1
-    view: ReadView = NOW
+    newest: int = -1  # the highest number of a write among what matches, where the engine needs it for a view
+    view: ReadView = NOW  # what it reads; another search with it ranks the same
+    # Names of all groups with two or more matching documents; None if the engine does not report them.
     several: frozenset[str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Matching documents of some groups.
+    """Matching documents of some groups."""
 
-    Args:
-        hits: As many of each group as were asked for, in rank order.
-        sizes: How many of each group match.
-    """
-
-    hits: Sequence[GroupHit]
-    sizes: Mapping[str, int]
+    hits: Sequence[GroupHit]  # as many of each group as were asked for, in rank order
+    sizes: Mapping[str, int]  # how many of each group match
 
 
 @dataclass(frozen=True, slots=True)
 class FacetCount:
-    """Number of matches with a common value.
-
-    Args:
-        value: The value.
-        documents: How many documents.
-        groups: How many groups they are of; a server estimates more than some thousands.
-    """
+    """Number of matches with a common value."""
 
     value: str
-    documents: int
-    groups: int
+    documents: int  # how many documents
+    groups: int  # how many groups they are of; a server estimates more than some thousands
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """Counts of all matches by some fields.
+    """Counts of all matches by some fields."""
 
-    Args:
-        sources: By source, the most frequent first.
-        languages: By language, the most frequent first.
-        years: By the year of the date, the latest first.
-    """
-
-    sources: Sequence[FacetCount]
-    languages: Sequence[FacetCount]
-    years: Sequence[FacetCount]
+    sources: Sequence[FacetCount]  # by source, the most frequent first
+    languages: Sequence[FacetCount]  # by language, the most frequent first
+    years: Sequence[FacetCount]  # by the year of the date, the latest first
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Start position of a page in a collapsed ranking.
+    """Start position of a page in a collapsed ranking."""
 
-    Args:
-        start: How many groups come before.
-        search_after: Sort values that an earlier request gave to go on from; needed beyond the groups that an engine
-            counts off.
-    """
-
-    start: int
+    start: int  # how many groups come before
+    # Sort values that an earlier request gave to go on from; needed beyond the groups that an engine counts off.
     search_after: Sequence[object] | None = None
 
 

@@ -19,32 +19,22 @@ if TYPE_CHECKING:
 
 THREAD = ("thread", "parent", "parent_by", "inclusive")
 WORK = ("work", "edition", "edition_by", "current")
-FIELDS = (*THREAD, *WORK)
-"""Names of the fields, below `ibidem` in a cluster."""
+FIELDS = (*THREAD, *WORK)  # names of the fields, below `ibidem` in a cluster
 
-Values = Mapping[str, object]
-"""Values by the names of fields; None if a document has none."""
+Values = Mapping[str, object]  # values by the names of fields; None if a document has none
 
 
-BY_FAMILY = "family"
-"""What says of an attachment that it belongs to its mail."""
+BY_FAMILY = "family"  # what says of an attachment that it belongs to its mail
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadMember:
-    """The place of a mail or attachment in a thread.
+    """The place of a mail or attachment in a thread."""
 
-    Args:
-        thread: Id of the first mail of the thread.
-        parent: Id of the mail that it answers, or that it is attached to; empty at a root.
-        by: What says so: `headers`, `quotation`, `subject` or `family`; empty at a root.
-        inclusive: Whether no other mail of the thread holds all of it; of an attachment, of its mail.
-    """
-
-    thread: str
-    parent: str
-    by: str
-    inclusive: bool
+    thread: str  # id of the first mail of the thread
+    parent: str  # id of the mail that it answers, or that it is attached to; empty at a root
+    by: str  # what says so: `headers`, `quotation`, `subject` or `family`; empty at a root
+    inclusive: bool  # whether no other mail of the thread holds all of it; of an attachment, of its mail
 
     @property
     def is_attached(self) -> bool:
@@ -64,10 +54,6 @@ def thread_members(rows: Iterable["ThreadedMail"], families: Mapping[str, str]) 
     """Return the places of mails and attachments, by id.
 
     An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
-
-    Args:
-        rows: The mails.
-        families: The mail that each attachment names.
     """
     mails = {row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive) for row in rows}
     attachments = {
@@ -80,19 +66,12 @@ def thread_members(rows: Iterable["ThreadedMail"], families: Mapping[str, str]) 
 
 @dataclass(frozen=True, slots=True)
 class WorkMember:
-    """The place of a document among the versions of its work.
+    """The place of a document among the versions of its work."""
 
-    Args:
-        work: Id of the first version.
-        edition: Its place among the versions, from 1; copies that follow each other have the same.
-        by: What says that it is of the work: `declared`, `name` or `text`; empty for the first document.
-        current: Whether it is the last version; of copies, the first one is.
-    """
-
-    work: str
-    edition: int
-    by: str
-    current: bool
+    work: str  # id of the first version
+    edition: int  # its place among the versions, from 1; copies that follow each other have the same
+    by: str  # what says that it is of the work: `declared`, `name` or `text`; empty for the first document
+    current: bool  # whether it is the last version; of copies, the first one is
 
     def values(self) -> Values:
         """Return the stored form."""
@@ -101,15 +80,10 @@ class WorkMember:
 
 @dataclass(frozen=True, slots=True)
 class Memberships:
-    """The stored thread and work of a document.
+    """The stored thread and work of a document."""
 
-    Args:
-        thread: Its place in a thread; None if it has none.
-        work: Its place among the versions of a work; None if it has none.
-    """
-
-    thread: ThreadMember | None = None
-    work: WorkMember | None = None
+    thread: ThreadMember | None = None  # its place in a thread; None if it has none
+    work: WorkMember | None = None  # its place among the versions of a work; None if it has none
 
     @classmethod
     def read(cls, values: Values) -> "Memberships":
@@ -136,16 +110,10 @@ NO_MEMBERSHIPS = Memberships()
 
 @dataclass(frozen=True, slots=True)
 class MembershipChange:
-    """Values to store with a document.
+    """Values to store with a document."""
 
-    Args:
-        name: Its index and id.
-        text_hash: `hash_packed` of its packed signatures when it was read.
-        values: The values.
-    """
-
-    name: DocumentRef
-    text_hash: int
+    name: DocumentRef  # its index and id
+    text_hash: int  # `hash_packed` of its packed signatures when it was read
     values: Values
 
 

@@ -6,9 +6,5 @@ from ibidem_engines.ledger import read_ledger
 
 
 def load_overrides(engine: Engine) -> list[Override]:
-    """Read all overrides.
-
-    Args:
-        engine: The index that they are next to.
-    """
+    """Read all overrides."""
     return [word for _, word in read_ledger(engine, "overrides", Override.from_record)]

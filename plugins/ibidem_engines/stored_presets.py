@@ -17,25 +17,15 @@ NO_PRESET = "none"
 
 @dataclass(frozen=True, slots=True)
 class StoredPreset:
-    """A stored preset.
-
-    Args:
-        name: Its name.
-        about: Purpose, in one line.
-        policy: Its figures.
-    """
+    """A stored preset."""
 
     name: str
-    about: str
-    policy: Policy
+    about: str  # purpose, in one line
+    policy: Policy  # its figures
 
 
 def check_name(name: str) -> None:
-    """Refuse an invalid name.
-
-    Raises:
-        UsageError: It is the name of a built-in preset, or contains characters that are not allowed.
-    """
+    """Refuse an invalid name."""
     if name.lower() in {*PRESETS, NO_PRESET}:
         raise UsageError(f"the preset {name!r} is built in", "choose another name")
     if not 0 < len(name) <= MAX_NAME or not all(each.isalnum() or each in "-_." for each in name):
@@ -43,12 +33,7 @@ def check_name(name: str) -> None:
 
 
 def save_preset(engine: Engine, name: str, preset: Preset) -> None:
-    """Store a preset with an index, replacing a preset of the same name.
-
-    Raises:
-        UsageError: A name that is not allowed.
-        NoIndex: There is no such index.
-    """
+    """Store a preset with an index, replacing a preset of the same name."""
     check_name(name)
     if not engine.info().exists:
         raise NoIndex(
@@ -67,21 +52,13 @@ def stored_presets(engine: Engine) -> Mapping[str, Preset]:
 
 
 def read_preset(record: Mapping[str, object]) -> Preset:
-    """Parse a stored preset.
-
-    Raises:
-        DamagedRecord: It is no such record.
-    """
+    """Parse a stored preset."""
     read = parse_record(StoredPreset, record)
     return Preset(read.policy, read.about)
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
-    """Return the presets for a name; those of the index are read only if the name is not built in.
-
-    Raises:
-        DamagedRecord: The index has a preset of this name that cannot be used, such as one learned on other figures.
-    """
+    """Return the presets for a name; those of the index are read only if the name is not built in."""
     if not name or name in PRESETS or name.lower() == NO_PRESET:
         return PRESETS
     presets = known_presets(engine)

@@ -11,13 +11,7 @@ from ibidem_engines.ledger import read_entries
 
 
 def load_tags(engine: Engine, names: Collection[DocumentRef] | None = None, date: str = "") -> Tags:
-    """Read entries, in order of time.
-
-    Args:
-        engine: The index that they are next to.
-        names: Only entries on one of these documents; None: all.
-        date: Only the entry of this date; empty: all.
-    """
+    """Read entries, in order of time."""
     records = engine.get_records("tags", f"{date}/" if date else "")
     if names is not None:  # most entries are about other documents, and searching the text is faster than parsing it
         records = ((key, record) for key, record in records if _is_about(record, names))
@@ -33,10 +27,5 @@ def _is_about(record: Any, names: Collection[DocumentRef]) -> bool:
 
 
 def append_entry(engine: Engine, entry: TagEntry) -> None:
-    """Store an entry under a new key.
-
-    Args:
-        engine: The index that it is next to.
-        entry: The entry; its date begins the key, by which entries are in the order of time.
-    """
+    """Store an entry under a new key."""
     engine.put_records("tags", {f"{entry.date}/{token_hex(8)}": entry.as_record()})

@@ -7,8 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-MAX_REQUESTS = 64.0
-"""Requests at once from which none is held back; more threads than that no process has."""
+MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
 
 
 class Throttle:

@@ -6,11 +6,10 @@ from typing import Generic, TypeVar
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
+# Seconds for which it is believed that an index is what it was: another may take its place behind an alias.
 INDEX_S = 60.0
-"""Seconds for which it is believed that an index is what it was: another may take its place behind an alias."""
 
-ALIAS_S = 5.0
-"""Seconds for which it is believed which indexes are behind an alias."""
+ALIAS_S = 5.0  # seconds for which it is believed which indexes are behind an alias
 
 
 class TtlCache(Generic[Key, Value]):

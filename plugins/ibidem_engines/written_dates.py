@@ -8,6 +8,7 @@ import re
 
 from ibidem_ingest.errors import UsageError
 
+# Names of months in English, French, German, Spanish and Italian; three letters or more of one are enough.
 MONTHS = (
     "january janvier januar jänner enero gennaio",
     "february février februar febrero febbraio",
@@ -22,7 +23,6 @@ MONTHS = (
     "november novembre noviembre",
     "december décembre dezember diciembre dicembre",
 )
-"""Names of months in English, French, German, Spanish and Italian; three letters or more of one are enough."""
 
 _NAMED = (
     re.compile(
@@ -47,9 +47,6 @@ def iso_range(date_text: str) -> str:
 
 def iso_date(date_text: str) -> str:
     """Convert a date to ISO 8601, keeping its precision; other text is returned unchanged.
-
-    Raises:
-        UsageError: A day and a month that may be meant either way.
 
     >>> [iso_date(each) for each in ("3 March 1987", "Mar. 3rd, 1987", "3. März 1987", "5/1987", "25/12/1987")]
     ['1987-03-03', '1987-03-03', '1987-03-03', '1987-05', '1987-12-25']
@@ -83,11 +80,7 @@ def month_number(name: str) -> int:
 
 
 def month_and_day(date_text: str, first: int, second: int, separator: str) -> tuple[int, int]:
-    """Return month and day: with points and hyphens the day comes first, with slashes it depends on the country.
-
-    Raises:
-        UsageError: Either may be the month.
-    """
+    """Return month and day: with points and hyphens the day comes first, with slashes it depends on the country."""
     if separator != "/" or first > 12 or first == second:
         return second, first
     if second > 12:

@@ -30,15 +30,10 @@ STORIES = 12
 
 @dataclass(frozen=True)
 class Vault:
-    """An index with a secret.
+    """An index with a secret."""
 
-    Args:
-        address: The server, as `IBIDEM_ENGINE` names it.
-        index: Name of the index.
-    """
-
-    address: str
-    index: str
+    address: str  # the server, as `IBIDEM_ENGINE` names it
+    index: str  # name of the index
 
     @property
     def alias(self) -> str:
@@ -131,6 +126,7 @@ def base64(value: str) -> str:
     return text + "=" * (-len(text) % 4)
 
 
+# Searches by name that exclude the secret: what comes behind the name of the index, and the body.
 SEARCHES: dict[str, tuple[str, Json]] = {
     "a filter": ("", {"query": {"bool": {"must": [SAID], "filter": [PUBLIC]}}}),
     "a query that the secret does not match": ("", {"query": {"match": {"text": "loudly"}}}),
@@ -139,7 +135,6 @@ SEARCHES: dict[str, tuple[str, Json]] = {
     "a sort": ("", {"query": {"bool": {"must": [SAID], "filter": [PUBLIC]}}, "sort": [{"source": "asc"}]}),
     "a least score": ("", {"query": {"match": {"text": "loudly"}}, "min_score": 0.0001}),
 }
-"""Searches by name that exclude the secret: what comes behind the name of the index, and the body."""
 
 
 def native(vault: Vault, name: str) -> dict[str, Json]:

@@ -31,8 +31,7 @@ PACKAGES = (
     "ibidem",
 )
 CHARACTERS = 50_000
-SECONDS = 0.2
-"""Of processor time for one text: some hundred times what one takes that is read once."""
+SECONDS = 0.2  # of processor time for one text: some hundred times what one takes that is read once
 
 ALPHABET = "a0A -\"'<>.:;,=/\\&?@_~{}[]()\n\r\t\f\v\u00ad\u2010é東LlDMSs"
 NOTHING = "\x00"
@@ -40,8 +39,8 @@ SEVERAL = 3
 AT_THE_BEGINNING = frozenset(("match", "fullmatch"))
 METHODS = AT_THE_BEGINNING | {"search", "split", "findall", "finditer", "sub", "subn"}
 _IMPORT = "\nimport re\n"
+# Modules that are no Python, or need packages that are not installed here; none has an expression.
 LEFT_OUT = ("__main__", ".kernel.kernel", ".retrieval.haystack", ".retrieval.llama_index", ".retrieval.mcp")
-"""Modules that are no Python, or need packages that are not installed here; none has an expression."""
 
 Node = tuple[Any, Any]
 parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself works with has no public name
@@ -58,17 +57,11 @@ def modules() -> Iterator[ModuleType]:
 
 
 class Expression(NamedTuple):
-    """An expression and how it is used.
+    """An expression and how it is used."""
 
-    Args:
-        pattern: What is written.
-        flags: Its flags, without the one for text or bytes.
-        methods: The methods of `re` that it is used with.
-    """
-
-    pattern: str
-    flags: int
-    methods: frozenset[str]
+    pattern: str  # what is written
+    flags: int  # its flags, without the one for text or bytes
+    methods: frozenset[str]  # the methods of `re` that it is used with
 
     @classmethod
     def parse(cls, pattern: str | bytes, flags: int, methods: Iterable[str]) -> "Expression":

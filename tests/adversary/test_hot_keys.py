@@ -29,8 +29,7 @@ from support.windows import signatures, value
 
 BASE = signatures(0)
 ROWS, LEADS, BUDGET = 2_000, 100, 5_000
-LIMIT = 1_000
-"""Hits of a class of values that a look-up gives at most."""
+LIMIT = 1_000  # hits of a class of values that a look-up gives at most
 
 Make = Callable[[int], Signatures]
 
@@ -54,8 +53,8 @@ def rare_terms(position: int) -> Signatures:
     return replace(signatures(position), terms=tuple(sorted(terms)))
 
 
+# How documents are alike, and by how many values each may be brought together with others than those of one value.
 SHAPES: Mapping[Make, int] = {one_band: 1, sixteen_bands: 1, one_fingerprint: 1, rare_terms: 2 * 23}
-"""How documents are alike, and by how many values each may be brought together with others than those of one value."""
 
 
 def count_comparisons(values: Sequence[bytes], block: int) -> tuple[Grouping, int]:

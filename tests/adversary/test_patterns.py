@@ -20,14 +20,14 @@ from ibidem_ingest.text import terms
 from ibidem_workers import messages
 from ibidem_workers.brokers import files
 
+# Expressions that are used on so many characters at most, wherever they are used.
 BOUNDED = {
     highlighting._SENTENCE_END.pattern: highlighting.BEFORE,
     files._TAKEN_NAME.pattern: 255,  # a file's name
 }
-"""Expressions that are used on so many characters at most, wherever they are used."""
 
+# Expressions with possessive groups of which no part fails after it has gone on, but where all has failed.
 RESTORED = {terms._TERM.pattern.decode(), messages._STRING.pattern.decode()}
-"""Expressions with possessive groups of which no part fails after it has gone on, but where all has failed."""
 
 
 @pytest.fixture(scope="module")

@@ -32,6 +32,7 @@ from support.rights_server import with_rights
 from support.wrapped_clients import CLIENTS, SERVERS
 
 SHARDS = pytest.mark.parametrize("archives", [1, 3], ids=["one shard", "three shards"], indirect=True)
+# Paths of the gateway whose answers are those over an archive without hidden documents.
 PATHS = (
     "/{index}/_search?q=text:said&dedupe=indent&size=50&sort=ibidem.date:asc",
     "/{index}/_count?q=text:said&dedupe=indent",
@@ -47,7 +48,6 @@ PATHS = (
     "/ibidem/tags",
     "/ibidem/tags/report",
 )
-"""Paths of the gateway whose answers are those over an archive without hidden documents."""
 
 READ_BY_ID = (
     "/ibidem/inspect/classified-1",
@@ -76,21 +76,13 @@ PAGES = (
 
 @dataclass(frozen=True)
 class Archives:
-    """Three archives behind a server that knows what its users may see.
+    """Three archives behind a server that knows what its users may see."""
 
-    Args:
-        kind: The engine.
-        guarded: Address of the server before it.
-        whole: Index of all documents.
-        bare: Index of the public ones.
-        titled: Index whose titles and margins hold what is hidden from some.
-    """
-
-    kind: str
-    guarded: str
-    whole: str
-    bare: str
-    titled: str
+    kind: str  # the engine
+    guarded: str  # address of the server before it
+    whole: str  # index of all documents
+    bare: str  # index of the public ones
+    titled: str  # index whose titles and margins hold what is hidden from some
 
     def search(self, index: str, account: str, body: Json, options: Json, by: str = "window") -> Json:
         """Search by a wrapped client with an account."""

@@ -53,13 +53,7 @@ def evened_out(difference: int) -> tuple[bytes, bytes]:
 
 
 def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[bytes, bytes]]:
-    """Find pairs of sixteen letters that end in the same state of the hash.
-
-    Args:
-        count: How many; no stem is in two of them.
-        seed: Of the letters drawn.
-        state: Number that the first eight letters are laid over; `START` at the beginning of a word.
-    """
+    """Find pairs of sixteen letters that end in the same state of the hash."""
     samples = stems(1 << 17 if count > 1 else 1 << 14, seed)
     states = laid_over(state, samples)
     order = np.argsort(states & UPPER, kind="stable")

@@ -19,6 +19,7 @@ from support.windows import words
 COUNT = 2_000
 SEED = 1987
 
+# Values that a parameter is drawn from; None leaves it out.
 CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "dedupe": ("indent", "indent", "collapse"),
     "dedupe_level": (None, "identical", "near", "near", "partial"),
@@ -30,7 +31,6 @@ CHOICES: Mapping[str, tuple[str | None, ...]] = {
     "dedupe_max_per_group": (None, None, "0", "2"),
     "dedupe_explain": ("true", "false"),
 }
-"""Values that a parameter is drawn from; None leaves it out."""
 
 QUERIES = (
     "said",
@@ -47,21 +47,13 @@ FILTERS = ((), (), (), ("source=AP",), ("date=1987-03..1987-11",))
 
 @dataclass(frozen=True)
 class Search:
-    """One search of the corpus.
+    """One search of the corpus."""
 
-    Args:
-        text: What is searched for.
-        filters: Its filters.
-        parameters: How its answer is grouped.
-        page: The number of the page.
-        size: Groups on a page.
-    """
-
-    text: str
+    text: str  # what is searched for
     filters: tuple[str, ...]
-    parameters: Mapping[str, str]
-    page: int
-    size: int
+    parameters: Mapping[str, str]  # how its answer is grouped
+    page: int  # the number of the page
+    size: int  # groups on a page
 
     def answer(self, engine: Engine) -> object:
         """Ask an engine; what it refuses is an answer, too."""
@@ -90,17 +82,12 @@ def searches() -> Iterator[Search]:
         yield Search(text, rng.choice(FILTERS), parameters, rng.choice((1, 1, 2, 3)), rng.choice((3, 10, 25)))
 
 
+# Members of an answer that another machine, or another day, gives otherwise.
 LEFT_OUT = frozenset(("_score", "max_score", "took", "cursor", "took_ms"))
-"""Members of an answer that another machine, or another day, gives otherwise."""
 
 
 def digest(answer: Any, index: str) -> str:
-    """Hash an answer.
-
-    Args:
-        answer: The answer.
-        index: Name of the index, which does not count.
-    """
+    """Hash an answer."""
     names: dict[str, str] = {}
 
     def plain(value: Any, key: str = "") -> Any:

@@ -18,8 +18,7 @@ from ibidem_engines.engine import Engine, Record
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
 
-EVERY = 10
-"""Of the searches in clusters, and of a quick run, each tenth is made."""
+EVERY = 10  # of the searches in clusters, and of a quick run, each tenth is made
 
 SERVERS = ("opensearch", "elasticsearch")
 

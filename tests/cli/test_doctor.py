@@ -139,12 +139,7 @@ def test_doctor_counts_dead_letters(run: Run, answer: Answer) -> None:
 
 
 class Misconfigured:
-    """What a test gets wrong, undone in the end.
-
-    Args:
-        request: Gives the servers.
-        patch: Sets variables.
-    """
+    """What a test gets wrong, undone in the end."""
 
     def __init__(self, request: pytest.FixtureRequest, patch: pytest.MonkeyPatch) -> None:
         self.request, self.patch, self.undone = request, patch, ExitStack()

@@ -8,11 +8,9 @@ import pytest
 
 from support.command_line import Answer, Run
 
-FAR = ["--preset", "law"]
-"""A quarter of the five-word runs suffices."""
+FAR = ["--preset", "law"]  # a quarter of the five-word runs suffices
 
-ALIKE = ["--similarity", "40"]
-"""Texts that have four tenths in common share a quarter of the runs of both together."""
+ALIKE = ["--similarity", "40"]  # texts that have four tenths in common share a quarter of the runs of both together
 
 
 @pytest.fixture(autouse=True)

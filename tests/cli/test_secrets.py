@@ -11,8 +11,7 @@ from servers.fake_server import Answer, Request, between
 from support.command_line import Run
 
 SECRET = "Qx7s3cr3t"  # noqa: S105 - a word to be looked for
-NOWHERE = "127.0.0.1:1"
-"""Nothing answers there."""
+NOWHERE = "127.0.0.1:1"  # nothing answers there
 
 COMMANDS = (
     ("doctor",),
@@ -27,6 +26,7 @@ STARTS_WORKERS = (
     {"IBIDEM_ENGINE": f"opensearch+http://{NOWHERE}/?apikey={SECRET}"},
     {"IBIDEM_ENGINE": f"opensearch+http://{NOWHERE}/?%61pi_key={SECRET}&layout=x"},
 )
+# Settings that cannot be right.
 WRONG = (
     *(pytest.param(each, marks=pytest.mark.slow) for each in STARTS_WORKERS),
     {"IBIDEM_ENGINE": f"elasticsearch+https://me:p/{SECRET}@{NOWHERE}"},
@@ -46,15 +46,14 @@ WRONG = (
     {"IBIDEM_GATEWAY_HOSTS": f"amqp://me:{SECRET}@host"},
     {"IBIDEM_MAX_TEXT": f"amqp://me:{SECRET}@host"},
 )
-"""Settings that cannot be right."""
 
+# Settings with a secret, of brokers that do not answer.
 AWAY = (
     {"IBIDEM_BROKER": f"redis://{SECRET}@{NOWHERE}"},
     {"IBIDEM_BROKER": f"rediss://{NOWHERE}/0?ssl_keyfile={SECRET}"},
     {"IBIDEM_BROKER": f"amqps://me@{NOWHERE}//?ssl_password={SECRET}"},
     {"IBIDEM_BROKER": f"amqp://{SECRET}:x@{NOWHERE}//"},
 )
-"""Settings with a secret, of brokers that do not answer."""
 
 
 @pytest.mark.slow

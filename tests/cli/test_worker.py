@@ -11,13 +11,13 @@ import pytest
 
 from support.command_line import Answer, Run
 
+# The command as a terminal starts it: what a shell starts in the background, these tests too, is deaf to Ctrl-C.
 ON_A_TERMINAL = """
 import signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from ibidem.cli import main
 main()
 """
-"""The command as a terminal starts it: what a shell starts in the background, these tests too, is deaf to Ctrl-C."""
 
 WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker", "--concurrency", "1"]
 

@@ -15,36 +15,24 @@ import pytest
 
 from support.archives import extract
 
-LEASES = Path(__file__).parents[1] / "upgrade" / "schema-2.tar.xz"
-"""Documents and a small idf table."""
+LEASES = Path(__file__).parents[1] / "upgrade" / "schema-2.tar.xz"  # documents and a small idf table
 
 
 @dataclass(frozen=True)
 class Exit:
-    """How a command ended.
+    """How a command ended."""
 
-    Args:
-        code: Its exit code.
-        out: Its standard output.
-        err: Its standard error.
-    """
-
-    code: int
-    out: str
-    err: str
+    code: int  # its exit code
+    out: str  # its standard output
+    err: str  # its standard error
 
 
 @dataclass(frozen=True)
 class Command:
-    """The command in a folder.
+    """The command in a folder."""
 
-    Args:
-        folder: The current folder while it runs.
-        settings: `IBIDEM_…`, and all others of them unset.
-    """
-
-    folder: Path
-    settings: dict[str, str]
+    folder: Path  # the current folder while it runs
+    settings: dict[str, str]  # `IBIDEM_…`, and all others of them unset
 
     def run(self, *typed: str) -> Exit:
         """Run it to its end."""

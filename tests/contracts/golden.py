@@ -9,6 +9,7 @@ from typing import Any
 
 FOLDER = Path(__file__).parent / "golden"
 
+# What stands for a value that differs from run to run, by its name.
 VOLATILE = {
     "run": "RUN",
     "started": "TIME",
@@ -25,7 +26,6 @@ VOLATILE = {
     "cursor": "CURSOR",
     "holder": "HOLDER",
 }
-"""What stands for a value that differs from run to run, by its name."""
 
 _PATTERNS = (
     (re.compile(r"\b\d{8}-\d{6}-[0-9a-f]{8}\b"), "RUN"),
@@ -46,15 +46,7 @@ class Golden:
 
     @classmethod
     def check(cls, name: str, text: str) -> None:
-        """Compare a contract with its file.
-
-        Args:
-            name: The file's name below `golden/`.
-            text: What the contract is now.
-
-        Raises:
-            Changed: It is another, or there is no file; the message shows the lines.
-        """
+        """Compare a contract with its file."""
         path, text = FOLDER / name, text.rstrip("\n") + "\n"
         if cls.writing:
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -67,13 +59,7 @@ class Golden:
 
     @classmethod
     def check_json(cls, name: str, value: object, replacements: Mapping[str, str] = {}) -> None:
-        """Compare a JSON value with its file, volatile parts replaced; see `check`.
-
-        Args:
-            name: The file's name without `.json`.
-            value: What the contract is now.
-            replacements: Further texts that are replaced, such as a folder's path.
-        """
+        """Compare a JSON value with its file, volatile parts replaced; see `check`."""
         cls.check(f"{name}.json", json.dumps(settled(value, replacements), indent=1, ensure_ascii=False))
 
     @classmethod
@@ -84,10 +70,6 @@ class Golden:
 
 def settled(value: Any, replacements: Mapping[str, str] = {}) -> Any:
     """Replace what differs from run to run in a JSON value.
-
-    Args:
-        value: The value.
-        replacements: Further texts to replace, with their replacements.
 
     >>> settled({"took_s": 0.25, "folder": ["/tmp/a/b"]}, {"/tmp/a": "FOLDER"})
     {'took_s': 'SECONDS', 'folder': ['FOLDER/b']}

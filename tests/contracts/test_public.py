@@ -8,8 +8,8 @@ from typing import Any
 import ibidem
 from contracts.golden import Golden
 
+# What a class of settings has for pydantic's sake.
 OF_THE_LIBRARY = {"model_config", "model_post_init", "settings_customise_sources"}
-"""What a class of settings has for pydantic's sake."""
 
 
 def arguments(called: Any) -> str:

@@ -21,8 +21,8 @@ STEPS = (
     "delete letter --yes",
     "backfill",
 )
+# A page of a backfill that was killed with it in hand, as it was noted.
 PAGE = {"number": 0, "part": "ibidem/0", "after": -1, "upto": 99, "documents": 5, "deaths": 1}
-"""A page of a backfill that was killed with it in hand, as it was noted."""
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ from ibidem_ingest.errors import UsageError
 
 SECRET = "Qx7s3cr3t"  # noqa: S105 - a word to be looked for
 
+# Where a secret may be in an address, right or with a typing error.
 PLACES = (
     "{scheme}://{secret}@host:5672/0",
     "{scheme}://:{secret}@host:5672/0",
@@ -37,14 +38,13 @@ PLACES = (
     "{scheme}s://host/{secret}@other",
     "{secret}",
 )
-"""Where a secret may be in an address, right or with a typing error."""
 
 SCHEMES = st.sampled_from(
     ["opensearch+http", "elasticsearch+https", "amqp", "amqps", "redis", "rediss", "sqlite", "filesystem", "smtp"]
 )
 NAMES = st.sampled_from(["api_key", "%61pi_key", "apikey", "password", "ssl_password", "ssl_keyfile", "Layout", "new"])
+# The beginning of a secret that makes `me:{secret}` host, port and path: nothing tells it from a right address.
 PORT = re.compile(r"\d{1,5}(?:,[^/]*)?/")
-"""The beginning of a secret that makes `me:{secret}` host, port and path: nothing tells it from a right address."""
 
 AROUND = st.text(st.characters(codec="utf-8", exclude_characters="&"), max_size=4)
 

@@ -13,12 +13,12 @@ from ibidem_engines.engine import Engine, Record
 from servers.indices import empty_indices, remove_indices
 from support.signed_records import make_record
 
+# Schemes that the contract runs over; another engine joins by its name here and an address in `address`.
 ENGINES = (
     "sqlite",
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
     pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
 )
-"""Schemes that the contract runs over; another engine joins by its name here and an address in `address`."""
 
 
 @pytest.fixture

@@ -15,9 +15,9 @@ from ibidem_engines.connect import open_engine
 from servers.command_line import Way
 from support.empty_index import WORDS
 
-Line = tuple[str, str]
-"""An id, empty for a document without one, and what is in the file."""
+Line = tuple[str, str]  # an id, empty for a document without one, and what is in the file
 
+# Faults of a document, and a line of a file with each.
 BAD: dict[str, Callable[[str], str]] = {
     "no JSON": lambda name: f'{{"id": "{name}", "text": ',
     "no text": lambda name: json.dumps({"id": name, "title": "nothing else"}),
@@ -28,32 +28,21 @@ BAD: dict[str, Callable[[str], str]] = {
     "a version that is no number": lambda name: json.dumps({"id": name, "text": "good", "version": "newest"}),
     "too long a text": lambda name: json.dumps({"id": name, "text": "long " * 400}),
 }
-"""Faults of a document, and a line of a file with each."""
 
 MAX_TEXT = 1_000
 
 
 @dataclass(frozen=True)
 class Mixed:
-    """The result of ingesting a file of good and bad documents.
+    """The result of ingesting a file of good and bad documents."""
 
-    Args:
-        good: How many good ones were submitted.
-        bad: How many bad ones.
-        indexed: How many are in the index.
-        listed: How many are listed with a reason.
-        reasons: How often each kind of fault was submitted.
-        wrong: What should not be, in words.
-        seconds: What it took.
-    """
-
-    good: int
-    bad: int
-    indexed: int
-    listed: int
-    reasons: dict[str, int]
-    wrong: list[str]
-    seconds: float
+    good: int  # how many good ones were submitted
+    bad: int  # how many bad ones
+    indexed: int  # how many are in the index
+    listed: int  # how many are listed with a reason
+    reasons: dict[str, int]  # how often each kind of fault was submitted
+    wrong: list[str]  # what should not be, in words
+    seconds: float  # what it took
 
     def lines(self) -> Iterator[str]:
         """Tell it in Markdown."""

@@ -37,11 +37,10 @@ PREPARE = {
     "redis": redis.prepare_lasting,
 }
 POLL = 0.05
-WORKERS = 2
-"""Processes that take batches from a broker."""
+WORKERS = 2  # processes that take batches from a broker
 
+# Settings under which a small collection makes many batches, and a dead worker's batch does not wait long.
 SMALL = {"LEASE": 2, "BATCH_CHARACTERS": 1_000, "CONCURRENCY": 2}
-"""Settings under which a small collection makes many batches, and a dead worker's batch does not wait long."""
 
 
 class Own(ExitStack):
@@ -71,15 +70,7 @@ class Breakable(Protocol):
 
 
 class Setting:
-    """One pair of broker and engine, as a context.
-
-    Args:
-        folder: For everything that is a file.
-        broker: Address of the queue; empty for one in the folder.
-        engine: Address of the index; empty for one in the folder.
-        rng: Decides what is submitted.
-        breakable: What may be taken away.
-    """
+    """One pair of broker and engine, as a context."""
 
     def __init__(
         self, folder: Path, broker: str, engine: str, rng: random.Random, breakable: dict[Victim, Breakable]
@@ -170,12 +161,7 @@ def of_our_own(
 
 
 class Command:
-    """`ibidem ingest` at work.
-
-    Args:
-        setting: Where.
-        path: Which file.
-    """
+    """`ibidem ingest` at work."""
 
     def __init__(self, setting: Setting, path: Path) -> None:
         self._setting, self._known = setting, setting.runs()

@@ -11,27 +11,18 @@ from ibidem_workers.runs import summary
 from servers.command_line import DONE
 from servers.nodes import Nodes
 
-DOCUMENTS = 240
-"""So many make some sixty batches, so that a node is lost between two of them."""
+DOCUMENTS = 240  # so many make some sixty batches, so that a node is lost between two of them
 
 
 @dataclass(frozen=True)
 class Loss:
-    """The result of a loss.
+    """The result of a loss."""
 
-    Args:
-        node: Which one was lost: the one that held the primary shard.
-        before: Documents that were accounted for when it went.
-        after: Documents that were accounted for since.
-        wrong: What broke a law while the node was away, and once it was back; empty when all is well.
-        seconds: What it took.
-    """
-
-    node: str
-    before: int
-    after: int
-    wrong: list[str]
-    seconds: float
+    node: str  # which one was lost: the one that held the primary shard
+    before: int  # documents that were accounted for when it went
+    after: int  # documents that were accounted for since
+    wrong: list[str]  # what broke a law while the node was away, and once it was back; empty when all is well
+    seconds: float  # what it took
 
     def row(self) -> str:
         """Tell it as a line of a table."""

@@ -14,31 +14,22 @@ from faults.kill import descendants, kill
 from ibidem_workers import dead_letters
 from servers.command_line import DONE
 
-ATTEMPTS = 5
-"""How often the same command is given before it must have come to its end."""
+ATTEMPTS = 5  # how often the same command is given before it must have come to its end
 
 PATIENCE = 200.0
-ENDING = 60.0
-"""Seconds in which the processes of a killed command end: with a batch in hand, once that is done."""
+ENDING = 60.0  # seconds in which the processes of a killed command end: with a batch in hand, once that is done
 
 FATES = ("indexed", "unchanged", "stale", "refused")
 
 
 @dataclass(frozen=True)
 class Round:
-    """The processes killed in a round, and the times.
+    """The processes killed in a round, and the times."""
 
-    Args:
-        victim: What; None for a round in which nothing is.
-        after: Which part of the time that a run takes passes before.
-        away: Seconds for which a server is away.
-        documents: How many are submitted.
-    """
-
-    victim: Victim | None
-    after: float
-    away: float
-    documents: int
+    victim: Victim | None  # what; None for a round in which nothing is
+    after: float  # which part of the time that a run takes passes before
+    away: float  # seconds for which a server is away
+    documents: int  # how many are submitted
 
     @classmethod
     def drawn(cls, rng: random.Random, victim: Victim, documents: int) -> "Round":
@@ -48,21 +39,13 @@ class Round:
 
 @dataclass(frozen=True)
 class Played:
-    """The result of a round.
+    """The result of a round."""
 
-    Args:
-        wrong: What broke a law, in words; empty when all is well.
-        killed: Whether the victim was there to be killed.
-        attempts: How often the command was given.
-        recognised: Documents of the last run that were in the index already.
-        seconds: What the round took.
-    """
-
-    wrong: list[str]
-    killed: bool
-    attempts: int
-    recognised: int
-    seconds: float
+    wrong: list[str]  # what broke a law, in words; empty when all is well
+    killed: bool  # whether the victim was there to be killed
+    attempts: int  # how often the command was given
+    recognised: int  # documents of the last run that were in the index already
+    seconds: float  # what the round took
 
 
 def warm_up(setting: Setting, documents: int) -> Played:

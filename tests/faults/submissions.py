@@ -10,19 +10,14 @@ from pathlib import Path
 from ibidem_engines.engine import Engine
 from support.empty_index import WORDS
 
+# Of a hundred documents: under a new id; of one that was submitted already: a newer text, the same again, an older.
 SHARES = (("new", 60), ("newer", 20), ("same", 12), ("older", 8))
-"""Of a hundred documents: under a new id; of one that was submitted already: a newer text, the same again, an older."""
 
 SLICE = 500
 
 
 class Shelf:
-    """Documents with their newest versions.
-
-    Args:
-        rng: Decides what comes.
-        length: Words of a text.
-    """
+    """Documents with their newest versions."""
 
     def __init__(self, rng: random.Random, length: int = 40) -> None:
         self.standing: dict[str, tuple[int, str]] = {}

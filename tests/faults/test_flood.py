@@ -14,8 +14,8 @@ from servers.command_line import DONE
 from servers.flood import Flood
 
 DOCUMENTS = 24
+# Seconds in which a worker that waits for one second hands a message back more often than RabbitMQ would allow.
 AWAY = 15.0
-"""Seconds in which a worker that waits for one second hands a message back more often than RabbitMQ would allow."""
 
 
 @pytest.mark.slow

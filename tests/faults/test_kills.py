@@ -11,12 +11,12 @@ from faults.round import Round, play, warm_up
 
 SEED = 1987
 
+# Queue and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all.
 SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
     ("file", "sqlite", ("worker", "submitter"), 120),
     ("rabbitmq", "sqlite", ("worker", "broker"), 120),
     ("redis", "opensearch", ("worker", "broker", "engine"), 24),
 ]
-"""Queue and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all."""
 
 
 @pytest.mark.slow

@@ -12,8 +12,7 @@ from servers.network import Network, Trouble, network
 
 SEED = 1987
 DOCUMENTS = 24
-AWAY = 2.5
-"""Seconds for which the network is in trouble."""
+AWAY = 2.5  # seconds for which the network is in trouble
 
 BROKERS = [pytest.param(name, marks=pytest.mark.server(name, "opensearch"), id=name) for name in ("rabbitmq", "redis")]
 

@@ -19,6 +19,7 @@ from ibidem_workers.runs import Progress, RunMonitor, summary
 
 BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
 
+# A worker that one document ends, as a fault in a library would.
 ENDED_BY_POISON = """
 import os, sys
 from ibidem_engines import records
@@ -34,7 +35,6 @@ def ends_here(documents, *others):
 records.sign_and_pack = ends_here
 sys.exit(worker.main(sys.argv[1]))
 """
-"""A worker that one document ends, as a fault in a library would."""
 
 
 @pytest.fixture(params=BROKERS)

@@ -17,12 +17,7 @@ def mutated(target: Target) -> st.SearchStrategy[bytes]:
 
 
 def edited(data: bytes, edits: Sequence[tuple[str, int, int, bytes]]) -> bytes:
-    """Change an input.
-
-    Args:
-        data: The input.
-        edits: For each what to do, two places (taken modulo the length), and a word.
-    """
+    """Change an input."""
     for edit, first, second, word in edits:
         begin, end = sorted((first % (len(data) + 1), second % (len(data) + 1)))
         data = {

@@ -22,8 +22,7 @@ from ibidem_ingest.readers.sandbox import RECORDS
 from support.outlook_files import Message
 from support.pdf_files import pdf
 
-MAX_TEXT = 20_000
-"""Characters of a text, few enough for a small file to unpack into more."""
+MAX_TEXT = 20_000  # characters of a text, few enough for a small file to unpack into more
 
 LINES = b"""\
 {"id": "a", "text": "We the People", "title": "Preamble", "date": "1787-09-17", "language": "en-US", "version": 3}

@@ -42,8 +42,7 @@ TEXTS = (
 )
 
 
-LONG = 7_000
-"""Characters that hold a thousand words."""
+LONG = 7_000  # characters that hold a thousand words
 
 
 @cache

@@ -8,8 +8,8 @@ from fuzz.target import Target
 
 TARGETS: Mapping[str, Target] = {**readers.TARGETS, **signatures.TARGETS, **requests.TARGETS, **records.TARGETS}
 
+# Inputs that once ended a parser in another way than it may, a folder for each target.
 CASES = Path(__file__).parent / "cases"
-"""Inputs that once ended a parser in another way than it may, a folder for each target."""
 
 
 def cases(name: str) -> list[bytes]:

@@ -8,25 +8,18 @@ from pathlib import Path
 
 from ibidem_ingest.errors import IbidemError
 
-ENDS: tuple[type[Exception], ...] = (IbidemError,)
-"""The errors of the project's own."""
+ENDS: tuple[type[Exception], ...] = (IbidemError,)  # the errors of the project's own
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One parser.
+    """One parser."""
 
-    Args:
-        run: Feeds it; raises what the parser raises, and `AssertionError` where it breaks a promise.
-        examples: Real inputs, which are changed at random.
-        words: What is put into them: marks and names that mean something to this parser.
-        ends: The errors of the project's own that it may end in.
-    """
-
+    # Feeds it; raises what the parser raises, and `AssertionError` where it breaks a promise.
     run: Callable[[bytes], None]
-    examples: Sequence[bytes]
-    words: Sequence[bytes] = ()
-    ends: tuple[type[Exception], ...] = ENDS
+    examples: Sequence[bytes]  # real inputs, which are changed at random
+    words: Sequence[bytes] = ()  # what is put into them: marks and names that mean something to this parser
+    ends: tuple[type[Exception], ...] = ENDS  # the errors of the project's own that it may end in
 
     def feed(self, data: bytes) -> None:
         """Feed it; what it may end in is no crash."""
@@ -64,5 +57,4 @@ def folder() -> Path:
     return Path(folders[-1].name)
 
 
-folders: list[tempfile.TemporaryDirectory[str]] = []
-"""What is removed when the process ends."""
+folders: list[tempfile.TemporaryDirectory[str]] = []  # what is removed when the process ends

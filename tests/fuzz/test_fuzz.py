@@ -8,11 +8,11 @@ from fuzz.table import CASES, TARGETS, cases
 from support.examples import examples
 
 INPUTS = 150
+# Inputs of targets that take some milliseconds each.
 SLOW = {"html": 40, "mbox": 10, "docx": 40, "kernels": 60, "jsonl.xz": 60, "jsonl.zst": 60, "jsonl.gz": 60}
-"""Inputs of targets that take some milliseconds each."""
 
+# Mails of a mailbox are parsed in processes.
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] * (name == "mbox")) for name in TARGETS]
-"""Mails of a mailbox are parsed in processes."""
 
 
 @pytest.mark.slow

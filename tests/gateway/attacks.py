@@ -6,11 +6,9 @@ import json
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
-OPEN, SECRET = "leases", "vault"
-"""The open index, and the other one."""
+OPEN, SECRET = "leases", "vault"  # the open index, and the other one
 
-ANOTHER_PACKING = "another packing"
-"""The one whose body is harmless, whatever an engine reads in it."""
+ANOTHER_PACKING = "another packing"  # the one whose body is harmless, whatever an engine reads in it
 
 TYPE = {"content-type": "application/json"}
 LINES = {"content-type": "application/x-ndjson"}
@@ -19,17 +17,11 @@ PACKED = {"content-encoding": "gzip"}
 
 @dataclass(frozen=True)
 class Attack:
-    """One request.
+    """One request."""
 
-    Args:
-        path: With the query string, as it goes over the line.
-        body: As it goes over the line.
-        headers: Names in small letters.
-    """
-
-    path: str
-    body: bytes = b""
-    headers: dict[str, str] = field(default_factory=lambda: dict(TYPE))
+    path: str  # with the query string, as it goes over the line
+    body: bytes = b""  # as it goes over the line
+    headers: dict[str, str] = field(default_factory=lambda: dict(TYPE))  # names in small letters
     method: str = "POST"
 
 
@@ -39,12 +31,7 @@ def wrap(query: object) -> dict[str, object]:
 
 
 def attacks(index: str = OPEN, secret: str = SECRET) -> dict[str, Attack]:
-    """Return the requests by what is tried; none of them is answered.
-
-    Args:
-        index: The index that is open.
-        secret: One that is not.
-    """
+    """Return the requests by what is tried; none of them is answered."""
 
     def terms(index: object = secret) -> dict[str, object]:
         return {"terms": {"id": {"index": index, "id": "1", "path": "word"}}}

@@ -74,15 +74,10 @@ SERVERS = (
 
 @dataclass(frozen=True)
 class Leases:
-    """The leases in a cluster.
+    """The leases in a cluster."""
 
-    Args:
-        kind: Which of the two it is.
-        settings: Those of the index.
-    """
-
-    kind: str
-    settings: Settings
+    kind: str  # which of the two it is
+    settings: Settings  # those of the index
 
     @property
     def index(self) -> str:
@@ -114,8 +109,7 @@ def gateway(leases: Leases) -> Iterator[str]:
         yield url
 
 
-WORD = "strictlyconfidential"
-"""A word that is in the vault alone."""
+WORD = "strictlyconfidential"  # a word that is in the vault alone
 
 
 @pytest.fixture(scope="session")

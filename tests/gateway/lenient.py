@@ -13,8 +13,8 @@ from urllib.parse import unquote, unquote_plus
 from servers.fake_server import Request
 
 INDEXES = {"index", "indices", "indice", "_index", "target_index"}
+# Parts that may name an index in another way.
 ELSEWHERE = {"pit", "scroll", "template", "search_pipeline", "agentic", "ext", "project_routing"}
-"""Parts that may name an index in another way."""
 
 
 def reached(request: Request) -> set[str]:

@@ -41,6 +41,7 @@ DOCUMENTS = (
     "",
     "_refresh",
 )
+# Paths of documents, and others that are never passed on while not all indexes are open.
 ELSEWHERE = (
     *("_mapping", "_alias/x", "_settings", "_delete_by_query", "_update_by_query", "_explain/1", "_search/template"),
     *(
@@ -54,7 +55,6 @@ ELSEWHERE = (
         "_close",
     ),
 )
-"""Paths of documents, and others that are never passed on while not all indexes are open."""
 
 TYPES = (
     *("application/json",) * 4,
@@ -77,17 +77,11 @@ class LineRequest:
 
 @dataclass
 class Grammar:
-    """Makes requests.
+    """Makes requests."""
 
-    Args:
-        random: Decides.
-        index: The index that is open.
-        secret: The one that is not.
-    """
-
-    random: Random
-    index: str = OPEN
-    secret: str = SECRET
+    random: Random  # decides
+    index: str = OPEN  # the index that is open
+    secret: str = SECRET  # the one that is not
 
     def request(self) -> LineRequest:
         """Make a request."""
@@ -383,16 +377,11 @@ class Grammar:
 
 @dataclass
 class Outcome:
-    """The results of requests.
+    """The results of requests."""
 
-    Args:
-        statuses: How often each was answered.
-        reaching: How many requests reached the engine.
-        faults: Those that reached another index, or ended the gateway in a fault.
-    """
-
-    statuses: Counter[int] = field(default_factory=Counter)
-    reaching: int = 0
+    statuses: Counter[int] = field(default_factory=Counter)  # how often each was answered
+    reaching: int = 0  # how many requests reached the engine
+    # Those that reached another index, or ended the gateway in a fault.
     faults: list[tuple[LineRequest, object]] = field(default_factory=list)
 
 

@@ -88,13 +88,13 @@ STORES = [
     pytest.param(SERVERS[0].values[0], "OpenSearchDocumentStore", "text=content,meta=", marks=SERVERS[0].marks),
 ]
 PACKAGES = ("langchain-elasticsearch==1.0.0", "opensearch-haystack==9.0.0")
+# Answer of `GET /`; the test's server is put together of fewer modules than a whole one, and tells nothing.
 INFO = {
     "name": "one",
     "cluster_name": "tests",
     "version": {"number": "9.5.3", "build_flavor": "default"},
     "tagline": "You Know, for Search",
 }
-"""Answer of `GET /`; the test's server is put together of fewer modules than a whole one, and tells nothing."""
 
 
 def root(request: Request) -> Answer | None:

@@ -5,6 +5,7 @@ import pytest
 from ibidem.grouped_search.members import WindowMembers
 from ibidem_engines.stored_memberships import Memberships, ThreadMember, WorkMember
 
+# Id: parent, what says so, inclusive.
 THREAD = {
     "root": ("", "", False),
     "early": ("root", "headers", False),
@@ -13,7 +14,6 @@ THREAD = {
     "bill": ("answer", "family", True),
     "astray": ("gone", "headers", False),
 }
-"""Id: parent, what says so, inclusive."""
 
 
 def thread(*ids: str) -> WindowMembers:

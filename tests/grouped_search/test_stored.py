@@ -30,8 +30,7 @@ ENGINES = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
     pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
 )
-INDEX = f"stored-{os.getpid()}"
-"""Another in each session, since servers may be shared."""
+INDEX = f"stored-{os.getpid()}"  # another in each session, since servers may be shared
 
 Json = dict[str, Any]
 unhurried = settings(

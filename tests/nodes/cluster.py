@@ -18,8 +18,8 @@ from servers.process import Launch
 
 Storm = Literal["429", "503", "lost"]
 
+# Seconds after which the nodes, and the clients, take each other for gone: faults last longer than every timeout.
 TIMEOUT_S = 4
-"""Seconds after which the nodes, and the clients, take each other for gone: faults last longer than every timeout."""
 
 IMPATIENT = (
     *(
@@ -31,21 +31,16 @@ IMPATIENT = (
     f"cluster.follower_lag.timeout={TIMEOUT_S}s",
 )
 BUSY = {"error": {"type": "rejected_execution_exception", "reason": "the queue is full"}, "status": 429}
+# Answers of a busy engine, of a load balancer without one, and none to a request that the engine has carried out.
 ANSWERS: dict[Storm, Answer] = {
     "429": Answer(429, BUSY),
     "503": Answer(503, b"<html><body>503 Service Unavailable</body></html>"),
     "lost": Answer(0, passed=True),
 }
-"""Answers of a busy engine, of a load balancer without one, and none to a request that the engine has carried out."""
 
 
 class FrailNodes(Nodes):
-    """Three nodes with the plugin, each with a disk of its own, linked by proxies.
-
-    Args:
-        engine: Which one.
-        rng: Decides which requests a storm hits.
-    """
+    """Three nodes with the plugin, each with a disk of its own, linked by proxies."""
 
     def __init__(self, engine: EngineName, rng: random.Random) -> None:
         self.links: Links | None = None

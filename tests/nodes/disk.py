@@ -23,11 +23,7 @@ def build_library(folder: Path) -> Path:
 
 
 class Disk:
-    """The disk of one node.
-
-    Args:
-        folder: Of the node.
-    """
+    """The disk of one node."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

@@ -28,18 +28,13 @@ from workers.groups.test_service import check, groups, plain
 VOCABULARY = [
     f"{first}{second}" for first in ("bar", "kel", "mon", "tir", "vas") for second in ("dim", "gon", "lup", "ret")
 ]
-EDITED = 0.6
-"""Share of texts that are another's with one word changed, so that there are groups to be settled."""
+EDITED = 0.6  # share of texts that are another's with one word changed, so that there are groups to be settled
 
 Pair = tuple[str, str]
 
 
 class History(Shelf):
-    """Documents that stand, documents that are deleted, and decisions that hold.
-
-    Args:
-        rng: Decides what comes.
-    """
+    """Documents that stand, documents that are deleted, and decisions that hold."""
 
     def __init__(self, rng: random.Random) -> None:
         super().__init__(rng, 60)
@@ -126,15 +121,10 @@ def wrong_groups(engine: Engine) -> Iterator[str]:
 
 @dataclass
 class Act:
-    """Something that a person asks for until it is acknowledged: a deletion or a decision.
+    """Something that a person asks for until it is acknowledged: a deletion or a decision."""
 
-    Args:
-        run: Asks for it once.
-        note: Notes that it was acknowledged.
-    """
-
-    run: Callable[[], object]
-    note: Callable[[], object]
+    run: Callable[[], object]  # asks for it once
+    note: Callable[[], object]  # notes that it was acknowledged
 
     def tried(self) -> bool:
         """Ask for it; returns whether it was acknowledged."""
@@ -148,17 +138,11 @@ class Act:
 
 @dataclass
 class People:
-    """A thread that deletes and decides while the cluster is in trouble.
+    """A thread that deletes and decides while the cluster is in trouble."""
 
-    Args:
-        acts: What it asks for, one after the other.
-        faults: What it was told that cannot be true.
-        acknowledged: How much of it was acknowledged while there was trouble.
-    """
-
-    acts: list[Act]
-    faults: list[str] = field(default_factory=list)
-    acknowledged: int = 0
+    acts: list[Act]  # what it asks for, one after the other
+    faults: list[str] = field(default_factory=list)  # what it was told that cannot be true
+    acknowledged: int = 0  # how much of it was acknowledged while there was trouble
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:

@@ -15,20 +15,11 @@ from servers.network import CHUNK, HEEDS_AFTER
 
 LOOKS = 5
 
-Direction = tuple[str, str]
-"""From which node to which."""
+Direction = tuple[str, str]  # from which node to which
 
 
 class Links:
-    """Proxies before the transport ports of nodes.
-
-    Args:
-        targets: Transport port of each node, by its name.
-        processes: Gives the ids of the processes of each node, by its name.
-
-    Attributes:
-        felt: Directions in which something was held back or refused since that began.
-    """
+    """Proxies before the transport ports of nodes."""
 
     def __init__(self, targets: dict[str, int], processes: Callable[[], dict[str, list[int]]]) -> None:
         self._targets, self._processes = targets, processes

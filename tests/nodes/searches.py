@@ -57,21 +57,13 @@ class Asked(Protocol):
 
 @dataclass
 class Searches:
-    """Threads that search at each node until they are stopped.
+    """Threads that search at each node until they are stopped."""
 
-    Args:
-        nodes: The cluster.
-        expected: What a whole answer shows.
-        cancels: Whether searches are cancelled meanwhile, as an administrator does.
-        patience: Seconds within which each node answers wholly once all is well.
-        leaves: Seconds within which nothing is left of the searches.
-    """
-
-    nodes: Asked
-    expected: str
-    cancels: bool = False
-    patience: float = 120.0
-    leaves: float = 60.0
+    nodes: Asked  # the cluster
+    expected: str  # what a whole answer shows
+    cancels: bool = False  # whether searches are cancelled meanwhile, as an administrator does
+    patience: float = 120.0  # seconds within which each node answers wholly once all is well
+    leaves: float = 60.0  # seconds within which nothing is left of the searches
     failed: int = 0
     cancelled: int = 0
     faults: list[str] = field(default_factory=list)

@@ -14,8 +14,7 @@ from servers.process import Launch
 pytestmark = pytest.mark.slow
 
 SYNCS = 3
-SYNC_S = 0.3
-"""Which `disk.c` adds to each."""
+SYNC_S = 0.3  # which `disk.c` adds to each
 
 WRITERS = {
     "write": "os.write(file, b'text')",

@@ -13,8 +13,7 @@ from nodes.links import Links
 
 THERE, BACK = ("one", "two"), ("two", "one")
 
-ARRIVES_S, SILENT_S = 30.0, 0.5
-"""Within which something arrives that has to, and after which a silence is one."""
+ARRIVES_S, SILENT_S = 30.0, 0.5  # within which something arrives that has to, and after which a silence is one
 
 
 @pytest.fixture

@@ -19,19 +19,12 @@ HITS: list[dict[str, Any]] = [{"_id": f"d{number}", "_dedupe": {"level": None}} 
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine whose answers are given.
+    """An engine whose answers are given."""
 
-    Args:
-        hits: Of each search; None where searches fail.
-        tasks: Searches that run.
-        counted: Bytes of memory that the plugin has counted.
-        cancelled: Searches that are there to be cancelled.
-    """
-
-    hits: list[dict[str, Any]] | None
-    tasks: tuple[str, ...] = ()
-    counted: int = 0
-    cancelled: int = 0
+    hits: list[dict[str, Any]] | None  # of each search; None where searches fail
+    tasks: tuple[str, ...] = ()  # searches that run
+    counted: int = 0  # bytes of memory that the plugin has counted
+    cancelled: int = 0  # searches that are there to be cancelled
 
     def answer(self, request: Request) -> Answer:
         """Answer as one node does."""

@@ -23,36 +23,24 @@ from servers.process import Process
 DOCUMENTS = 90
 ACTS = 5
 CANCELLED = "searches are cancelled"
-AWAY_S = 15.0
-"""Longer than a node, a client, a lease and the broker's heartbeat wait."""
+AWAY_S = 15.0  # longer than a node, a client, a lease and the broker's heartbeat wait
 
+# Within which a command comes to its end: three nodes on a busy machine are slow, and slow is not wrong.
 PATIENCE_S = 600.0
-"""Within which a command comes to its end: three nodes on a busy machine are slow, and slow is not wrong."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a trial.
-
-    Args:
-        trouble: Which.
-        documents: How many were submitted.
-        attempts: How often the command was given.
-        acknowledged: Deletions and decisions that were acknowledged while there was trouble.
-        whole: Searches that were answered.
-        failed: Searches that failed.
-        wrong: Broken laws, in words.
-        seconds: What it took.
-    """
+    """The result of a trial."""
 
     trouble: str
-    documents: int
-    attempts: int
-    acknowledged: int
-    whole: int
-    failed: int
-    wrong: list[str]
-    seconds: float
+    documents: int  # how many were submitted
+    attempts: int  # how often the command was given
+    acknowledged: int  # deletions and decisions that were acknowledged while there was trouble
+    whole: int  # searches that were answered
+    failed: int  # searches that failed
+    wrong: list[str]  # broken laws, in words
+    seconds: float  # what it took
 
     def row(self) -> str:
         """Tell it as a line of a table."""
@@ -61,14 +49,7 @@ class Outcome:
 
 
 class Place:
-    """A cluster of three nodes, RabbitMQ, workers, and all that was done so far.
-
-    Args:
-        folder: For files.
-        nodes: The cluster.
-        broker: RabbitMQ.
-        rng: Decides everything but the moments.
-    """
+    """A cluster of three nodes, RabbitMQ, workers, and all that was done so far."""
 
     def __init__(self, folder: Path, nodes: FrailNodes, broker: Process, rng: random.Random) -> None:
         self.nodes, self.broker, self.rng = nodes, broker, rng
@@ -150,6 +131,7 @@ def _storm(kind: str) -> Callable[[Place], None]:
     return lambda place: setattr(place.nodes, "storm", kind)
 
 
+# Troubles that would leave no trace if they stopped nothing, so that the nodes say whether they did.
 COUNTED: dict[str, Callable[[Place], None]] = {
     "one way silent, from the primary's node to another": lambda place: _one_way(place, refused=False),
     "one way refused, from the primary's node to another": lambda place: _one_way(place, refused=True),
@@ -161,7 +143,6 @@ COUNTED: dict[str, Callable[[Place], None]] = {
     "half of all requests are answered 503, in HTML": _storm("503"),
     "half of all answers are lost": _storm("lost"),
 }
-"""Troubles that would leave no trace if they stopped nothing, so that the nodes say whether they did."""
 
 TROUBLES = COUNTED | {
     "the primary's node is paused": lambda place: place.nodes.signal(place.nodes.holder(place.index), signal.SIGSTOP),
@@ -204,11 +185,7 @@ def try_trouble(place: Place, trouble: str) -> Outcome:
 
 
 def finish_ingest(setting: Setting, command: Command, path: Path) -> tuple[Command, int, list[str]]:
-    """Give a command again until it has done its work or does not end.
-
-    Returns:
-        The last command, how many there were, and the workers that ended meanwhile.
-    """
+    """Give a command again until it has done its work or does not end."""
     attempts, ended = 1, list[str]()
 
     def has_ended() -> bool:

@@ -30,13 +30,7 @@ def built(engine: EngineName, version: str = "") -> Path:
 
 
 class Cluster(ExitStack):
-    """Two nodes; the first one coordinates what is asked of `address`.
-
-    Args:
-        engine: Which one.
-        with_plugin: Names of the nodes that have the plugin.
-        settings: More settings of both.
-    """
+    """Two nodes; the first one coordinates what is asked of `address`."""
 
     def __init__(
         self, engine: EngineName, with_plugin: tuple[str, ...] = NAMES, settings: tuple[str, ...] = ()

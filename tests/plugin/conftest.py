@@ -27,8 +27,8 @@ from support.windows import counts, documents
 STORIES = documents(23, 120, 6)
 BOOKS = 40
 QUERY: dict[str, Any] = {"query": {"match": {"text": "said"}}, "size": 10}
+# Indexes by name: how many shards, and the node that holds them; the one that is asked is `one`.
 INDEXES = {"stories": (1, "two"), "spread": (3, ""), "near": (1, "one"), "heard": (1, "two"), "library": (2, "")}
-"""Indexes by name: how many shards, and the node that holds them; the one that is asked is `one`."""
 
 
 @pytest.fixture(scope="module", autouse=True)

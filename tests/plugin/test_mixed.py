@@ -19,8 +19,7 @@ from servers.indices import ask
 from servers.nodes import EngineName
 
 pytestmark = [pytest.mark.server, pytest.mark.timeout(600)]
-FEW = {"dedupe": "indent", "window": 20}
-"""A window that the breaker lets pass, which has 100 KB."""
+FEW = {"dedupe": "indent", "window": 20}  # a window that the breaker lets pass, which has 100 KB
 
 
 @pytest.fixture(scope="module")

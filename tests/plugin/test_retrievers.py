@@ -37,6 +37,7 @@ LINEAR: Json = {
     }
 }
 AGAIN_OVER_RRF: Json = {"rescorer": {"rescore": AGAIN, "retriever": RRF}}
+# `rrf` and `linear` are those of `tests/servers/ElasticsearchFusion.java`.
 RETRIEVERS: dict[str, Json] = {
     "standard": FILTERED,
     "standard that sorts": {"standard": {"query": SAID, "sort": [{"ibidem.length": "desc"}, {"ibidem.id": "asc"}]}},
@@ -47,7 +48,6 @@ RETRIEVERS: dict[str, Json] = {
     "linear": LINEAR,
     "nested": {"rrf": {"retrievers": [LINEAR, AGAIN_OVER_RRF, NEAREST], "rank_window_size": 20}},
 }
-"""`rrf` and `linear` are those of `tests/servers/ElasticsearchFusion.java`."""
 
 DISPLAYS: list[Json] = [
     {"highlight": {"fields": {"text": {"number_of_fragments": 1}}}, "_source": ["title"]},

@@ -31,15 +31,10 @@ WHOLE, BARE, TITLED = "archive-whole", "archive-bare", "archive-titled"
 
 @dataclass(frozen=True)
 class Archives:
-    """Three archives in a cluster with the plugin, behind a server that knows what its users may see.
+    """Three archives in a cluster with the plugin, behind a server that knows what its users may see."""
 
-    Args:
-        kind: The engine.
-        url: Address of the server before it.
-    """
-
-    kind: str
-    url: str
+    kind: str  # the engine
+    url: str  # address of the server before it
 
     def search(self, index: str, account: str, body: Json, options: Json) -> Json:
         """Search with an account."""

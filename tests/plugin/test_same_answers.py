@@ -11,8 +11,7 @@ from plugin.written import make_options
 
 pytestmark = pytest.mark.server
 WORDS = sorted({word for story in STORIES for word in story.text.split() if word.isalpha()})
-QUERIES = 25
-"""Made-up searches; the rules that group them are held to many more by the golden pages, without a cluster."""
+QUERIES = 25  # made-up searches; the rules that group them are held to many more by the golden pages, without a cluster
 
 BY_ID: Json = {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}
 SORTS: tuple[list[Json], ...] = (

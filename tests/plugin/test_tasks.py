@@ -25,6 +25,7 @@ SEARCH = "indices:data/read/search"
 CALLER = "a-caller"
 ROUNDS, AT_ONCE = 6, 64
 MAX_SECONDS = 20.0
+# Classes whose objects live as long as a search.
 OF_A_SEARCH = (
     "GroupedSearch",
     "Searches",
@@ -37,7 +38,6 @@ OF_A_SEARCH = (
     "Page",
     "RankedPage",
 )
-"""Classes whose objects live as long as a search."""
 
 
 def processes(cluster: str) -> dict[str, int]:

@@ -23,8 +23,8 @@ from ibidem_ingest.signatures.packed import (
     WEAK,
 )
 
+# 1 January of the year 1 and 31 December of the year 9999, in days since 1980-01-01: all that a date can name.
 FIRST_DAY, LAST_DAY = -722_814, 2_929_244
-"""1 January of the year 1 and 31 December of the year 9999, in days since 1980-01-01: all that a date can name."""
 
 HEAD_FIELDS: dict[str, Any] = {
     "scheme": SCHEME,

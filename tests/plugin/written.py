@@ -39,9 +39,9 @@ FOLDER = Path(__file__).with_name("golden")
 ROWS = 40
 TITLE_AT = 66
 SEEDS = range(6)
-NOT_TOLD = ("took_ms", "cursor")
-"""What differs from one answer to the next."""
+NOT_TOLD = ("took_ms", "cursor")  # what differs from one answer to the next
 
+# What each window is asked for.
 REQUESTS: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "explain": True},
     {"dedupe": "indent", "level": "identical", "explain": True},
@@ -65,29 +65,28 @@ REQUESTS: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "preset": "learned", "explain": True},
     {"dedupe": "indent", "preset": "learned", "level": "partial", "window_days": 42},
 )
-"""What each window is asked for."""
 
+# Presets that are stored with the indexes.
 STORED: Mapping[str, Preset] = {
     "mine": Preset(Policy(window_days=10, slots=Slots(30), terms=Terms(lengths=0.5), profile=0.8), "ours"),
     "learned": Preset(Policy.from_rule(make_rule()), "a sum of figures"),
     "bare": Preset(Policy(slots=None, fingerprint=None, characters=None, contained=None, related=None), "terms alone"),
 }
-"""Presets that are stored with the indexes."""
 
+# What each window of books is asked for.
 ASKED_OF_BOOKS: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "level": "partial", "explain": True},
     {"dedupe": "collapse", "level": "partial", "keep": "longest", "window": 6, "explain": True},
     {"dedupe": "indent", "level": "partial", "preset": "conrad2003", "max_per_group": 1},
     {"dedupe": "indent", "level": "near", "explain": True},
 )
-"""What each window of books is asked for."""
 
 SHELVES = (7, 9)
 BOOKS = 24
 
-MADE_UP = 25
-"""Requests that are made up for each window, beside the ones above."""
+MADE_UP = 25  # requests that are made up for each window, beside the ones above
 
+# Values that a made-up request draws from.
 CHOICES: Mapping[str, Sequence[object]] = {
     "level": ("identical", "near", "partial", "partial"),
     "keep": ("rank", "earliest", "latest", "longest", "source:Reuters,AP"),
@@ -97,25 +96,17 @@ CHOICES: Mapping[str, Sequence[object]] = {
     "max_per_group": (0, 1, 3),
     "preset": ("news", "law", "books", "conrad2003"),
 }
-"""Values that a made-up request draws from."""
 
-PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))
-"""Pages and their sizes."""
+PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))  # pages and their sizes
 
 
 @dataclass(frozen=True)
 class Listed:
-    """A ranking that is a list.
+    """A ranking that is a list."""
 
-    Args:
-        hits: In rank order.
-        words: Manual decisions.
-        long: Long signatures by index and id.
-    """
-
-    hits: Sequence[Hit]
-    words: Sequence[Override] = field(default=())
-    long: Mapping[DocumentRef, bytes] = field(default_factory=dict)
+    hits: Sequence[Hit]  # in rank order
+    words: Sequence[Override] = field(default=())  # manual decisions
+    long: Mapping[DocumentRef, bytes] = field(default_factory=dict)  # long signatures by index and id
 
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
@@ -307,6 +298,7 @@ def evidence() -> list[Json]:
     return [{"code": TABLE.code(kind.name), "signature": kind.name} for kind in kinds]
 
 
+# What makes the objects of each file.
 FILES: Mapping[str, Callable[[], list[Json]]] = {
     "values": values,
     "pages": pages,
@@ -315,7 +307,6 @@ FILES: Mapping[str, Callable[[], list[Json]]] = {
     "evidence": evidence,
     "depths": depths,
 }
-"""What makes the objects of each file."""
 
 
 def golden(name: str) -> bytes:

@@ -16,6 +16,7 @@ from support.signed_records import make_record
 ROOT = Path(__file__).parents[2]
 CLAUSES = [f"clause{number} word{number} rent{number}" for number in range(60)]
 FIRST = " ".join(CLAUSES[:20])
+# The end of `next` is the beginning of `window`.
 RECORDS: dict[str, dict[str, Any]] = {
     "a": {"text": f"{FIRST} rent rent rent", "meta": {"document": "lease.pdf"}},
     "copy of a": {"text": f"{FIRST} rent rent rent", "meta": {"document": "scan.pdf"}},
@@ -23,7 +24,6 @@ RECORDS: dict[str, dict[str, Any]] = {
     "window": {"text": f"{' '.join(CLAUSES[38:40])} and the rent ends", "meta": {"document": "lease.pdf"}},
     "other": {"text": f"rent {' '.join(CLAUSES[40:60])}", "meta": {"document": "contract.pdf"}},
 }
-"""The end of `next` is the beginning of `window`."""
 
 
 COPIES = 12

@@ -12,8 +12,8 @@ TAIL = "notice in writing three months before its term. It is final."
 PASSAGES = (("a", RENT, "lease"), ("b", RENT, "copy"), ("c", END, "lease"), ("d", TAIL, "lease"))
 SAME = "{'id': 'b', 'level': 'identical', 'reason': 'the same words in the same order'}"
 NEXT = "{'id': 'd', 'level': 'partial', 'reason': 'follows it in the same document, 8 words overlap', 'side': 'after'}"
+# At the end: how many duplicates the retriever noted, which are there behind the second component, too.
 EXPECTED = f"['a', 'c'] [[{SAME}], [{NEXT}]]\n['other'] ['lease.pdf', 'contract.pdf']\n[1, 0, 0, 0]\n"
-"""At the end: how many duplicates the retriever noted, which are there behind the second component, too."""
 
 INDEX = """
 import os, ibidem

@@ -19,13 +19,7 @@ ENDS_S = 60.0
 
 
 def with_archive(name: str, launch: Launch, prepare: Prepare) -> Launch:
-    """Have a node read its classes from the archive of its kind.
-
-    Args:
-        name: Of the kind, with the version.
-        launch: How the node is started.
-        prepare: Says how one is started that is a cluster of its own, in a folder.
-    """
+    """Have a node read its classes from the archive of its kind."""
     java, *arguments = launch.command
     digest = hashlib.sha256(str(Path(java).resolve()).encode()).hexdigest()[:16]
     folder = cache() / f"{name}-classes-{digest}"

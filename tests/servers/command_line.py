@@ -9,19 +9,11 @@ from typing import Any
 from uuid import uuid4
 
 IBIDEM = Path(sys.executable).with_name("ibidem")
-DONE = (0, 3)
-"""Exit codes of a command that did its work; with 3, some documents were refused."""
+DONE = (0, 3)  # exit codes of a command that did its work; with 3, some documents were refused
 
 
 class Way:
-    """Commands and workers under the same settings.
-
-    Args:
-        folder: Where they run.
-        engine: `IBIDEM_ENGINE`.
-        broker: `IBIDEM_BROKER`.
-        settings: More of them, by name.
-    """
+    """Commands and workers under the same settings."""
 
     def __init__(self, folder: Path, engine: str, broker: str, **settings: object) -> None:
         self.folder = folder

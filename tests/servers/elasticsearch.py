@@ -22,11 +22,12 @@ MODULE = "transport-netty4"
 ALONE = ("node.name=one", "discovery.type=single-node")
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
+# What stands in for modules that Maven's repository lacks, by the name of its folder.
 PARTS = {
     "words": Path(__file__).with_name("ElasticsearchWords.java"),
     "fusion": Path(__file__).with_name("ElasticsearchFusion.java"),
 }
-"""What stands in for modules that Maven's repository lacks, by the name of its folder."""
+# For a jar that came into the repository without its own, as those of 9.0 to 9.2 did.
 OWN_DESCRIPTOR = """name=transport-netty4
 description=HTTP transport
 version={version}
@@ -35,7 +36,6 @@ java.version=21
 classname=org.elasticsearch.transport.netty4.Netty4Plugin
 modulename=org.elasticsearch.transport.netty4
 """
-"""For a jar that came into the repository without its own, as those of 9.0 to 9.2 did."""
 PLUGIN = """name={name}
 description=Stands in for a module that Maven's repository lacks
 version={version}
@@ -74,15 +74,7 @@ def prepare(folder: Path) -> Launch:
 
 
 def node(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
-    """Fetch the jars and say how a node is started from them, with an archive of its classes.
-
-    Args:
-        folder: Where it keeps what it writes.
-        port: On which it answers.
-        transport: On which it speaks with other nodes.
-        settings: `name=value`, what it is called and how it finds the others among them.
-        version: Of the engine.
-    """
+    """Fetch the jars and say how a node is started from them, with an archive of its classes."""
     launch = without_archive(folder, port, transport, *settings, version=version)
     if version != VERSION:  # of which one node or two are started
         return launch

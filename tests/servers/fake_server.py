@@ -13,8 +13,8 @@ from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+# Certificate and key of a server on this machine that no authority signed; of no use outside these tests.
 CERTIFICATE = Path(__file__).with_name("selfsigned.pem")
-"""Certificate and key of a server on this machine that no authority signed; of no use outside these tests."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,11 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A planned answer, sent instead of the real server's.
+    """A planned answer, sent instead of the real server's."""
 
-    Args:
-        status: HTTP status; 0 breaks the connection off.
-        body: What is written as JSON; bytes go as they are.
-        passed: Whether the real server is given the request all the same, before the connection is broken off.
-    """
-
-    status: int
-    body: object = None
+    status: int  # HTTP status; 0 breaks the connection off
+    body: object = None  # what is written as JSON; bytes go as they are
+    # Whether the real server is given the request all the same, before the connection is broken off.
     passed: bool = False
 
     @property
@@ -47,8 +42,8 @@ class Answer:
         return self.body if isinstance(self.body, bytes) else json.dumps(self.body).encode()
 
 
+# What is answered; or another request that the real server is given instead, or None for the very one.
 Plan = Callable[[Request], Answer | Request | None]
-"""What is answered; or another request that the real server is given instead, or None for the very one."""
 
 
 @dataclass
@@ -70,13 +65,7 @@ def passes(_: Request) -> None:
 
 @contextmanager
 def between(target: str = "", plan: Plan = passes, *, tls: bool = False) -> Iterator[Between]:
-    """Listen on a free port until the block ends.
-
-    Args:
-        target: Address of the real server; empty when the plan answers everything.
-        plan: What is answered, or passed on.
-        tls: Whether to speak TLS with the self-signed certificate.
-    """
+    """Listen on a free port until the block ends."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
     server.state = Between(server.server_port, plan)  # type: ignore[attr-defined]
     server.target = target.partition("://")[2].partition("/")[0]  # type: ignore[attr-defined]

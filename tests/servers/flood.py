@@ -7,17 +7,11 @@ from servers.indices import ask
 
 WATERMARKS = "cluster.routing.allocation.disk"
 PATIENCE_S = 300.0
-LOOKS_EVERY = "10s"
-"""How often the server looks at its disk; the shortest that it takes."""
+LOOKS_EVERY = "10s"  # how often the server looks at its disk; the shortest that it takes
 
 
 class Flood:
-    """The disk of a server of one's own: full, and free again.
-
-    Args:
-        address: Of the server.
-        index: The index that is closed to writing.
-    """
+    """The disk of a server of one's own: full, and free again."""
 
     def __init__(self, address: str, index: str) -> None:
         self._address, self._index = address, index

@@ -8,15 +8,7 @@ from ibidem_engines.engine import Ledger
 
 
 def ask(address: str, method: str, path: str, body: str | None = None, *, seconds: float = 60.0) -> Any:
-    """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises.
-
-    Args:
-        address: Of the engine, as `IBIDEM_ENGINE` names it.
-        method: Of the request.
-        path: Of the request.
-        body: JSON.
-        seconds: For which the server may say nothing.
-    """
+    """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises."""
     first = address.partition("://")[2].partition("/")[0].partition(",")[0]
     connection = HTTPConnection(first, timeout=seconds)
     connection.request(method, path, body, {"content-type": "application/json"})

@@ -26,12 +26,7 @@ def cache() -> Path:
 
 
 def fetched(name: str, artifacts: Sequence[str]) -> Path:
-    """Return a folder with the artifacts and what they depend on.
-
-    Args:
-        name: Names the folder; holds the versions, so that another version never finds it.
-        artifacts: `group:artifact:version`; with `:alone` at the end without what it depends on.
-    """
+    """Return a folder with the artifacts and what they depend on."""
     folder = cache() / name
     made(folder, lambda: fetch(folder, artifacts))
     return folder / "jars"

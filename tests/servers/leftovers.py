@@ -14,22 +14,16 @@ from pathlib import Path
 from faults.kill import children, kill, living
 
 PR_SET_CHILD_SUBREAPER = 36
-ENDING_S = 10.0
-"""Seconds for what was asked to end and was not waited for."""
+ENDING_S = 10.0  # seconds for what was asked to end and was not waited for
 
-OURS = "multiprocessing.resource_tracker"
-"""Python's own, which ends with the interpreter."""
+OURS = "multiprocessing.resource_tracker"  # python's own, which ends with the interpreter
 
 
 @dataclass
 class Leftovers:
-    """The children of this process, and the tests in which they came.
+    """The children of this process, and the tests in which they came."""
 
-    Args:
-        came: By process id.
-    """
-
-    came: dict[int, str] = field(default_factory=dict)
+    came: dict[int, str] = field(default_factory=dict)  # by process id
 
     def __post_init__(self) -> None:
         """Adopt the orphans among our descendants, where the system can do that, and know who is there already."""

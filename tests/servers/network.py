@@ -16,12 +16,7 @@ HEEDS_AFTER = 0.05
 
 
 class Network:
-    """Passes bytes on between those who connect and one server, as long as it is whole.
-
-    Args:
-        host: Of the server.
-        port: Of the server.
-    """
+    """Passes bytes on between those who connect and one server, as long as it is whole."""
 
     def __init__(self, host: str, port: int) -> None:
         self._target = host, port
@@ -97,12 +92,7 @@ class Network:
 
 
 class Trouble:
-    """One kind of trouble of a network, which comes and goes.
-
-    Args:
-        network: Where.
-        kind: Which; `slow` holds each piece up by a tenth of a second.
-    """
+    """One kind of trouble of a network, which comes and goes."""
 
     def __init__(self, network: Network, kind: Kind) -> None:
         self.network, self._kind = network, kind
@@ -119,11 +109,7 @@ class Trouble:
 
 @contextmanager
 def network(address: str) -> Iterator[tuple[Network, str]]:
-    """Put a network before the server of an address, until the block ends.
-
-    Returns:
-        The network, and the address through it.
-    """
+    """Put a network before the server of an address, until the block ends."""
     scheme, _, location = address.partition("://")
     place, slash, path = location.partition("/")
     account, at, server = place.rpartition("@")

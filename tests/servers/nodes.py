@@ -10,15 +10,15 @@ from servers import elasticsearch, opensearch
 from servers.indices import ask
 from servers.process import Launch, Process, free_ports
 
+# Three, so that the two that stay are most of them and may choose a leader, whichever one is lost.
 NAMES = ("one", "two", "three")
-"""Three, so that the two that stay are most of them and may choose a leader, whichever one is lost."""
 
 PATIENCE_S = 300.0
 
 EngineName = Literal["opensearch", "elasticsearch"]
 NODE = {"opensearch": opensearch.node, "elasticsearch": elasticsearch.node}
+# What each calls the nodes that choose the first leader.
 FIRST = {"opensearch": "cluster.initial_cluster_manager_nodes", "elasticsearch": "cluster.initial_master_nodes"}
-"""What each calls the nodes that choose the first leader."""
 
 
 def wait_for_health(address: str, condition: str) -> None:
@@ -33,9 +33,6 @@ class Nodes(ExitStack):
     """A cluster that answers as soon as the block is entered, and ends with it.
 
     The node that is lost is the one that holds the primary shard of an index at that moment.
-
-    Args:
-        engine: Which one.
     """
 
     def __init__(self, engine: EngineName = "opensearch") -> None:

@@ -32,15 +32,7 @@ def prepare(folder: Path) -> Launch:
 
 
 def node(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
-    """Fetch the jars and say how a node is started from them, with an archive of its classes.
-
-    Args:
-        folder: Where it keeps what it writes.
-        port: On which it answers.
-        transport: On which it speaks with other nodes.
-        settings: `name=value`, what it is called and how it finds the others among them.
-        version: Of the engine.
-    """
+    """Fetch the jars and say how a node is started from them, with an archive of its classes."""
     launch = without_archive(folder, port, transport, *settings, version=version)
     if version != VERSION:  # of which one node or two are started
         return launch

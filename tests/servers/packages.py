@@ -13,12 +13,7 @@ SECONDS = 550
 
 
 def interpreter(name: str, requirements: Sequence[str]) -> Path:
-    """Return the interpreter of an environment with these packages, made once.
-
-    Args:
-        name: Names the environment; holds the versions, so that another version never finds it.
-        requirements: As `pip install` takes them.
-    """
+    """Return the interpreter of an environment with these packages, made once."""
     folder = cache() / name
     folder.mkdir(parents=True, exist_ok=True)
     python = folder / "venv" / "bin" / "python"

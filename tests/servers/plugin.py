@@ -24,11 +24,10 @@ from servers.tiers import mark_tiers
 SERVERS = pytest.StashKey[Servers]()
 LEFTOVERS = pytest.StashKey[Leftovers]()
 LEFT = pytest.StashKey[list[str]]()
+# Files with a test that `make quick` runs, among all that were collected.
 QUICK_FILES = pytest.StashKey[frozenset[Path]]()
-"""Files with a test that `make quick` runs, among all that were collected."""
 
-SLOWER = frozenset({"server", "slow", "thorough"})
-"""Marks of what `make quick` leaves out."""
+SLOWER = frozenset({"server", "slow", "thorough"})  # marks of what `make quick` leaves out
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -33,19 +33,12 @@ def free_ports(count: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Launch:
-    """The command and settings to start a server.
+    """The command and settings to start a server."""
 
-    Args:
-        url: Where it will answer.
-        command: Its command line.
-        answers: Whether it answers yet.
-        environment: Variables added to our own environment.
-    """
-
-    url: str
-    command: Sequence[str]
-    answers: Callable[[], bool]
-    environment: Mapping[str, str] = field(default_factory=dict)
+    url: str  # where it will answer
+    command: Sequence[str]  # its command line
+    answers: Callable[[], bool]  # whether it answers yet
+    environment: Mapping[str, str] = field(default_factory=dict)  # variables added to our own environment
 
 
 class Process:

@@ -9,19 +9,11 @@ from pathlib import Path
 from servers.jars import cache, made
 from servers.missing import Missing
 
-COMPILER = "jdk.compiler/com.sun.tools.javac.Main"
-"""As a module: a runtime without the command `javac` has it too."""
+COMPILER = "jdk.compiler/com.sun.tools.javac.Main"  # as a module: a runtime without the command `javac` has it too
 
 
 def compiled(source: Path, jars: Path, java: Path, *options: str) -> Path:
-    """Return a jar with the classes of a program.
-
-    Args:
-        source: The program, one file.
-        jars: What it is compiled with; the folder above is named after the version.
-        java: The runtime that will run it, and compiles it.
-        options: Options of the compiler, instead of the jars as class path.
-    """
+    """Return a jar with the classes of a program."""
     digest = hashlib.sha256(f"{java.resolve()} {options}".encode() + source.read_bytes()).hexdigest()[:16]
     folder = cache() / f"{jars.parent.name}-{source.stem}-{digest}"
     jar = folder / f"{source.stem}.jar"

@@ -4,8 +4,7 @@ import re
 
 from xdist.scheduler import LoadFileScheduling
 
-CLUSTERS = "tests/plugin/"
-"""Where each test says by its first parameter which of two clusters it asks."""
+CLUSTERS = "tests/plugin/"  # where each test says by its first parameter which of two clusters it asks
 
 
 class Schedule(LoadFileScheduling):

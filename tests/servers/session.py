@@ -23,11 +23,7 @@ def variable(name: str) -> str:
 
 
 class Servers:
-    """Hands out addresses; starts what is wanted side by side.
-
-    Args:
-        names: The names of all servers that the session will ask for.
-    """
+    """Hands out addresses; starts what is wanted side by side."""
 
     def __init__(self, names: Iterable[str]) -> None:
         self.names = set(names)

@@ -13,8 +13,7 @@ import pytest
 EVENTS = frozenset({"subprocess.Popen", "os.fork", "os.posix_spawn", "os.system"})
 MARKS = ("slow", "server")
 
-process_names: list[str] = []
-"""What was started since the test began."""
+process_names: list[str] = []  # what was started since the test began
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:

@@ -15,6 +15,7 @@ from servers.missing import Missing
 
 ROOT = Path(__file__).parents[2]
 OURS = {"worker", "gateway"}
+# Services that are started, by the profiles that are named.
 STARTED = {
     (): OURS,
     ("default",): OURS | {"opensearch", "rabbitmq"},
@@ -22,7 +23,6 @@ STARTED = {
     ("opensearch", "redis"): OURS | {"opensearch", "redis"},
     ("command",): OURS | {"ibidem"},
 }
-"""Services that are started, by the profiles that are named."""
 
 Services = dict[str, dict[str, Any]]
 

@@ -9,12 +9,7 @@ from servers.tiers import BOTH, COMPILED, NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, m
 
 
 class Item:
-    """A collected test of a file.
-
-    Args:
-        path: The file.
-        engine: Which server it asks, or which loops it tries, if any.
-    """
+    """A collected test of a file."""
 
     def __init__(self, path: Path, engine: str = "") -> None:
         self.path, self.engine, self.name = path, engine, f"test_it[{engine}]"

@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 
+# Tests, files and folders of the second tier, and why: which keeps the promise in the first, or what takes so long.
 THOROUGH: Mapping[str, str] = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text": "hundreds of long texts for each",
     "adversary/test_rights.py": "whole archives by every way; gateway/test_rights.py holds what a guest is shown",
@@ -54,7 +55,6 @@ THOROUGH: Mapping[str, str] = {
     "test_installation.py": "builds and installs archives; CI tries what is uploaded",
     "upgrade/": "unpacks whole indexes of earlier schemas",
 }
-"""Tests, files and folders of the second tier, and why: which keeps the promise in the first, or what takes so long."""
 
 ONE_ENGINE: Mapping[str, str] = {
     "adversary/": "clients, gateway and page over either engine: both adapters keep tests/engines/test_contract.py",
@@ -72,6 +72,7 @@ They are about what lies above the adapters, which says the same on both; in the
 
 VECTORS = "OpenSearch's node here has no module of vectors"
 RETRIEVERS = "OpenSearch has no retrievers"
+# What asks Elasticsearch in the first tier all the same, and why.
 BOTH: Mapping[str, str] = {
     "grouped_search/dsl/test_search.py::test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds": VECTORS,
     "grouped_search/dsl/test_search.py::test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them": VECTORS,
@@ -84,31 +85,25 @@ BOTH: Mapping[str, str] = {
     "test_stored_groups_of_a_retriever_are_those_of_the_search_that_ranks_alike": RETRIEVERS,
     "plugin/test_search.py": "each engine's adapter of the plugin has no other test in the first tier",
 }
-"""What asks Elasticsearch in the first tier all the same, and why."""
 
+# Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest.
 NIGHTLY: Mapping[str, str] = {
     "plugin/test_mixed.py": "starts two clusters, for two minutes; plugin/test_search.py asks its adapter in each tier",
 }
-"""Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest."""
 
-SECOND = "elasticsearch"
-"""The engine that is left to the tiers after the first there."""
+SECOND = "elasticsearch"  # the engine that is left to the tiers after the first there
 
+# Where numpy, which groups where no loops are compiled, is tried in the second tier, and what is tried before.
 COMPILED: Mapping[str, str] = {
     "dedupe/test_leader_clustering.py": "numpy's candidates and rules are tried each time",
     "dedupe/test_leader_clustering_laws.py": "the same; for compiled loops the laws are tried each time",
 }
-"""Where numpy, which groups where no loops are compiled, is tried in the second tier, and what is tried before."""
 
 FALLBACK = "numpy"
 
 
 def mark_tiers(items: Iterable[pytest.Item]) -> None:
-    """Mark the tests of the second tier, and those of the night among them.
-
-    Args:
-        items: All tests that were collected.
-    """
+    """Mark the tests of the second tier, and those of the night among them."""
     for item in items:
         is_second = named(ONE_ENGINE, item) and not named(BOTH, item) and asks_second_engine(item)
         if is_second or named(THOROUGH, item) or (named(COMPILED, item) and tries_fallback(item)):

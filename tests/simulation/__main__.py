@@ -10,8 +10,7 @@ from simulation.schedules import FOCUSES, run
 
 CHUNK = 50
 
-PART = 10
-"""Where no focus is named, each is run with that part of the schedules."""
+PART = 10  # where no focus is named, each is run with that part of the schedules
 
 
 def main() -> int:

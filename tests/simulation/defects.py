@@ -54,19 +54,12 @@ def _reads_decisions_again(
 
 @dataclass(frozen=True, slots=True)
 class Defect:
-    """A defect, and the schedules that are to notice it.
+    """A defect, and the schedules that are to notice it."""
 
-    Args:
-        put: Puts it into the code.
-        words: What is said of the promise that it breaks.
-        focus: Name of what the schedules hold.
-        first: The first seed that is tried; more than 0 where earlier ones, which notice nothing, take long.
-    """
-
-    put: Callable[[], AbstractContextManager[object]]
-    words: str
-    focus: str = "ANY"
-    first: int = 0
+    put: Callable[[], AbstractContextManager[object]]  # puts it into the code
+    words: str  # what is said of the promise that it breaks
+    focus: str = "ANY"  # name of what the schedules hold
+    first: int = 0  # the first seed that is tried; more than 0 where earlier ones, which notice nothing, take long
 
     def is_told(self, broken: str) -> bool:
         """Return whether what broke is the promise that it breaks."""

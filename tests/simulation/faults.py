@@ -22,35 +22,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """How often what goes wrong.
+    """How often what goes wrong."""
 
-    Args:
-        delay: Seconds that a request takes at most, each way.
-        freeze: Of how many requests one process stands still before it sends it, longer than any lease.
-        lost: Of how many requests one is lost, or its answer.
-        doubled: Of how many requests one arrives twice.
-        kills: How many processes are killed.
-        jumps: How often a clock jumps.
-    """
-
-    delay: float = 0.02
-    freeze: float = 0.0
-    lost: float = 0.0
-    doubled: float = 0.0
-    kills: int = 0
-    jumps: int = 0
+    delay: float = 0.02  # seconds that a request takes at most, each way
+    freeze: float = 0.0  # of how many requests one process stands still before it sends it, longer than any lease
+    lost: float = 0.0  # of how many requests one is lost, or its answer
+    doubled: float = 0.0  # of how many requests one arrives twice
+    kills: int = 0  # how many processes are killed
+    jumps: int = 0  # how often a clock jumps
 
 
+# Requests that a client sends again where it has no answer: bulk requests, whatever they are for.
 SENT_AGAIN = ("bulk", "assign", "put onto runs", "put onto tombstones")
-"""Requests that a client sends again where it has no answer: bulk requests, whatever they are for."""
 
 
 class FaultyLink(Link):
-    """The way of one process to the cluster, on which requests are late, lost, doubled, or arrive after its end.
-
-    Args:
-        world: The schedule.
-    """
+    """The way of one process to the cluster, on which requests are late, lost, doubled, or arrive after its end."""
 
     def __init__(self, world: "World") -> None:
         super().__init__(world.cluster)

@@ -27,23 +27,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A document in a shard.
+    """A document in a shard."""
 
-    Args:
-        record: As it was written.
-        version: Its version to ibidem.
-        group: Its group.
-        lead: Whether it leads the group.
-        order: Number of the write that it comes from, from 1.
-        engine_version: The engine's own count of writes to it.
-    """
-
-    record: Record
-    version: int
+    record: Record  # as it was written
+    version: int  # its version to ibidem
     group: str
-    lead: bool = True
-    order: int = 0
-    engine_version: int = 1
+    lead: bool = True  # whether it leads the group
+    order: int = 0  # number of the write that it comes from, from 1
+    engine_version: int = 1  # the engine's own count of writes to it
 
     @property
     def id(self) -> str:
@@ -73,19 +64,12 @@ def values_of(packed: bytes, long: bytes = b"") -> Mapping[LookupField, frozense
 
 @dataclass(slots=True)
 class Shard:
-    """A shard.
+    """A shard."""
 
-    Args:
-        documents: Documents as they are.
-        view: Documents as searches see them.
-        last: Number of the last write.
-        deletions: How many deletions there have been.
-    """
-
-    documents: dict[str, Stored] = field(default_factory=dict)
-    view: dict[str, Stored] = field(default_factory=dict)
-    last: int = 0
-    deletions: int = 0
+    documents: dict[str, Stored] = field(default_factory=dict)  # documents as they are
+    view: dict[str, Stored] = field(default_factory=dict)  # documents as searches see them
+    last: int = 0  # number of the last write
+    deletions: int = 0  # how many deletions there have been
 
     def refresh(self) -> None:
         """Show searches all that was written."""
@@ -111,16 +95,10 @@ class Shard:
 
 @dataclass(slots=True)
 class MemoryIndex:
-    """An index.
-
-    Args:
-        name: Its name.
-        uuid: The engine's own name of it.
-        shards: Its shards.
-    """
+    """An index."""
 
     name: str
-    uuid: str
+    uuid: str  # the engine's own name of it
     shards: list[Shard]
 
     def shard(self, id_: str) -> Shard:
@@ -134,21 +112,14 @@ class MemoryIndex:
 
 @dataclass(slots=True)
 class MemoryCluster:
-    """Indexes, aliases and records.
+    """Indexes, aliases and records."""
 
-    Args:
-        shards: How many shards an index gets.
-        indices: The indexes by name.
-        aliases: The index behind each alias.
-        records: JSON by the name next to which it is, ledger and key.
-        bodies: What the bodies of actions stand for.
-    """
-
-    shards: int = 1
-    indices: dict[str, MemoryIndex] = field(default_factory=dict)
-    aliases: dict[str, str] = field(default_factory=dict)
+    shards: int = 1  # how many shards an index gets
+    indices: dict[str, MemoryIndex] = field(default_factory=dict)  # the indexes by name
+    aliases: dict[str, str] = field(default_factory=dict)  # the index behind each alias
+    # JSON by the name next to which it is, ledger and key.
     records: dict[tuple[str, str], dict[str, bytes]] = field(default_factory=dict)
-    bodies: dict[bytes, Stored] = field(default_factory=dict)
+    bodies: dict[bytes, Stored] = field(default_factory=dict)  # what the bodies of actions stand for
     _made: int = 0
 
     def create(self, name: str) -> None:
@@ -159,11 +130,7 @@ class MemoryCluster:
             self.records[name, "runs"] = {KEY: orjson.dumps(new_key())}
 
     def resolve(self, name: str) -> MemoryIndex:
-        """Return the index of a name, or behind an alias.
-
-        Raises:
-            NoIndex: There is none.
-        """
+        """Return the index of a name, or behind an alias."""
         index = self.indices.get(self.aliases.get(name, name))
         if index is None:
             raise NoIndex(f"no index {name!r} in memory", "create it with: ibidem ingest PATH")
@@ -209,16 +176,11 @@ class MemoryCluster:
         return self.aliases.get(name, name)
 
 
-CHANGED = ("version", "group", "lead")
-"""What a partial update changes of a document."""
+CHANGED = ("version", "group", "lead")  # what a partial update changes of a document
 
 
 class Link:
-    """The way of requests from one process to the cluster; this one loses and delays nothing.
-
-    Args:
-        cluster: The cluster.
-    """
+    """The way of requests from one process to the cluster; this one loses and delays nothing."""
 
     label = "memory"
     waits = False

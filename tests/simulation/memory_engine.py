@@ -42,12 +42,7 @@ from simulation.memory_reindex import MemorySource
 
 
 class MemoryLedgers:
-    """Records next to an index.
-
-    Args:
-        link: The way to the cluster.
-        name: The index.
-    """
+    """Records next to an index."""
 
     def __init__(self, link: Link, name: str) -> None:
         self._link, self._name = link, name
@@ -188,12 +183,7 @@ class NoThreads(MembershipStore):
 
 
 class MemoryEngine(Engine):
-    """An index in memory, as one process sees it; see `Engine`.
-
-    Args:
-        link: The way to the cluster.
-        index: Name of the index, or an alias.
-    """
+    """An index in memory, as one process sees it; see `Engine`."""
 
     def __init__(self, link: Link, index: str) -> None:
         self.index = index
@@ -354,9 +344,5 @@ def _shares(document: Stored, search: SignatureLookup) -> bool:
 
 
 def opened(cluster: MemoryCluster, index: str) -> MemoryEngine:
-    """Open an index over a link that loses and delays nothing.
-
-    Raises:
-        NoIndex: At the first request, where there is none.
-    """
+    """Open an index over a link that loses and delays nothing."""
     return MemoryEngine(Link(cluster), index)

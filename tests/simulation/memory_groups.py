@@ -14,12 +14,7 @@ SLICE = 1_000
 
 
 class MemoryGroups(StoredGroups):
-    """Groups of an index in memory.
-
-    Args:
-        link: The way to the cluster.
-        name: The index's own name.
-    """
+    """Groups of an index in memory."""
 
     def __init__(self, link: Link, name: str) -> None:
         self.index = name

@@ -29,12 +29,7 @@ from simulation.memory_cluster import Link, Stored
 
 
 class MemorySource(ReindexSource):
-    """Documents of an index in memory.
-
-    Args:
-        link: The way to the cluster.
-        index: Its name, or an alias.
-    """
+    """Documents of an index in memory."""
 
     text_field = "text"
     updates_in_part = False
@@ -131,13 +126,7 @@ class MemorySource(ReindexSource):
 
 
 class MemoryCopy(ReindexTarget):
-    """The copy of an index in memory, written as that of a cluster is.
-
-    Args:
-        link: The way to the cluster.
-        source: Name of the index that is copied.
-        name: Name of the copy.
-    """
+    """The copy of an index in memory, written as that of a cluster is."""
 
     def __init__(self, link: Link, source: str, name: str) -> None:
         self.name = name

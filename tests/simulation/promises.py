@@ -22,12 +22,7 @@ def check(world: World) -> None:
 
 
 def _check_documents(world: World, dead: Collection[str]) -> None:
-    """See that nothing acknowledged is lost, and nothing deleted has come back.
-
-    Args:
-        world: The schedule.
-        dead: Documents that were set aside.
-    """
+    """See that nothing acknowledged is lost, and nothing deleted has come back."""
     index = world.cluster.resolve("news")
     for id_, versions in world.submitted.items():
         if id_ in dead:

@@ -12,12 +12,10 @@ from itertools import count
 
 from greenlet import getcurrent, greenlet
 
-EPOCH = 1_700_000_000
-"""The wall clock at the beginning, in seconds since 1970."""
+EPOCH = 1_700_000_000  # the wall clock at the beginning, in seconds since 1970
 
 
-IN_HAND = 0.05
-"""Seconds in which a server does what a process had sent before it was killed."""
+IN_HAND = 0.05  # seconds in which a server does what a process had sent before it was killed
 
 
 class Killed(BaseException):
@@ -30,35 +28,20 @@ class Endless(AssertionError):
 
 @dataclass(eq=False, slots=True)
 class Process:
-    """A simulated process.
-
-    Args:
-        name: Its name.
-        machine: The machine that it runs on: those of one machine have one clock, and see each other end.
-        work: What it does.
-        in_flight: What a request does that it has sent, and that has not arrived.
-        is_over: Whether it has ended.
-        error: The error that ended it.
-        at_kill: What the kernel does when it is killed.
-    """
+    """A simulated process."""
 
     name: str
-    machine: str
-    work: Callable[[], object]
-    in_flight: Callable[[], object] | None = None
-    is_over: bool = False
-    error: Exception | None = None
-    at_kill: list[Callable[[], object]] = field(default_factory=list)
+    machine: str  # the machine that it runs on: those of one machine have one clock, and see each other end
+    work: Callable[[], object]  # what it does
+    in_flight: Callable[[], object] | None = None  # what a request does that it has sent, and that has not arrived
+    is_over: bool = False  # whether it has ended
+    error: Exception | None = None  # the error that ended it
+    at_kill: list[Callable[[], object]] = field(default_factory=list)  # what the kernel does when it is killed
     fiber: greenlet | None = None
 
 
 class Scheduler:
-    """Runs processes in an order that a seed chooses.
-
-    Args:
-        seed: The seed.
-        limit: Steps after which the processes count as endless.
-    """
+    """Runs processes in an order that a seed chooses."""
 
     def __init__(self, seed: int, limit: int = 20_000) -> None:
         self.rng = random.Random(seed)  # noqa: S311 - a schedule is to be repeated
@@ -76,14 +59,7 @@ class Scheduler:
         return self._current
 
     def spawn(self, name: str, work: Callable[[], object], machine: str = "one", after: float = 0.0) -> Process:
-        """Start a process.
-
-        Args:
-            name: Its name.
-            work: What it does.
-            machine: Where it runs.
-            after: In how many seconds it begins.
-        """
+        """Start a process."""
         process = Process(name, machine, work)
         process.fiber = greenlet(lambda: self._work(process), self._hub)
         self.processes.append(process)
@@ -143,11 +119,7 @@ class Scheduler:
             self._current = current
 
     def run(self) -> None:
-        """Run until nothing is to happen any more.
-
-        Raises:
-            Endless: It goes on and on.
-        """
+        """Run until nothing is to happen any more."""
         self._hub = getcurrent()
         steps = 0
         while self._events:

@@ -27,39 +27,28 @@ from simulation.world import FOLDERS, Broken, World, tables, texts
 
 T = TypeVar("T")
 
-TAKEDOWN = 1_000
-"""Version of a takedown: every document that is submitted has an older one."""
+TAKEDOWN = 1_000  # version of a takedown: every document that is submitted has an older one
 
-TRACE = 60
-"""Lines of the trace that a failure shows."""
+TRACE = 60  # lines of the trace that a failure shows
 
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """What schedules are to hold, where that is not left to the seed.
+    """What schedules are to hold, where that is not left to the seed."""
 
-    Args:
-        replaces: Whether a copy takes the index's place.
-        rewrites: Whether documents are written again.
-        deletions: How many deletions there are, all of one document and at nearly the same time.
-        kills: How many processes are killed.
-        settles: How often each process settles that does; one does for certain.
-        heirs: Whether all documents are of one family, the first, which leads it, is what is deleted, and the others
-            are written again.
-        freeze: Of how many requests one process stands still before it sends it.
-        decisions: How many manual decisions there are, on two pairs of documents.
-    """
-
-    replaces: bool | None = None
-    rewrites: bool | None = None
-    deletions: int | None = None
-    kills: int | None = None
-    settles: int | None = None
+    replaces: bool | None = None  # whether a copy takes the index's place
+    rewrites: bool | None = None  # whether documents are written again
+    deletions: int | None = None  # how many deletions there are, all of one document and at nearly the same time
+    kills: int | None = None  # how many processes are killed
+    settles: int | None = None  # how often each process settles that does; one does for certain
+    # Whether all documents are of one family, the first, which leads it, is what is deleted, and the others are written
+    # again.
     heirs: bool = False
-    freeze: float | None = None
-    decisions: int = 0
+    freeze: float | None = None  # of how many requests one process stands still before it sends it
+    decisions: int = 0  # how many manual decisions there are, on two pairs of documents
 
 
+# Each focus by its name; in `ANY` all is left to the seed.
 FOCUSES: Mapping[str, Focus] = {
     "ANY": Focus(),
     "PLAIN": Focus(replaces=False, rewrites=False, deletions=0),
@@ -71,16 +60,10 @@ FOCUSES: Mapping[str, Focus] = {
     "REPLACEMENT": Focus(replaces=True, rewrites=True),
     "REPLACEMENT_DELETION": Focus(replaces=True, deletions=1),
 }
-"""Each focus by its name; in `ANY` all is left to the seed."""
 
 
 def run(seeds: Iterable[int], focus: str = "ANY") -> list[str]:
-    """Run the schedules of some seeds; returns what broke.
-
-    Args:
-        seeds: The seeds.
-        focus: Name of what the schedules are to hold.
-    """
+    """Run the schedules of some seeds; returns what broke."""
     logging.getLogger("ibidem_core.retry").setLevel(logging.ERROR)  # whoever waits for what is lost says so
     broken = []
     for seed in seeds:
@@ -92,15 +75,7 @@ def run(seeds: Iterable[int], focus: str = "ANY") -> list[str]:
 
 
 def simulate(seed: int, focus: str = "ANY") -> World:
-    """Run the schedule of a seed, and see that all promises were kept.
-
-    Args:
-        seed: The seed.
-        focus: Name of what the schedule is to hold.
-
-    Raises:
-        Broken: One was not, a process does not end, or anything has failed.
-    """
+    """Run the schedule of a seed, and see that all promises were kept."""
     scheduler = Scheduler(seed)
     folder = _new_folder()
     with virtual_time(scheduler), _removed(folder):

@@ -7,17 +7,13 @@ import pytest
 from simulation.defects import DEFECTS
 from simulation.schedules import FOCUSES, run
 
-SEEDS, LOT = int(os.environ.get("SEEDS", "10000")), 500
-"""`.ci/run` runs fewer, since it is at its limit of time."""
+SEEDS, LOT = int(os.environ.get("SEEDS", "10000")), 500  # `.ci/run` runs fewer, since it is at its limit of time
 
-FIRST = int(os.environ.get("FIRST", "200"))
-"""Those before are of `test_world.py`."""
+FIRST = int(os.environ.get("FIRST", "200"))  # those before are of `test_world.py`
 
-FOCUSED = max(60, SEEDS // 20)
-"""Schedules of each focus."""
+FOCUSED = max(60, SEEDS // 20)  # schedules of each focus
 
-MAX_SCHEDULES = 3_000
-"""Schedules in which a defect has to be noticed."""
+MAX_SCHEDULES = 3_000  # schedules in which a defect has to be noticed
 
 
 @pytest.mark.slow

@@ -16,11 +16,7 @@ from simulation.scheduler import Process, Scheduler
 
 
 class VirtualTime:
-    """The module `time` of a simulated process.
-
-    Args:
-        scheduler: Its scheduler.
-    """
+    """The module `time` of a simulated process."""
 
     def __init__(self, scheduler: Scheduler) -> None:
         self._scheduler = scheduler
@@ -39,13 +35,7 @@ class VirtualTime:
 
 
 class SimulatedHeartbeat:
-    """Heartbeat of a lease, in virtual time: it stops with its process.
-
-    Args:
-        scheduler: Of which process.
-        beat: Shows a sign of life; returns whether to go on.
-        seconds: After how many seconds without one a lease lapses.
-    """
+    """Heartbeat of a lease, in virtual time: it stops with its process."""
 
     def __init__(self, scheduler: Scheduler, beat: Callable[[], bool], seconds: float) -> None:
         self._scheduler, self._beat, self._pause = scheduler, beat, seconds / lease.BEATS
@@ -63,12 +53,7 @@ class SimulatedHeartbeat:
 
 
 class LeaseFiles:
-    """The module `os` for leases of the file queue: their time is the virtual one, and a kill frees the lock.
-
-    Args:
-        scheduler: The scheduler.
-        real: The module.
-    """
+    """The module `os` for leases of the file queue: their time is the virtual one, and a kill frees the lock."""
 
     def __init__(self, scheduler: Scheduler, real: object) -> None:
         self._scheduler, self._real = scheduler, real

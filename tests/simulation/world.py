@@ -59,36 +59,26 @@ def tables() -> Tables:
     return english_tables(Path(folder.name), {word: 10.0 * at for at, word in enumerate(words, 1)})
 
 
-FOLDERS: list[TemporaryDirectory[str]] = []
-"""They go with this process."""
+FOLDERS: list[TemporaryDirectory[str]] = []  # they go with this process
 
 
 @dataclass(slots=True)
 class World:
-    """One schedule.
+    """One schedule."""
 
-    Args:
-        scheduler: Of its processes.
-        faults: What goes wrong.
-        folder: Where the queue is.
-        settings: Settings of all processes.
-        cluster: The cluster.
-        submitted: The versions of each document that were submitted.
-        deleted: Versions of each document's deletions that were acknowledged.
-        tried: Versions of deletions that were begun.
-        past: What went wrong before all faults ended.
-        decided: Pairs of documents of which somebody began to note a decision.
-    """
-
-    scheduler: Scheduler
-    faults: Faults
-    folder: Path
-    settings: Settings
+    scheduler: Scheduler  # of its processes
+    faults: Faults  # what goes wrong
+    folder: Path  # where the queue is
+    settings: Settings  # settings of all processes
     cluster: MemoryCluster
+    # The versions of each document that were submitted.
     submitted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    # Versions of each document's deletions that were acknowledged.
     deleted: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
+    # Versions of deletions that were begun.
     tried: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    past: Faults = field(default_factory=Faults)
+    past: Faults = field(default_factory=Faults)  # what went wrong before all faults ended
+    # Pairs of documents of which somebody began to note a decision.
     decided: set[tuple[str, str]] = field(default_factory=set)
     batches: int = 0
     documents: int = 0

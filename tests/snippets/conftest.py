@@ -17,11 +17,10 @@ LEASE = (
     "without the written consent of the other. The limitation of liability and the export duty on wheat or grain are "
     "those of the law of England and Wales, and the antiquities vulgares of the parish are not let with the house."
 )
+# Names that pages use for documents of the reader's own.
 IDS = ("ID", "A", "B", "DOCUMENT", "OTHER", "K041028.000", "K042319.000")
-"""Names that pages use for documents of the reader's own."""
 
-MINE = f"articles-of-{os.getpid()}"
-"""The index of others on a server; each process has its own."""
+MINE = f"articles-of-{os.getpid()}"  # the index of others on a server; each process has its own
 
 
 def documents() -> list[dict[str, str]]:

@@ -12,17 +12,11 @@ NAME = re.compile(r"# ([\w./-]+)\n")
 
 @dataclass(frozen=True)
 class Block:
-    """One block of code.
+    """One block of code."""
 
-    Args:
-        language: As its fence says; `sh` for an indented block; `file` for a program with its name in the first line.
-        body: What it holds.
-        name: Of the file.
-    """
-
-    language: str
-    body: str
-    name: str = ""
+    language: str  # as its fence says; `sh` for an indented block; `file` for a program with its name in the first line
+    body: str  # what it holds
+    name: str = ""  # of the file
 
 
 def blocks(path: Path) -> list[Block]:

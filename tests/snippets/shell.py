@@ -13,10 +13,10 @@ from snippets.page import Block
 
 SECONDS = 280
 MARK = "@@@ block @@@"
+# What is another each time: the day, durations, and sizes of files.
 SLOW = re.compile(
     r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d\b|\b\d+(?:\.\d+)? (?:s|ms)\b|\b\d:\d\d:\d\d\b|[\d.]+ [kM]?B\b|\d[\d,]* bytes\b"
 )
-"""What is another each time: the day, durations, and sizes of files."""
 
 
 def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -> list[str]:

@@ -31,9 +31,10 @@ NOT_RUN = {
     "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_replace.py",
 }
 
+# Pages whose commands another test runs.
 ELSEWHERE = {"plugin.md": "needs a server with the plugin; tests/plugin/test_recipes.py"}
-"""Pages whose commands another test runs."""
 
+# Pages with programs, and the tests that run them.
 PROGRAMS = {
     "README.md": "clients/test_clients_page.py",
     "clients.md": "clients/test_clients_page.py",
@@ -43,16 +44,13 @@ PROGRAMS = {
     "python.md": "cli/test_python_page.py",
     "stored.md": "grouped_search/dsl/test_stored_docs.py",
 }
-"""Pages with programs, and the tests that run them."""
 
+# Pages whose commands run over files and an index in SQLite.
 LOCAL = ("README.md", "tour.md", "books.md", "law.md", "news.md", "stored.md", "tags.md")
-"""Pages whose commands run over files and an index in SQLite."""
 
-SERVER = ("README.md", "tour.md", "clusters.md")
-"""Pages with commands for an index of others on a server."""
+SERVER = ("README.md", "tour.md", "clusters.md")  # pages with commands for an index of others on a server
 
-CURL = ("tour.md", "gateway.md")
-"""Pages with requests to the gateway."""
+CURL = ("tour.md", "gateway.md")  # pages with requests to the gateway
 
 DEMO = "IBIDEM_ENGINE=sqlite:///.ibidem/demo"
 

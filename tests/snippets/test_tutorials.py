@@ -11,6 +11,7 @@ from snippets.page import ROOT, Block, blocks
 from snippets.shell import free_port, run, steady
 
 SERVED = pytest.mark.server("opensearch")
+# The tutorials, each with the indexes that it makes on a server.
 TUTORIALS = {
     "tutorial-cluster.md": ("articles",),
     "tutorial-fastapi.md": ("articles",),
@@ -18,7 +19,6 @@ TUTORIALS = {
     "tutorial-retrieval.md": ("passages",),
     "tutorial-scans.md": (),
 }
-"""The tutorials, each with the indexes that it makes on a server."""
 
 CASES = [pytest.param(name, marks=SERVED if indexes else ()) for name, indexes in TUTORIALS.items()]
 MINE = f"tutorial-of-{os.getpid()}"

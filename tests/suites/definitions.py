@@ -16,27 +16,19 @@ LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 OPENSEARCH = "org.opensearch:rest-api-spec:3.1.0"
 ELASTICSEARCH_REQUESTS = "org.elasticsearch:rest-api-spec:9.5.3"
+# The newest release that was published with its tests; later ones hold the definitions of requests alone.
 ELASTICSEARCH_TESTS = "org.elasticsearch:rest-api-spec:7.10.2"
-"""The newest release that was published with its tests; later ones hold the definitions of requests alone."""
 
 
 @dataclass(frozen=True)
 class SuiteTest:
-    """One test of a suite.
+    """One test of a suite."""
 
-    Args:
-        chapter: Its folder.
-        name: File and name.
-        setup: Steps before it.
-        steps: Its own steps.
-        teardown: Steps behind it, whatever became of it.
-    """
-
-    chapter: str
-    name: str
-    setup: Sequence[Any]
-    steps: Sequence[Any]
-    teardown: Sequence[Any]
+    chapter: str  # its folder
+    name: str  # file and name
+    setup: Sequence[Any]  # steps before it
+    steps: Sequence[Any]  # its own steps
+    teardown: Sequence[Any]  # steps behind it, whatever became of it
 
 
 def jar(artifact: str) -> Path:

@@ -22,8 +22,7 @@ STATUSES = {
     "request_timeout": (408,),
     "unavailable": (503,),
 }
-SEARCHES = ("search", "msearch", "count")
-"""Requests that are sent again with `dedupe=off`."""
+SEARCHES = ("search", "msearch", "count")  # requests that are sent again with `dedupe=off`
 
 SECONDS = 30
 
@@ -37,14 +36,7 @@ class Failed(Exception):
 
 
 class Runner:
-    """Runs tests against one address.
-
-    Args:
-        url: The address.
-        requests: What each request is called, and which paths and parameters it has.
-        version: The server's.
-        retry: Whether searches are sent again with `dedupe=off`, and have to be answered alike.
-    """
+    """Runs tests against one address."""
 
     def __init__(self, url: str, requests: Mapping[str, Any], version: tuple[int, ...], *, retry: bool = False) -> None:
         self._requests, self._version, self._retry = requests, version, retry
@@ -56,12 +48,7 @@ class Runner:
         self._client.close()
 
     def run(self, test: SuiteTest) -> None:
-        """Run a test.
-
-        Raises:
-            Failed: A step was not as the test wants it.
-            Skipped: It is not for this runner.
-        """
+        """Run a test."""
         self._stash, self._answers = {}, []
         try:
             for step in (*test.setup, *test.steps):

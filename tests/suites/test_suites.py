@@ -15,17 +15,17 @@ from suites.differences import DIFFERENCES
 from suites.runner import Runner, Skipped, passes
 from support.gateway_server import run_gateway
 
+# Those of every run: what searches and writes; `make suites` runs all that ask for one index.
 CHAPTERS = (
     *("bulk", "count", "create", "delete", "exists", "get", "get_source", "index", "mget", "msearch", "scroll"),
     *("search.highlight", "search.inner_hits", "suggest", "update"),
 )
-"""Those of every run: what searches and writes; `make suites` runs all that ask for one index."""
 
+# Further chapters that `make suites` runs.
 ALL = (
     *("search", "search.aggregation", "explain", "field_caps", "mlt", "mtermvectors", "pit", "range"),
     *("search_shards", "termvectors"),
 )
-"""Further chapters that `make suites` runs."""
 
 SUITES = {
     "opensearch": (opensearch.VERSION, opensearch.prepare, OPENSEARCH, OPENSEARCH),

@@ -14,8 +14,7 @@ from servers.fake_server import Answer, Between, Request, between
 from servers.indices import ask
 
 CLERK, GUEST = (f"Basic {base64.b64encode(pair).decode()}" for pair in (b"clerk:pw", b"guest:pw"))
-HIDDEN = "copy"
-"""The document that the guest may not read."""
+HIDDEN = "copy"  # the document that the guest may not read
 
 STRANGER = Answer(401, {"error": {"type": "security_exception", "reason": "who are you?"}, "status": 401})
 FORBIDDEN = Answer(403, {"error": {"type": "security_exception", "reason": "not for you"}, "status": 403})
@@ -23,13 +22,9 @@ FORBIDDEN = Answer(403, {"error": {"type": "security_exception", "reason": "not 
 
 @dataclass(frozen=True)
 class Accounts:
-    """The rights of the two.
+    """The rights of the two."""
 
-    Args:
-        index: The index's name.
-    """
-
-    index: str
+    index: str  # the index's name
 
     @property
     def alias(self) -> str:

@@ -20,12 +20,12 @@ from support.rights_server import Rights
 
 Json = dict[str, Any]
 
+# Who may see all; public documents only; no titles, and nothing of what is written in the margin.
 CLERK, READER, BLIND = (f"Basic {name}" for name in ("Y2xlcms6cHc=", "cmVhZGVyOnB3", "YmxpbmQ6cHc="))
-"""Who may see all; public documents only; no titles, and nothing of what is written in the margin."""
 
 PUBLIC: Json = {"term": {"source": "public"}}
+# Words that are in hidden documents, and in hidden fields, alone; the first begins their ids.
 SECRETS = ("classified", "unspeakable")
-"""Words that are in hidden documents, and in hidden fields, alone; the first begins their ids."""
 
 USERS: Mapping[str, Rights | None] = {
     CLERK: None,
@@ -93,6 +93,7 @@ def public(archive: Sequence[Document]) -> list[Document]:
 
 SAID: Json = {"match": {"text": "said"}}
 ORDERED: Json = {"sort": [{"ibidem.date": "asc"}], "size": 50}
+# Searches by name, in a whole order: scores depend on hidden documents in the engines themselves.
 BODIES: Mapping[str, Json] = {
     "all": {"query": SAID, **ORDERED},
     "a page": {"query": SAID, **ORDERED, "size": 2, "from": 2},
@@ -105,8 +106,8 @@ BODIES: Mapping[str, Json] = {
     },
     "passages": {"query": SAID, **ORDERED, "highlight": {"fields": {"text": {}}}},
 }
-"""Searches by name, in a whole order: scores depend on hidden documents in the engines themselves."""
 
+# Ways of grouping by name.
 GROUPED: Mapping[str, Json] = {
     "indent": {"dedupe": "indent", "explain": True},
     "collapse": {"dedupe": "collapse"},
@@ -114,11 +115,10 @@ GROUPED: Mapping[str, Json] = {
     "by date": {"dedupe": "indent", "keep": "latest"},
     "a small window": {"dedupe": "indent", "window": 3},
 }
-"""Ways of grouping by name."""
 
 
+# What is of one request, of one index or of the engine's own scores, and the names of groups.
 PASSING = ("took", "took_ms", "cursor", "_score", "max_score", "_shards", "_index", "index", "group", "ibidem")
-"""What is of one request, of one index or of the engine's own scores, and the names of groups."""
 
 
 def same_for_all(answer: Any) -> Any:

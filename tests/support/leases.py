@@ -30,12 +30,7 @@ def lease_records() -> list[Mapping[str, object]]:
 
 
 def english_tables(folder: Path, counts: dict[str, float]) -> Tables:
-    """Return tables with a small English one, since the general one takes a second to build.
-
-    Args:
-        folder: Where they are kept.
-        counts: In how many of ten thousand documents each word occurs.
-    """
+    """Return tables with a small English one, since the general one takes a second to build."""
     tables = Tables(folder)
     tables.use(Table.build("en", 10_000, counts, "a test"))
     return tables

@@ -10,8 +10,8 @@ from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_workers.groups.block import Row
 
+# Gives the level at which two documents are duplicates; an empty string when they are not.
 Judge = Callable[[Row, Row], str]
-"""Gives the level at which two documents are duplicates; an empty string when they are not."""
 
 
 def judge(policy: Policy, overrides: Sequence[Override] = ()) -> Judge:

@@ -96,25 +96,15 @@ def compound_file(tree: Tree) -> bytes:
 
 @dataclass(frozen=True)
 class Message:
-    """A message, as Outlook saves one.
+    """A message, as Outlook saves one."""
 
-    Args:
-        texts: Properties that are texts, by number.
-        binary: Properties that are bytes.
-        numbers: Properties that are numbers.
-        times: Properties that are times.
-        recipients: Kind, name and address of each.
-        attachments: Name and content of each; a message is attached as one.
-        code_page: How texts are encoded; 0: as UTF-16.
-    """
-
-    texts: Mapping[int, str] = field(default_factory=dict)
-    binary: Mapping[int, bytes] = field(default_factory=dict)
-    numbers: Mapping[int, int] = field(default_factory=dict)
-    times: Mapping[int, datetime] = field(default_factory=dict)
-    recipients: Sequence[tuple[int, str, str]] = ()
-    attachments: Sequence[tuple[str, "bytes | Message"]] = ()
-    code_page: int = 0
+    texts: Mapping[int, str] = field(default_factory=dict)  # properties that are texts, by number
+    binary: Mapping[int, bytes] = field(default_factory=dict)  # properties that are bytes
+    numbers: Mapping[int, int] = field(default_factory=dict)  # properties that are numbers
+    times: Mapping[int, datetime] = field(default_factory=dict)  # properties that are times
+    recipients: Sequence[tuple[int, str, str]] = ()  # kind, name and address of each
+    attachments: Sequence[tuple[str, "bytes | Message"]] = ()  # name and content of each; a message is attached as one
+    code_page: int = 0  # how texts are encoded; 0: as UTF-16
 
     def tree(self, head: int = 32) -> Tree:
         """Return its streams and storages."""

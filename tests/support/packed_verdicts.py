@@ -8,6 +8,7 @@ import pytest
 
 FILE = Path(__file__).parents[1] / "plugin" / "golden" / "verdicts.jsonl"
 
+# A test for each value of the list.
 each_verdict = pytest.mark.parametrize(
     ("value", "is_read"),
     [
@@ -15,4 +16,3 @@ each_verdict = pytest.mark.parametrize(
         for each in map(json.loads, FILE.read_text().splitlines())
     ],
 )
-"""A test for each value of the list."""

@@ -18,8 +18,7 @@ Json = dict[str, Any]
 
 STRANGER = Answer(401, {"error": {"type": "security_exception", "reason": "who are you?"}, "status": 401})
 FORBIDDEN = Answer(403, {"error": {"type": "security_exception", "reason": "not for you"}, "status": 403})
-RECORDS = "-ibidem-"
-"""In the names of the indexes that hold records."""
+RECORDS = "-ibidem-"  # in the names of the indexes that hold records
 
 SEARCHES = ("_search", "_count")
 READS = (*SEARCHES, "_msearch", "_mget", "_doc", "_source")
@@ -29,15 +28,10 @@ SHOWN = ("_source", "fields", "highlight")
 
 @dataclass(frozen=True)
 class Rights:
-    """What a user may see.
+    """What a user may see."""
 
-    Args:
-        documents: The clause of the documents.
-        hidden: Names of the fields that are left out of answers.
-    """
-
-    documents: Json
-    hidden: frozenset[str] = field(default_factory=frozenset)
+    documents: Json  # the clause of the documents
+    hidden: frozenset[str] = field(default_factory=frozenset)  # names of the fields that are left out of answers
 
     def narrow(self, body: Json) -> Json:
         """Write a search so that it finds what the user may see."""
@@ -63,15 +57,10 @@ class Rights:
 
 @dataclass(frozen=True)
 class RightsServer:
-    """The server before a search engine.
+    """The server before a search engine."""
 
-    Args:
-        target: Address of the engine.
-        users: Rights by the header `authorization`; None: all.
-    """
-
-    target: str
-    users: Mapping[str, Rights | None]
+    target: str  # address of the engine
+    users: Mapping[str, Rights | None]  # rights by the header `authorization`; None: all
 
     def plan(self, request: Request) -> Answer | Request | None:
         """Answer as the engine would answer this user."""
@@ -146,11 +135,6 @@ def _missing(document: Json) -> Json:
 
 @contextmanager
 def with_rights(target: str, users: Mapping[str, Rights | None]) -> Iterator[Between]:
-    """Stand before a search engine until the block ends.
-
-    Args:
-        target: Its address.
-        users: Rights by the header `authorization`; None: all.
-    """
+    """Stand before a search engine until the block ends."""
     with between(target, RightsServer(target, users).plan) as server:
         yield server

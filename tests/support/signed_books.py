@@ -26,15 +26,10 @@ PARTIAL = Policy(level="partial")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Shelf:
-    """Signed texts in rank order.
+    """Signed texts in rank order."""
 
-    Args:
-        packed: Their packed values.
-        long: Their long signatures, encoded; empty for a short text.
-    """
-
-    packed: Sequence[bytes]
-    long: Sequence[bytes]
+    packed: Sequence[bytes]  # their packed values
+    long: Sequence[bytes]  # their long signatures, encoded; empty for a short text
 
     @property
     def window(self) -> SampleWindow:
@@ -131,5 +126,4 @@ def sign_book(name: str, *numbers: int) -> tuple[bytes, LongSignatures]:
     return pack(document, signatures), read
 
 
-shelves = st.builds(shelf, st.integers(0, 2**32), st.integers(1, 12))
-"""Windows of up to twelve texts."""
+shelves = st.builds(shelf, st.integers(0, 2**32), st.integers(1, 12))  # Windows of up to twelve texts

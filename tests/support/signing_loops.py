@@ -6,8 +6,8 @@ import pytest
 
 from ibidem_ingest.kernel import loops
 
+# Quick tests run over the loops that are used here.
 NUMPY = pytest.param("numpy", marks=pytest.mark.slow if loops.load() else ())
-"""Quick tests run over the loops that are used here."""
 
 ABSENT = "the loops of signing are not compiled: no C compiler was there at installation"
 

@@ -18,8 +18,8 @@ LETTERS = "bdfgklmnprstv"
 VOWELS = "aeiou"
 
 
+# For laws whose every example is a whole window: twenty-five windows are some ten thousand pairs.
 example_settings = settings(max_examples=examples(25), deadline=None)
-"""For laws whose every example is a whole window: twenty-five windows are some ten thousand pairs."""
 
 
 def signatures(seed: int = 0, **changes: object) -> Signatures:
@@ -180,8 +180,7 @@ def make_window(seed: int, size: int) -> SampleWindow:
     return SampleWindow(values)
 
 
-windows = st.builds(make_window, st.integers(0, 2**32), st.integers(0, 40))
-"""Windows of up to forty hits."""
+windows = st.builds(make_window, st.integers(0, 2**32), st.integers(0, 40))  # Windows of up to forty hits
 
 
 def words(rng: random.Random, count: int) -> list[str]:

@@ -18,15 +18,14 @@ from support.leases import english_tables
 from support.windows import counts, documents
 
 STORIES = documents(11, 40, 5)
-INDEX = f"clients-{os.getpid()}"
-"""Another in each session, since servers may be shared."""
+INDEX = f"clients-{os.getpid()}"  # another in each session, since servers may be shared
 
 SERVERS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
     pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
 )
+# Of a test about what OpenSearch does not have.
 ELASTICSEARCH_ALONE = pytest.mark.parametrize("kind", [SERVERS[1]], indirect=True)
-"""Of a test about what OpenSearch does not have."""
 
 CLIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "opensearch": (opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch),

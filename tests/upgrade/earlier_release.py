@@ -30,8 +30,7 @@ from support.archives import extract
 ROOT = Path(__file__).parents[2]
 SCHEMA_FILE = "ingest/ibidem_ingest/signatures/schema.py"
 DOCUMENTS = 60
-BATCH_CHARACTERS = 1_000
-"""A few documents in each message, so that some are left when a worker is killed."""
+BATCH_CHARACTERS = 1_000  # a few documents in each message, so that some are left when a worker is killed
 
 PATIENCE_S = 300.0
 REMEDY = "ibidem backfill --into NAME"
@@ -64,13 +63,7 @@ def build(commit: str, folder: Path) -> Path:
 
 
 class Upgrade:
-    """One index of a cluster behind an alias, and RabbitMQ, as both releases use them.
-
-    Args:
-        folder: For files.
-        earlier: Command of the earlier release.
-        own: Servers.
-    """
+    """One index of a cluster behind an alias, and RabbitMQ, as both releases use them."""
 
     def __init__(self, folder: Path, earlier: Path, own: Own) -> None:
         engine, broker = own.server("opensearch").launch.url, own.server("rabbitmq").launch.url
@@ -124,11 +117,7 @@ class Upgrade:
             worker.wait()
 
     def take_over(self, *, workers_first: bool) -> Iterator[str]:
-        """Let this version's backfill sign the index, and its workers do what is in the queue; yields what was wrong.
-
-        Args:
-            workers_first: Whether workers are started before the backfill, too, when they may not write yet.
-        """
+        """Let this version's backfill sign the index, and its workers empty the queue; yields what was wrong."""
         if workers_first:
             yield from self._refuse_workers()
         account = self.way.json("backfill", "--into", f"{self.alias}-2")

@@ -14,11 +14,11 @@ from servers.fake_server import Answer, Between, Request, between
 from workers.backfill.conftest import ALIAS, FIELDS, SECOND, Source, Theirs, stories, story
 
 DOCUMENTS = 60
+# Answer of the command that is given once more, where the killed one had noted that it was done.
 IS_DONE = f"is already an alias of '{SECOND}'"
-"""Answer of the command that is given once more, where the killed one had noted that it was done."""
 
+# Ends of paths of requests that are sent by POST and change nothing.
 READS = ("_search", "_mget", "_refresh", "_msearch", "_pit", "_count")
-"""Ends of paths of requests that are sent by POST and change nothing."""
 
 
 def is_change(request: Request) -> bool:
@@ -52,16 +52,11 @@ class Kill:
 
     Changes of several kinds may come in another order each time, since documents are written while others are noted;
     those of one kind follow each other.
-
-    Args:
-        step: Its name.
-        time: Which change of that name, counted from 1.
-        carried_out: Whether the engine is given that request all the same.
     """
 
-    step: str
-    time: int
-    carried_out: bool
+    step: str  # its name
+    time: int  # which change of that name, counted from 1
+    carried_out: bool  # whether the engine is given that request all the same
 
     def __str__(self) -> str:
         """Name it as a page does."""
@@ -70,19 +65,11 @@ class Kill:
 
 @dataclass
 class Killer:
-    """A proxy that kills the command at one of its changes.
+    """A proxy that kills the command at one of its changes."""
 
-    Args:
-        kill: At which; None for never.
-
-    Attributes:
-        steps: The changes of the command so far.
-        has_met: Whether the command was killed at its change.
-    """
-
-    kill: Kill | None = None
-    steps: list[str] = field(default_factory=list)
-    has_met: bool = False
+    kill: Kill | None = None  # at which; None for never
+    steps: list[str] = field(default_factory=list)  # the changes of the command so far
+    has_met: bool = False  # whether the command was killed at its change
     process: "subprocess.Popen[str] | None" = None
 
     def plan(self, request: Request) -> Answer | None:
@@ -119,16 +106,7 @@ def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Kill
 
 
 def trial(index: Theirs, folder: Path, tables: Path, kill: Kill | None) -> list[str]:
-    """Kill the command at one change, write and delete as others do, and give the command again.
-
-    Returns:
-        The changes of the command up to its end.
-
-    Raises:
-        MissedStep: The change at which the command was to be killed did not come.
-        RuntimeError: The command failed.
-        AssertionError: A document is lost, back, unsigned or not as it was written last, or the alias has not moved.
-    """
+    """Kill the command at one change, write and delete as others do, and give the command again."""
     index.remove()
     index.make()
     index.write(stories(DOCUMENTS))

@@ -32,12 +32,7 @@ BODY = json.dumps(QUERY | {"query": {"match_all": {}}, "ext": {"ibidem": {"dedup
 
 
 class RollingCluster(ExitStack):
-    """Two nodes whose version is changed one after the other.
-
-    Args:
-        engine: Which one.
-        version: That both begin with.
-    """
+    """Two nodes whose version is changed one after the other."""
 
     def __init__(self, engine: EngineName, version: str) -> None:
         super().__init__()

@@ -18,8 +18,7 @@ from servers.indices import ask, names, remove_indices
 from workers.groups.test_service import signed
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
-LATER = 25
-"""Documents that are written after the snapshot, and others in their place after it is restored."""
+LATER = 25  # documents that are written after the snapshot, and others in their place after it is restored
 
 
 @dataclass

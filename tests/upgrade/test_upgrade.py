@@ -19,12 +19,12 @@ from upgrade.keep import unpacked
 
 HERE = Path(__file__).parent
 SCHEMAS = sorted(path.name.removeprefix("schema-").removesuffix(".tar.xz") for path in HERE.glob("schema-*.tar.xz"))
+# Makes every process that finds this at its start the next version, whose signatures have another schema.
 NEXT = """
 from ibidem_ingest.signatures import schema
 
 schema.SCHEMA = str(int(schema.SCHEMA) + 1)
 """
-"""Makes every process that finds this at its start the next version, whose signatures have another schema."""
 
 REMEDY = "ibidem backfill --into NAME"
 ENGINES = [
@@ -36,21 +36,13 @@ ENGINES = [
 
 @dataclass(frozen=True)
 class Release:
-    """An index as the version of its schema wrote it.
+    """An index as the version of its schema wrote it."""
 
-    Args:
-        folder: Where it was unpacked.
-        schema: Its schema.
-        settings: Which index it is.
-        second: The name that a copy gets.
-        alias: Whether the first name is an alias, which the copy takes over.
-    """
-
-    folder: Path
+    folder: Path  # where it was unpacked
     schema: str
-    settings: dict[str, str]
-    second: str
-    alias: bool
+    settings: dict[str, str]  # which index it is
+    second: str  # the name that a copy gets
+    alias: bool  # whether the first name is an alias, which the copy takes over
 
     def run(self, *typed: str, version: str = "this", index: str = "") -> subprocess.CompletedProcess[str]:
         """Run a command of this version, or of the next one, whose schema is another."""

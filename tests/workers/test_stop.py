@@ -22,6 +22,7 @@ from ibidem_workers.runs import RunMonitor
 from ibidem_workers.submit import Submission
 from support.rabbitmq_queues import delete_queues
 
+# A worker that holds the batch in hand until it is let go on.
 SLOW = """
 import pathlib, sys, time
 from ibidem_workers import tasks, worker
@@ -37,11 +38,9 @@ def waits(*given):
 tasks.records = waits
 sys.exit(worker.main(sys.argv[2]))
 """
-"""A worker that holds the batch in hand until it is let go on."""
 
 BATCHES = 4
-LONG = 3_600
-"""Seconds of a lease that no test waits for."""
+LONG = 3_600  # seconds of a lease that no test waits for
 
 
 @pytest.fixture(

@@ -48,6 +48,7 @@ def body(*arguments: object, **embedded: object) -> str:
 
 
 GOOD = body(RUN, 0, [RECORD], None)
+# Headers of a message whose arguments are right.
 HEADERS: Mapping[str, Mapping[str, object]] = {
     "no task": {"task": None},
     "a list of tasks": {"task": [TASK]},
@@ -69,8 +70,8 @@ HEADERS: Mapping[str, Mapping[str, object]] = {
     "tasks behind it": {"chain": [{"task": TASK, "args": [], "kwargs": {}}]},
     "tasks when it fails": {"errbacks": [{"task": TASK, "args": [], "kwargs": {}}]},
 }
-"""Headers of a message whose arguments are right."""
 
+# Records in JSON that Python reads and that is written by no engine.
 UNWRITABLE = (
     '{"id":"bad0","text":"x","meta":{"a":' + "[" * 400 + "]" * 400 + "}}",
     '{"id":"bad1","text":"x","meta":{"a":1' + "0" * 30 + "}}",
@@ -78,11 +79,10 @@ UNWRITABLE = (
     '{"id":"bad3","text":"\\udfff"}',
     '{"id":"bad4","text":1' + "0" * 30 + "}",
 )
-"""Records in JSON that Python reads and that is written by no engine."""
 
-BOMB = 400_000_000
-"""Bytes; a worker that works takes half of that."""
+BOMB = 400_000_000  # bytes; a worker that works takes half of that
 
+# Bodies of a message whose headers are right.
 BODIES: Mapping[str, str] = {
     "no JSON": "not JSON",
     "a number": "5",
@@ -106,7 +106,6 @@ BODIES: Mapping[str, str] = {
     "what is to be run then": body(RUN, 0, [RECORD], None, chain=[{"task": TASK, "args": [], "kwargs": {}}]),
     "named arguments": orjson.dumps([[RUN, 0, [RECORD]], {"part": 7}, {}]).decode(),
 }
-"""Bodies of a message whose headers are right."""
 
 
 @pytest.fixture(params=BROKERS)
@@ -257,11 +256,7 @@ def test_a_path_in_a_message_is_read_by_no_worker(engine: Engine, settings: Sett
 
 
 def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
-    """Send a document behind what lies in the queue and let one worker work.
-
-    Returns:
-        How many documents of this run were indexed, and how many are in the index.
-    """
+    """Send a document behind what lies in the queue and let one worker work."""
     run = ingest_documents([Document("good", "We the People")], settings, wait=False)
     with Pool(settings, quiet=True) as pool:
         watch = RunMonitor(engine, run)

@@ -28,12 +28,12 @@ def test_nothing_but_delayed_delivery_is_left_out() -> None:
     assert list(Consumer.Blueprint.default_steps) == steps
 
 
+# Long enough that a word more makes a near duplicate.
 SPEECH = (
     "four score and seven years ago our fathers brought forth on this continent a new nation conceived in liberty and "
     "dedicated to the proposition that all men are created equal now we are engaged in a great civil war testing "
     "whether that nation or any nation so conceived and so dedicated can long endure"
 )
-"""Long enough that a word more makes a near duplicate."""
 
 
 @dataclass

@@ -8,11 +8,9 @@ from ibidem_engines.ledger import check_entry
 from ibidem_workers.batch_result import NO_RESULT, BatchResult
 from ibidem_workers.batches import MAX_DOCUMENTS, batch_key
 
-BLOCK = 100
-"""Batches of a block: one that is accounted for is not read again."""
+BLOCK = 100  # batches of a block: one that is accounted for is not read again
 
-KEYS_AT_ONCE = 1_000
-"""Accounts that one request asks for."""
+KEYS_AT_ONCE = 1_000  # accounts that one request asks for
 
 
 def _read_account(entry: object) -> BatchResult:
@@ -25,17 +23,11 @@ def _read_account(entry: object) -> BatchResult:
 
 @dataclass(slots=True)
 class Block:
-    """The results of a hundred batches, read by key, which needs no refresh.
+    """The results of a hundred batches, read by key, which needs no refresh."""
 
-    Args:
-        missing: Keys of batches, and of single documents sent again, that have no account yet.
-        batches: Keys of the batches that have one.
-        sums: Sum of the results.
-    """
-
-    missing: set[str]
-    batches: set[str] = field(default_factory=set)
-    sums: BatchResult = NO_RESULT
+    missing: set[str]  # keys of batches, and of single documents sent again, that have no account yet
+    batches: set[str] = field(default_factory=set)  # keys of the batches that have one
+    sums: BatchResult = NO_RESULT  # sum of the results
 
     @classmethod
     def of(cls, run: str, number: int) -> "Block":

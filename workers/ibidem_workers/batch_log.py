@@ -9,14 +9,7 @@ _log = logging.getLogger(__name__)
 
 
 def log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
-    """Log the result of a batch; run and batch come from the log context.
-
-    Args:
-        result: Result of its documents.
-        stages: How long each stage took.
-        tries: How often it had ended its worker before.
-        rejections: How often the server refused a request as busy.
-    """
+    """Log the result of a batch; run and batch come from the log context."""
     if result.parts:
         event = {"tries": tries, "documents": result.parts}
         _log.warning("batch ended its workers and was sent again as single documents", extra=event)

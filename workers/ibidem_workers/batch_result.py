@@ -13,29 +13,17 @@ from ibidem_ingest.errors import Refusal
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """Totals and refusals of one or several batches; indexed + unchanged + stale + refusals = their documents.
+    """Totals and refusals of one or several batches; indexed + unchanged + stale + refusals = their documents."""
 
-    Args:
-        indexed: Documents that were written.
-        replaced: How many of these replaced another version.
-        unchanged: Documents that were in the index already.
-        stale: Documents with a newer version, or a newer deletion, in the index.
-        unsigned: Documents without words, among the indexed and unchanged ones.
-        refusals: Why each refused document was refused.
-        parts: Into how many single documents the batch was sent again; their accounts count instead of this one.
-        at: When it was made, in seconds since 1970.
-        languages: Documents that were signed, by language.
-    """
-
-    indexed: int = 0
-    unchanged: int = 0
-    stale: int = 0
-    unsigned: int = 0
-    refusals: Sequence[Refusal] = field(default_factory=list)
-    parts: int = 0
-    replaced: int = 0
-    at: float = field(default_factory=time.time)
-    languages: Mapping[str, int] = field(default_factory=dict)
+    indexed: int = 0  # documents that were written
+    unchanged: int = 0  # documents that were in the index already
+    stale: int = 0  # documents with a newer version, or a newer deletion, in the index
+    unsigned: int = 0  # documents without words, among the indexed and unchanged ones
+    refusals: Sequence[Refusal] = field(default_factory=list)  # why each refused document was refused
+    parts: int = 0  # into how many single documents the batch was sent again; their accounts count instead of this one
+    replaced: int = 0  # how many of these replaced another version
+    at: float = field(default_factory=time.time)  # when it was made, in seconds since 1970
+    languages: Mapping[str, int] = field(default_factory=dict)  # documents that were signed, by language
 
     @property
     def documents(self) -> int:
@@ -74,9 +62,6 @@ class BatchResult:
     def from_json(cls, record: Mapping[str, object]) -> "BatchResult":
         """Parse a stored result; `BatchResult.from_json(one.as_json())` equals `one`.
 
-        Raises:
-            DamagedRecord: It is no such record.
-
         >>> one = BatchResult(indexed=2, refusals=[Refusal("a.jsonl:3", "a", "date", "no date")], at=0.0)
         >>> BatchResult.from_json(one.as_json()) == one
         True
@@ -93,11 +78,7 @@ def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
 
 
 def refusals_from_json(value: object) -> list[Refusal]:
-    """Parse refusals from the lists of `refusals_as_json`.
-
-    Raises:
-        DamagedRecord: It is no such list.
-    """
+    """Parse refusals from the lists of `refusals_as_json`."""
     return [parse_record(Refusal, record) for record in _refusal_records(value)]
 
 

@@ -15,30 +15,15 @@ Record = Mapping[str, object]
 
 
 class SerializedDocument(NamedTuple):
-    """Document serialized for a message.
-
-    Args:
-        id: Its id.
-        characters: Characters of its text.
-        json: As `Document.as_record` returns it, with its version, in JSON.
-    """
+    """Document serialized for a message."""
 
     id: str
-    characters: int
-    json: bytes
+    characters: int  # characters of its text
+    json: bytes  # as `Document.as_record` returns it, with its version, in JSON
 
 
 def serialize(document: Document, version: int, location: str) -> SerializedDocument:
-    """Serialize a document as JSON.
-
-    Args:
-        document: The document.
-        version: Its version, unless the document has one.
-        location: The place it was read from, for refusals.
-
-    Raises:
-        TypeError: It holds a value that JSON cannot express.
-    """
+    """Serialize a document as JSON."""
     record = {"version": version} | document.as_record() | {WHERE: location}
     # A document built by hand may contain anything; it is checked when it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
@@ -56,17 +41,11 @@ def batch_key(run: str, number: int, part: int | None = None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SerializedBatch:
-    """Documents of one message, serialized by a submitter.
+    """Documents of one message, serialized by a submitter."""
 
-    Args:
-        number: Its place in the run, from 0.
-        documents: The documents.
-        part: None: it is a whole batch.
-    """
-
-    number: int
+    number: int  # its place in the run, from 0
     documents: Sequence[SerializedDocument]
-    part: None = None
+    part: None = None  # none: it is a whole batch
 
     @property
     def body(self) -> list[orjson.Fragment]:
@@ -81,17 +60,11 @@ class SerializedBatch:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Documents of one message, received by a worker.
+    """Documents of one message, received by a worker."""
 
-    Args:
-        number: Its place in the run, from 0.
-        records: The documents as `Document.as_record` returns them, each with its version.
-        part: Its place in a batch that was sent again as single documents; None for the batch itself.
-    """
-
-    number: int
-    records: list[Record]
-    part: int | None = None
+    number: int  # its place in the run, from 0
+    records: list[Record]  # the documents as `Document.as_record` returns them, each with its version
+    part: int | None = None  # its place in a batch that was sent again as single documents; None for the batch itself
 
     @property
     def body(self) -> list[Record]:
@@ -130,10 +103,6 @@ def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[Se
 
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
     A document that would overfill a batch begins the next one, so a large document is a batch of its own.
-
-    Args:
-        documents: The documents.
-        characters: Characters of text in a batch; 150,000 to 600,000 is where the kernels are quickest.
 
     >>> documents = [serialize(Document(str(size), "x" * size), 1, "") for size in (60, 30, 200, 10)]
     >>> [[document.id for document in batch.documents] for batch in cut(documents, 100)]

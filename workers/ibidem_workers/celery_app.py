@@ -30,15 +30,14 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
 from ibidem_workers.messages import COMPRESSION, MATCH_TASK, TRIES_BEFORE, most_of_message, register_compression
 
-RAW = 2
-"""Bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON."""
+RAW = 2  # bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON
 
 FOREIGN = "that no submitter has sent"
 TIMEOUT_S = 5
 
 
+# RabbitMQ drops a request to match after a minute: who asked has done the work by then.
 MATCH_ARGUMENTS: Mapping[str, object] = {"x-queue-type": "quorum", "x-message-ttl": 60_000}
-"""RabbitMQ drops a request to match after a minute: who asked has done the work by then."""
 
 
 def match_queue(settings: Settings) -> str:
@@ -48,27 +47,16 @@ def match_queue(settings: Settings) -> str:
 
 @dataclass(frozen=True, slots=True)
 class RejectedMessages:
-    """Messages that no worker can process: foreign or poison.
+    """Messages that no worker can process: foreign or poison."""
 
-    Args:
-        count: How many.
-        what: Description of the messages.
-        where: Their place, as the broker's own tools call it.
-        remedy: How to remove them.
-    """
-
-    count: int
-    what: str
-    where: str
-    remedy: str
+    count: int  # how many
+    what: str  # description of the messages
+    where: str  # their place, as the broker's own tools call it
+    remedy: str  # how to remove them
 
 
 class Broker(ABC):
-    """One kind of broker.
-
-    Args:
-        settings: The settings in force.
-    """
+    """One kind of broker."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -79,19 +67,10 @@ class Broker(ABC):
 
     @abstractmethod
     def count_rejected(self) -> RejectedMessages:
-        """Count the messages that no worker can process.
-
-        Raises:
-            Unavailable: It does not answer.
-            Permanent: It refuses the user or the queue.
-        """
+        """Count the messages that no worker can process."""
 
     def require_client(self) -> None:  # noqa: B027 - most brokers need no more than the core install
-        """Refuse a broker whose client is not installed.
-
-        Raises:
-            UsageError: It is missing, with the extra that has it.
-        """
+        """Refuse a broker whose client is not installed."""
 
 
 class FileQueue(Broker):
@@ -220,11 +199,10 @@ def make_broker(settings: Settings) -> Broker:
 
 
 TASK = "ibidem.sign_and_write"
-COMPRESSED_FROM = 20_000
-"""Bytes from which a message to RabbitMQ is compressed; it refuses messages over 16 MB."""
+COMPRESSED_FROM = 20_000  # bytes from which a message to RabbitMQ is compressed; it refuses messages over 16 MB
 
+# Name of our JSON serializer in Kombu: it inserts documents that are JSON already as they are.
 SERIALIZER = "ibidem-json"
-"""Name of our JSON serializer in Kombu: it inserts documents that are JSON already as they are."""
 
 
 def _as_json(message: object) -> str:
@@ -263,18 +241,7 @@ def make_app(settings: Settings) -> Celery:
 
 
 def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | None = None) -> None:
-    """Send a batch to the queue.
-
-    Args:
-        app: The application.
-        run: The run that the batch belongs to.
-        batch: The documents.
-        tries: For a batch that is sent again: how often it ended its worker.
-
-    Raises:
-        Unavailable: The broker does not answer.
-        Permanent: It refuses the user, the virtual host or the queue.
-    """
+    """Send a batch to the queue."""
     with _publishing(app):
         app.send_task(
             TASK,
@@ -302,46 +269,26 @@ def _publishing(app: Celery) -> Iterator[None]:
 
 
 class CeleryMatchQueue:
-    """Queue of match requests, on the configured broker; it connects on the first publish.
-
-    Args:
-        settings: Which broker and queue.
-    """
+    """Queue of match requests, on the configured broker; it connects on the first publish."""
 
     def __init__(self, settings: Settings) -> None:
         self._name = match_queue(settings)
         self._app = make_app(settings)
 
     def publish(self, requests: Sequence[Mapping[str, object]]) -> None:
-        """Publish requests.
-
-        Raises:
-            Unavailable: The broker does not take them.
-            Permanent: It refuses the user, the virtual host or the queue.
-        """
+        """Publish requests."""
         with _publishing(self._app):
             for each in requests:
                 self._app.send_task(MATCH_TASK, args=[each], argsrepr="", kwargsrepr="", queue=self._name)
 
     def purge(self) -> None:
-        """Remove the requests that no worker has taken.
-
-        Raises:
-            Unavailable: The broker does not answer.
-            Permanent: It refuses the user, the virtual host or the queue.
-        """
+        """Remove the requests that no worker has taken."""
         with _publishing(self._app), self._app.connection_for_write() as connection:
             connection.default_channel.queue_purge(self._name)
 
 
 def connect_broker(settings: Settings) -> None:
-    """Connect to the broker once, and check the queue, which is created if missing.
-
-    Raises:
-        Unavailable: It does not answer.
-        Permanent: It refuses the user, the virtual host or the queue.
-        UsageError: Its client is not installed.
-    """
+    """Connect to the broker once, and check the queue, which is created if missing."""
     make_broker(settings).require_client()
     app = make_app(settings)
     try:

@@ -18,6 +18,7 @@ from ibidem_workers.tasks import _log
 DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
+# Errors that Celery raises over a message of another shape; a broker's errors are not among them.
 STRANGE = (
     ArithmeticError,
     AttributeError,
@@ -28,7 +29,6 @@ STRANGE = (
     TypeError,
     ValueError,
 )
-"""Errors that Celery raises over a message of another shape; a broker's errors are not among them."""
 
 
 class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types

@@ -20,21 +20,13 @@ from ibidem_ingest.readers.formats import text_hash
 
 @dataclass(frozen=True, slots=True)
 class DeadLetter:
-    """One document that could not be ingested.
+    """One document that could not be ingested."""
 
-    Args:
-        run: The run that brought it.
-        refusal: Where, which document, which field and why.
-        tries: How often it was tried.
-        when: The time of the last try, in seconds since 1970.
-        record: The record as received.
-    """
-
-    run: str
-    refusal: Refusal
-    tries: int
-    when: float
-    record: Mapping[str, object]
+    run: str  # the run that brought it
+    refusal: Refusal  # where, which document, which field and why
+    tries: int  # how often it was tried
+    when: float  # the time of the last try, in seconds since 1970
+    record: Mapping[str, object]  # the record as received
 
     @property
     def key(self) -> str:
@@ -68,11 +60,7 @@ def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
-    """Return the latest dead letter of each document, or of some documents.
-
-    Raises:
-        UsageError: A document has no dead letter.
-    """
+    """Return the latest dead letter of each document, or of some documents."""
     last: dict[tuple[str, str], DeadLetter] = {}
     for letter in _read_all(engine):
         known = last.get(letter.document)
@@ -92,12 +80,7 @@ def drop(engine: Engine, ids: Collection[str]) -> int:
 
 
 def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
-    """Read the documents of dead letters again, with their original versions, so that newer versions win.
-
-    Args:
-        letters: The letters.
-        max_text: The most characters that a text may have.
-    """
+    """Read the documents of dead letters again, with their original versions, so that newer versions win."""
     for letter in letters:
         try:
             location = place(letter.record, f"failed document of run {letter.run}")
@@ -129,19 +112,13 @@ def _to_entry(letter: DeadLetter) -> dict[str, object]:
 
 
 def read_letter(entry: Mapping[str, object]) -> DeadLetter:
-    """Parse a dead letter.
-
-    Raises:
-        DamagedRecord: It is no such record.
-    """
+    """Parse a dead letter."""
     return parse_record(DeadLetter, entry)
 
 
-MAX_RECORD = 50 << 20
-"""Bytes of a record that is kept whole; engines take requests of twice that."""
+MAX_RECORD = 50 << 20  # bytes of a record that is kept whole; engines take requests of twice that
 
-BEGINNING = 10_000
-"""Characters that are kept of a larger record."""
+BEGINNING = 10_000  # characters that are kept of a larger record
 
 
 def writable(record: Mapping[str, object]) -> Mapping[str, object]:

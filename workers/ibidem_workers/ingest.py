@@ -38,13 +38,6 @@ def check_tables(engine: Engine, tables: Tables) -> None:
     """Refuse to add documents to an index signed with another table of the same language.
 
     A table that this folder does not hold cannot be judged; `ibidem doctor` names it.
-
-    Args:
-        engine: The index.
-        tables: The folder of tables that workers sign with.
-
-    Raises:
-        UsageError: The index was signed with another table.
     """
     for name, documents in engine.info().tables.items():
         table = tables.named(name) if name else None
@@ -59,14 +52,11 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
-WARNS_AFTER = 30.0
-"""Seconds without a result after which a run says that there may be no worker."""
+WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
 
-MAX_FILE_BYTES = 5_000_000
-"""Bytes of files beyond which a run is not small, whatever they hold."""
+MAX_FILE_BYTES = 5_000_000  # bytes of files beyond which a run is not small, whatever they hold
 
-MAX_SECONDS = 0.5
-"""Seconds in which the files of a run are read that is worked on inline."""
+MAX_SECONDS = 0.5  # seconds in which the files of a run are read that is worked on inline
 
 _log = logging.getLogger(__name__)
 
@@ -86,25 +76,7 @@ def ingest(
     report: Report = lambda _: None,
     report_groups: GroupReport = lambda _: None,
 ) -> str:
-    """Ingest files and folders.
-
-    Args:
-        request: The files to read.
-        settings: Where to.
-        wait: Whether to wait until every document is accounted for and grouped. Without waiting no worker is started:
-            the batches lie in the queue for `ibidem worker`, and grouping follows.
-        report: Called with the progress, some times a second.
-        report_groups: Called with the number of documents that were just grouped.
-
-    Returns:
-        The run's name, for `runs.summary`.
-
-    Raises:
-        UsageError: A path or format that is not valid; an index signed with another idf table.
-        WorkerFailure: Workers could not start, or the engine takes nothing more.
-        Unavailable: Engine or broker did not answer.
-        Interruption: Ctrl-C.
-    """
+    """Ingest files and folders."""
     tally = Tally()
     source = read(
         request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
@@ -149,31 +121,14 @@ def _prepare(engine: Engine, settings: Settings) -> None:
 
 
 def _check_shards(engine: Engine) -> None:
-    """Refuse an index with missing shards immediately, instead of waiting for the timeout.
-
-    Raises:
-        Unavailable: A shard of the index is on no node.
-    """
+    """Refuse an index with missing shards immediately, instead of waiting for the timeout."""
     for ailment in engine.health_issues():
         if ailment.stops:
             raise Unavailable(ailment.what, ailment.remedy)
 
 
 def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: Report = lambda _: None) -> str:
-    """Ingest the documents of dead letters again, as a new run; the letters are removed once they are queued.
-
-    Args:
-        ids: Which documents; empty: all.
-        settings: Where to.
-        wait: As in `ingest`.
-        report: As in `ingest`.
-
-    Returns:
-        The new run's name.
-
-    Raises:
-        UsageError: A document has no dead letter.
-    """
+    """Ingest the documents of dead letters again, as a new run; the letters are removed once they are queued."""
     engine = open_engine(settings.address, settings.index)
     try:
         letters = dead_letters.letters(engine, ids)
@@ -186,14 +141,7 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
 
 
 class _LocalRun(ExitStack):
-    """A run that this process waits for; with the file queue, it starts its own workers.
-
-    Args:
-        engine: Where the run is noted.
-        settings: Which queue, how many workers.
-        report: Called with the progress.
-        paths: The files and folders, for the record.
-    """
+    """A run that this process waits for; with the file queue, it starts its own workers."""
 
     def __init__(self, engine: Engine, settings: Settings, report: Report, paths: Sequence[str | Path]) -> None:
         super().__init__()

@@ -21,24 +21,12 @@ from ibidem_workers.consumer import STRANGE
 from ibidem_workers.messages import TRIES, TRIES_BEFORE, check
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
+# Documents of a run that is worked on inline, and the characters of their texts.
 MAX_DOCUMENTS, MAX_CHARACTERS = 50, 500_000
-"""Documents of a run that is worked on inline, and the characters of their texts."""
 
 
 def work_inline(engine: Engine, settings: Settings) -> bool:
-    """Sign and write the batches in the queue.
-
-    Args:
-        engine: The index; the caller's, which stays open.
-        settings: Which queue.
-
-    Returns:
-        Whether the queue is empty; if not, the next message is one for a worker of its own.
-
-    Raises:
-        Unavailable: The engine did not answer for as long as the settings allow.
-        Permanent: The engine takes nothing more.
-    """
+    """Sign and write the batches in the queue."""
     app = make_app(settings)
     context = WorkerContext(engine, Tables(settings.tables), settings)
     with _without_warning(), app.connection_for_read() as connection:

@@ -15,17 +15,13 @@ from kombu.message import Message
 
 from ibidem_core.settings import Settings
 
-COMPRESSION = "application/zstd"
-"""Kombu's name of zstd, the one compression that submitters use."""
+COMPRESSION = "application/zstd"  # kombu's name of zstd, the one compression that submitters use
 
-LEVEL = 1
-"""Level of zstd: half the size, and four times as fast as the next level that is much smaller."""
+LEVEL = 1  # level of zstd: half the size, and four times as fast as the next level that is much smaller
 
-MAX_META = 16 << 20
-"""Bytes of a record next to its text."""
+MAX_META = 16 << 20  # bytes of a record next to its text
 
-MAX_STRUCTURE = 32 << 20
-"""Bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory."""
+MAX_STRUCTURE = 32 << 20  # bytes of a message outside its strings: `[],` is three bytes there and sixty-four in memory
 
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*+"', re.DOTALL)
 
@@ -56,9 +52,6 @@ def compress(data: bytes) -> bytes:
 
 def decompress(data: bytes, limit: int) -> bytes:
     """Decompress zstd, up to a maximum size.
-
-    Raises:
-        ValueError: It is larger, is damaged or cut off, or something follows it.
 
     >>> decompress(compress(b"We the People"), 13)
     b'We the People'
@@ -96,20 +89,18 @@ def _refuse(_: bytes) -> bytes:
     raise ValueError("no submitter compresses messages in this way")
 
 
+# Header with the number of earlier deliveries of a message, named as in RabbitMQ's quorum queues.
 TRIES = "x-delivery-count"
-"""Header with the number of earlier deliveries of a message, named as in RabbitMQ's quorum queues."""
 
-TRIES_BEFORE = "ibidem-tries"
-"""The header of a batch that was sent again: how often it had ended its worker by then."""
+TRIES_BEFORE = "ibidem-tries"  # the header of a batch that was sent again: how often it had ended its worker by then
 
+# Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message.
 NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "argsrepr", "kwargsrepr"})
-"""Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message."""
 
-FOR_BROKERS = "x-"
-"""Prefix of headers that brokers add and Celery ignores."""
+FOR_BROKERS = "x-"  # prefix of headers that brokers add and Celery ignores
 
+# Task that matches documents for who settles groups; its messages have a queue of their own.
 MATCH_TASK = "ibidem.match"
-"""Task that matches documents for who settles groups; its messages have a queue of their own."""
 
 MAX_TRIES = 1_000_000
 MAX_NUMBER = 10**12
@@ -118,15 +109,7 @@ _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 
 def check(message: Message, limit: int) -> None:
-    """Refuse a foreign message.
-
-    Args:
-        message: As the broker handed it out.
-        limit: The most bytes of its body.
-
-    Raises:
-        ValueError: It was sent by no submitter; says why.
-    """
+    """Refuse a foreign message."""
     _check_headers(message.headers)
     body = message.body.encode() if isinstance(message.body, str) else message.body
     if len(body) > limit:

@@ -18,10 +18,6 @@ def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Resul
     `calls` is iterated in this thread, at most so many calls ahead. When a call raises, the calls under way end, no
     further one begins, and the error is raised here.
 
-    Args:
-        calls: The calls.
-        limit: How many are under way at the same time; one: each in this thread.
-
     >>> list(overlap((lambda number=number: number * 2 for number in range(5)), 3))
     [0, 2, 4, 6, 8]
     """

@@ -22,14 +22,11 @@ from ibidem_core.settings import Settings
 from ibidem_workers.brokers.lease import this_process
 from ibidem_workers.starter import GRACE
 
-ENDS = 5.0
-"""Seconds after the grace period of the workers in which their starter has ended."""
+ENDS = 5.0  # seconds after the grace period of the workers in which their starter has ended
 
-STOPPED = 3
-"""Exit code of a worker whose engine takes nothing more; another worker would end in the same way."""
+STOPPED = 3  # exit code of a worker whose engine takes nothing more; another worker would end in the same way
 
-TAIL = 2_000
-"""Characters that are shown of the end of a dead worker's error output."""
+TAIL = 2_000  # characters that are shown of the end of a dead worker's error output
 
 
 class WorkerFailure(EngineError):
@@ -38,36 +35,24 @@ class WorkerFailure(EngineError):
 
 @dataclass(eq=False, slots=True)
 class _Worker:
-    """One worker process.
+    """One worker process."""
 
-    Args:
-        errors: File of its error output; None if that is shown at once.
-        pid: Its process id; 0 until the starter has said it.
-        ready: Whether it takes messages.
-        code: Its exit code; None while it runs.
-    """
-
-    errors: IO[bytes] | None
-    pid: int = 0
-    ready: bool = False
-    code: int | None = None
+    errors: IO[bytes] | None  # file of its error output; None if that is shown at once
+    pid: int = 0  # its process id; 0 until the starter has said it
+    ready: bool = False  # whether it takes messages
+    code: int | None = None  # its exit code; None while it runs
 
 
 @dataclass(slots=True)
 class Pool:
-    """Worker processes for one queue, as a context manager that stops them.
+    """Worker processes for one queue, as a context manager that stops them."""
 
-    Args:
-        settings: Given to each of them as environment.
-        quiet: Whether to keep their standard error for the message when one dies, instead of showing it at once.
-        command: The command of their starter; the name of this process is added.
-        ready_at: When the first of them took messages, by `time.monotonic`; None before.
-    """
-
-    settings: Settings
+    settings: Settings  # given to each of them as environment
+    # Whether to keep their standard error for the message when one dies, instead of showing it at once.
     quiet: bool = False
+    # The command of their starter; the name of this process is added.
     command: Sequence[str] = (sys.executable, "-m", "ibidem_workers.worker")
-    ready_at: float | None = None
+    ready_at: float | None = None  # when the first of them took messages, by `time.monotonic`; None before
     _workers: dict[int, _Worker] = field(default_factory=dict)
     _starter: "subprocess.Popen[bytes] | None" = None
     _errors: IO[bytes] | None = None
@@ -114,9 +99,6 @@ class Pool:
         """Check that the workers are alive; a worker that died after it was ready is restarted.
 
         This ends: each death counts as a try of a message, and a message has only so many tries.
-
-        Raises:
-            WorkerFailure: One could not start, or its engine takes nothing more.
         """
         self._listen()
         if self.is_ready and self.ready_at is None:

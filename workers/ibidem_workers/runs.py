@@ -20,46 +20,31 @@ from ibidem_workers.brokers.lease import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
 
-HEADS = "run/"
-"""Before the keys of the records themselves, so that all runs can be listed without their batches."""
+HEADS = "run/"  # before the keys of the records themselves, so that all runs can be listed without their batches
 
 
 @dataclass(slots=True)
 class RunRecord:
-    """The submitter's record of a run; the results of its batches are stored next to it.
+    """The submitter's record of a run; the results of its batches are stored next to it."""
 
-    Args:
-        run: The run's name.
-        paths: The files and folders that were read.
-        started: When reading began, in seconds since 1970.
-        state: Whether it is being read, was read whole, or was broken off.
-        documents: Documents that were handed to the queue.
-        batches: Batches that were handed to the queue.
-        refused: Documents that could not be read.
-        repeated: How often an id came that had come before in this run.
-        repeated_ids: Some of these ids.
-        meta_fields: Unknown fields, which went into `meta`.
-        passed_over: Files in folders that no reader takes, by suffix: how many.
-        damaged_bytes: For each file with bytes outside its encoding, how many were replaced.
-        holder: The process that reads; empty if an earlier version noted the run.
-        joined: How many documents had joined a group when it began, by level.
-        followed: Sum of the accounts of a follower that are no records of their own.
-    """
-
-    run: str
-    paths: list[str]
-    started: float
-    state: State = "reading"
-    documents: int = 0
-    batches: int = 0
-    refused: int = 0
-    repeated: int = 0
-    repeated_ids: list[str] = field(default_factory=list)
-    meta_fields: list[str] = field(default_factory=list)
+    run: str  # the run's name
+    paths: list[str]  # the files and folders that were read
+    started: float  # when reading began, in seconds since 1970
+    state: State = "reading"  # whether it is being read, was read whole, or was broken off
+    documents: int = 0  # documents that were handed to the queue
+    batches: int = 0  # batches that were handed to the queue
+    refused: int = 0  # documents that could not be read
+    repeated: int = 0  # how often an id came that had come before in this run
+    repeated_ids: list[str] = field(default_factory=list)  # some of these ids
+    meta_fields: list[str] = field(default_factory=list)  # unknown fields, which went into `meta`
+    # Files in folders that no reader takes, by suffix: how many.
     passed_over: dict[str, int] = field(default_factory=dict)
+    # For each file with bytes outside its encoding, how many were replaced.
     damaged_bytes: dict[str, int] = field(default_factory=dict)
-    holder: str = ""
+    holder: str = ""  # the process that reads; empty if an earlier version noted the run
+    # How many documents had joined a group when it began, by level.
     joined: dict[str, int] = field(default_factory=dict)
+    # Sum of the accounts of a follower that are no records of their own.
     followed: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -79,9 +64,6 @@ class RunRecord:
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "RunRecord":
         """Parse a stored record.
-
-        Raises:
-            DamagedRecord: It is no such record.
 
         >>> one = RunRecord("r", ["news.jsonl"], 0.0)
         >>> RunRecord.from_json(one.as_json()) == one
@@ -103,46 +85,33 @@ def new_run() -> str:
 
 POLL = 0.05
 LEVELS = ("identical", "near")
+# How to continue a run that was broken off.
 AGAIN = "run the same command again; documents already indexed are skipped (`unchanged`)"
-"""How to continue a run that was broken off."""
 
-SHARE = 10
-"""One part in so many of the time may be spent on looking at the state of a run."""
+SHARE = 10  # one part in so many of the time may be spent on looking at the state of a run
 
-INDEX_PATH = "index "
-"""Begin of the path of a run that signs an index."""
+INDEX_PATH = "index "  # begin of the path of a run that signs an index
 
-NO_FILES = frozenset(("-", "dead letters"))
-"""Paths of runs that name no files."""
+NO_FILES = frozenset(("-", "dead letters"))  # paths of runs that name no files
 
+# Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine.
 MAX_PAUSE = 5.0
-"""Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine."""
 
+# Blocks without an account, one after the other, behind which none is looked for: a record may name any number.
 EMPTY = 10
-"""Blocks without an account, one after the other, behind which none is looked for: a record may name any number."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a run.
+    """The progress of a run."""
 
-    Args:
-        run: Its name.
-        documents: Documents handed to the queue so far.
-        done: How many of them are accounted for.
-        batches: Batches handed to the queue so far.
-        batches_done: How many of them are accounted for.
-        submitted: Whether nothing more comes.
-        idle: Seconds since a batch was last accounted for.
-    """
-
-    run: str
-    documents: int
-    done: int
-    batches: int
-    batches_done: int
-    submitted: bool
-    idle: float
+    run: str  # its name
+    documents: int  # documents handed to the queue so far
+    done: int  # how many of them are accounted for
+    batches: int  # batches handed to the queue so far
+    batches_done: int  # how many of them are accounted for
+    submitted: bool  # whether nothing more comes
+    idle: float  # seconds since a batch was last accounted for
 
     @property
     def has_ended(self) -> bool:
@@ -151,17 +120,7 @@ class Progress:
 
 
 class RunMonitor:
-    """Monitor of one run; a block of batches is not read again once it is complete.
-
-    Args:
-        engine: The index whose ledger has the run.
-        run: Its name.
-        patience: Seconds to wait for an engine that does not answer.
-
-    Raises:
-        UsageError: There is no such run.
-        Unavailable: The engine did not answer in that time.
-    """
+    """Monitor of one run; a block of batches is not read again once it is complete."""
 
     def __init__(self, engine: Engine, run: str, patience: float = 0.0) -> None:
         self._engine, self._patience = engine, patience
@@ -231,11 +190,7 @@ class RunMonitor:
 
 
 def record(engine: Engine, run: str) -> RunRecord:
-    """Read a run's record; a run whose command was killed counts as interrupted.
-
-    Raises:
-        UsageError: There is no such run.
-    """
+    """Read a run's record; a run whose command was killed counts as interrupted."""
     entry = _read_run(engine, run)
     if entry.state == "reading" and has_exited(entry.holder):
         entry = _read_run(engine, run)  # it may have recorded its end between the read and the check
@@ -260,13 +215,6 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
 
     `read` = `indexed` + `unchanged` + `stale` + `refused`, at any time; `pending` documents were handed to the queue
     and are not accounted for yet.
-
-    Args:
-        engine: The index whose ledger has it.
-        run: Its name; empty: the last one.
-
-    Raises:
-        UsageError: There is no such run, or none at all.
     """
     watch = RunMonitor(engine, run or _last_run(engine))
     progress = watch.look()
@@ -303,11 +251,7 @@ def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
 
 
 def read_refusals(record: Mapping[str, object]) -> list[Refusal]:
-    """Read a slice of the refusals of a run's reader.
-
-    Raises:
-        DamagedRecord: It is no such record.
-    """
+    """Read a slice of the refusals of a run's reader."""
     return refusals_from_json(record["refusals"])
 
 

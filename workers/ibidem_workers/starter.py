@@ -15,24 +15,17 @@ from dataclasses import dataclass, field
 
 from ibidem_workers.brokers.lease import is_alive
 
+# Seconds that a worker has for the batch in hand when it is asked to end; then it is killed, and another takes it.
 GRACE = 30.0
-"""Seconds that a worker has for the batch in hand when it is asked to end; then it is killed, and another takes it."""
 
+# Seconds between two looks whether the supervisor is there: another child of it may keep the input open.
 LOOKS_EVERY = 1.0
-"""Seconds between two looks whether the supervisor is there: another child of it may keep the input open."""
 
 INPUT, OUTPUT, ERRORS = 0, 1, 2
 
 
 def fork_workers(supervisor: str) -> int | None:
-    """Fork workers on request; returns in each worker, and in the starter when it ends.
-
-    Args:
-        supervisor: The process that asks, as `brokers.lease.this_process` names it.
-
-    Returns:
-        The number of a worker; None in the starter.
-    """
+    """Fork workers on request; returns in each worker, and in the starter when it ends."""
     starter = _Starter(supervisor)
     try:
         return starter.run()
@@ -47,13 +40,9 @@ def report(event: str, number: int, *values: int) -> None:
 
 @dataclass(eq=False, slots=True)
 class _Starter:
-    """The starter's loop.
+    """The starter's loop."""
 
-    Args:
-        supervisor: The process that asks.
-    """
-
-    supervisor: str
+    supervisor: str  # the process that asks
     _numbers: dict[int, int] = field(default_factory=dict)
     _is_ending: bool = False
     _wake: tuple[int, int] = field(default_factory=lambda: os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC))

@@ -26,8 +26,7 @@ from ibidem_workers.messages import MAX_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20
-MAX_DAMAGED = 20
-"""Files with replaced bytes that a run names."""
+MAX_DAMAGED = 20  # files with replaced bytes that a run names
 """Repeated ids that are kept to be shown."""
 
 
@@ -67,27 +66,14 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class IngestRequest:
-    """Files to ingest, and options for reading them.
+    """Files to ingest, and options for reading them."""
 
-    Args:
-        paths: Files and folders; `-` is standard input.
-        choice: How they are read.
-    """
-
-    paths: Sequence[str | Path]
-    choice: Choice = field(default_factory=Choice)
+    paths: Sequence[str | Path]  # files and folders; `-` is standard input
+    choice: Choice = field(default_factory=Choice)  # how they are read
 
 
 class Submission:
-    """A run being submitted; its progress is in `record`.
-
-    Args:
-        engine: The index whose ledger gets the run.
-        settings: Which queue, and how batches are cut.
-        paths: The files and folders, for the record.
-        tally: Counts of the reader.
-        after_batch: Called after each batch; it may wait, or raise to end the submission.
-    """
+    """A run being submitted; its progress is in `record`."""
 
     def __init__(
         self,

@@ -27,46 +27,31 @@ from ibidem_workers.overlap import overlap
 _log = logging.getLogger(__name__)
 
 
-A_DAY = 24 * 60 * 60 * 1_000_000
-"""In microseconds, as the submitter numbers documents: clocks differ, but not by that."""
+A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers documents: clocks differ, but not by that
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """The engine, idf tables and settings of a worker.
+    """The engine, idf tables and settings of a worker."""
 
-    Args:
-        engine: Where documents and accounts are written.
-        tables: The idf tables.
-        settings: Limits and waiting times.
-        has_ended: Returns whether the worker was asked to end, so that it stops waiting.
-        time_limit: Context that ends the worker when its block takes too long.
-    """
-
-    engine: Engine
-    tables: Tables
-    settings: Settings
+    engine: Engine  # where documents and accounts are written
+    tables: Tables  # the idf tables
+    settings: Settings  # limits and waiting times
+    # Returns whether the worker was asked to end, so that it stops waiting.
     has_ended: Callable[[], bool] = lambda: False
+    # Context that ends the worker when its block takes too long.
     time_limit: Callable[[], AbstractContextManager[object]] = nullcontext
 
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One delivery of a batch to a worker.
+    """One delivery of a batch to a worker."""
 
-    Args:
-        run: The run that it belongs to.
-        batch: The documents.
-        tries: How often it was handed out before and its worker ended.
-        again: Whether an earlier try may have written some of it.
-        stages: How long each stage takes.
-    """
-
-    run: str
-    batch: Batch
-    tries: int = 0
-    again: bool = False
-    stages: Stages = field(default_factory=Stages)
+    run: str  # the run that it belongs to
+    batch: Batch  # the documents
+    tries: int = 0  # how often it was handed out before and its worker ended
+    again: bool = False  # whether an earlier try may have written some of it
+    stages: Stages = field(default_factory=Stages)  # how long each stage takes
 
     @property
     def key(self) -> str:
@@ -84,18 +69,6 @@ def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[B
 
     A batch that has an account already is left alone. One that ended its workers too often is sent again as single
     documents, and a single one goes to the dead letters.
-
-    Args:
-        context: Engine, tables and settings.
-        delivery: The batch and its history.
-        send: Sends a batch to the queue.
-
-    Returns:
-        The account, or None when there was one before.
-
-    Raises:
-        Unavailable: The engine did not answer for as long as the settings allow; nothing is lost, try again.
-        Permanent: The engine will not take anything more: its disk is full, or its index is another's.
     """
     with log_context(run=delivery.run, batch=delivery.key):
         if retry_unavailable(
@@ -141,17 +114,11 @@ def _account(
 
 @dataclass(frozen=True, slots=True)
 class _Portion:
-    """Documents of a batch that are written by one request.
+    """Documents of a batch that are written by one request."""
 
-    Args:
-        delivery: The batch, with these documents alone.
-        records: The signed documents that could be read.
-        refusals: Refusals of the others.
-    """
-
-    delivery: Delivery
-    records: Sequence[Record]
-    refusals: Sequence[Refusal]
+    delivery: Delivery  # the batch, with these documents alone
+    records: Sequence[Record]  # the signed documents that could be read
+    refusals: Sequence[Refusal]  # refusals of the others
 
 
 def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:

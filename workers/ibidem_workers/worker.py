@@ -49,9 +49,6 @@ def time_limit(seconds: float) -> Iterator[None]:
     """Exit this process, with its stack on standard error, if the block takes too long.
 
     The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
-
-    Args:
-        seconds: Time that the block may take.
     """
     faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
     try:
@@ -60,12 +57,11 @@ def time_limit(seconds: float) -> Iterator[None]:
         faulthandler.cancel_dump_traceback_later()
 
 
-WARMED = "en"
-"""Language whose idf table is loaded before the first message comes."""
+WARMED = "en"  # language whose idf table is loaded before the first message comes
 
-CRASHED = 1
-"""Exit code of a worker that ended by an unexpected error; another one takes its place."""
+CRASHED = 1  # exit code of a worker that ended by an unexpected error; another one takes its place
 
+# Modules that a worker imports only once it runs.
 LATE = (
     "celery.app.amqp",
     "celery.app.control",
@@ -77,20 +73,15 @@ LATE = (
     "celery.worker.strategy",
     "fasttext",
 )
-"""Modules that a worker imports only once it runs."""
 
+# Objects after which the garbage collector looks for cycles; a batch makes some 100,000, nearly all without any.
 COLLECTED_AFTER = 50_000
-"""Objects after which the garbage collector looks for cycles; a batch makes some 100,000, nearly all without any."""
 
 _log = logging.getLogger(__name__)
 
 
 def main(parent: str = "") -> int:
-    """Start workers, and run until asked to end; returns the exit code.
-
-    Args:
-        parent: The process that asks for them, as `brokers.lease.this_process` names it.
-    """
+    """Start workers, and run until asked to end; returns the exit code."""
     if not is_alive(parent):
         sys.stderr.write(
             "ibidem worker: the process that started this one has ended; start workers with: ibidem worker\n"
@@ -120,16 +111,7 @@ def load_modules() -> None:
 
 
 def work(settings: Settings, number: int) -> int:
-    """Process messages until asked to end.
-
-    Args:
-        settings: Where from and to.
-        number: Its number among the workers of its starter.
-
-    Raises:
-        Unavailable: Engine or broker did not answer at the start.
-        Permanent: The engine cannot be used in its present state.
-    """
+    """Process messages until asked to end."""
     context = WorkerContext(
         open_engine(settings.address, settings.index),
         Tables(settings.tables),
@@ -242,11 +224,7 @@ def _set_aside(delivery: Delivery) -> str:
 
 
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
-    """Publish the batch again and acknowledge this message, since brokers count each requeue as a try.
-
-    Raises:
-        Reject: The broker does not take it; then the message itself goes back.
-    """
+    """Publish the batch again and acknowledge this message, since brokers count each requeue as a try."""
     try:
         send(app, delivery.run, delivery.batch, delivery.tries)
     except Unavailable as error:

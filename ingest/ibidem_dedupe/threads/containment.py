@@ -8,23 +8,18 @@ import numpy as np
 from ibidem_dedupe.threads.thread_mail import Piece, ThreadMail
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, runs
 
+# Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered.
 MIN_COVERED = 0.3
-"""Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered."""
 
 NOTHING = Piece("new", NO_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
 class Alteration:
-    """Words of a mail that another quotes differently.
+    """Words of a mail that another quotes differently."""
 
-    Args:
-        words: First word of the mail that differs, and the one behind the last, counted from 0.
-        quoted: The same in what the other quotes at depth 1.
-    """
-
-    words: tuple[int, int]
-    quoted: tuple[int, int]
+    words: tuple[int, int]  # first word of the mail that differs, and the one behind the last, counted from 0
+    quoted: tuple[int, int]  # the same in what the other quotes at depth 1
 
 
 def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
@@ -81,22 +76,12 @@ def _occurs(words: Hashes, text: Hashes) -> bool:
 
 
 def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
-    """Return the words of a mail that its answer quotes differently; omitted words do not count.
-
-    Args:
-        mail: The mail that is quoted.
-        answer: The mail that quotes it.
-    """
+    """Return the words of a mail that its answer quotes differently; omitted words do not count."""
     return altered_words(mail.own, answer.words[1]) if len(answer.words) > 1 else []
 
 
 def altered_words(words: Hashes, quotation: Hashes) -> list[Alteration]:
-    """Return the words that differ in a quotation; omitted words do not count.
-
-    Args:
-        words: Hashes of the words that are quoted.
-        quotation: Hashes of the words of the quotation.
-    """
+    """Return the words that differ in a quotation; omitted words do not count."""
     own, quoted = runs(words), runs(quotation)
     if own.size < 2 or quoted.size < 2:
         return []

@@ -12,46 +12,29 @@ from dataclasses import dataclass
 from ibidem_dedupe.threads.containment import Alteration, alterations, holds
 from ibidem_dedupe.threads.parents import By, Parents, break_circles
 
-MAX_HOLDERS = 200
-"""Mails that are named as holding one; of more, the nearest are."""
+MAX_HOLDERS = 200  # mails that are named as holding one; of more, the nearest are
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadedMail:
-    """A mail in its thread.
+    """A mail in its thread."""
 
-    Args:
-        thread: Id of the first mail of the thread.
-        id: Its own id.
-        parent: Id of the mail that it answers; None at a root.
-        by: What says so; None at a root.
-        inclusive: Whether no other mail of the thread holds all of it.
-        contained_in: Ids of the mails that do.
-    """
-
-    thread: str
-    id: str
-    parent: str | None
-    by: By | None
-    inclusive: bool
-    contained_in: Sequence[str]
+    thread: str  # id of the first mail of the thread
+    id: str  # its own id
+    parent: str | None  # id of the mail that it answers; None at a root
+    by: By | None  # what says so; None at a root
+    inclusive: bool  # whether no other mail of the thread holds all of it
+    contained_in: Sequence[str]  # ids of the mails that do
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Forest:
-    """The threads of a collection.
+    """The threads of a collection."""
 
-    Args:
-        parents: The mails, and what each answers.
-        parent: The parent of each, without circles.
-        thread: The number of the first mail of its thread, of each.
-        holders: Numbers of the mails that hold each whole, the nearest first.
-    """
-
-    parents: Parents
-    parent: Sequence[int | None]
-    thread: Sequence[int]
-    holders: Sequence[Sequence[int]]
+    parents: Parents  # the mails, and what each answers
+    parent: Sequence[int | None]  # the parent of each, without circles
+    thread: Sequence[int]  # the number of the first mail of its thread, of each
+    holders: Sequence[Sequence[int]]  # numbers of the mails that hold each whole, the nearest first
 
     @classmethod
     def grow(cls, parents: Parents) -> "Forest":

@@ -21,22 +21,17 @@ from ibidem_dedupe.word_runs import RUN, Hashes
 
 By = Literal["headers", "quotation", "subject"]
 
-NOTED = 16
-"""Runs that are noted of what an author wrote: those with the smallest hashes."""
+NOTED = 16  # runs that are noted of what an author wrote: those with the smallest hashes
 
-CROWD = 50
-"""Mails that share a run before it is passed over: it is a form."""
+CROWD = 50  # mails that share a run before it is passed over: it is a form
 
-WAITING = 64
-"""Runs of a quotation that are noted where the quoted mail does not exist yet."""
+WAITING = 64  # runs of a quotation that are noted where the quoted mail does not exist yet
 
 MIN_RUNS, MIN_SHARE = 3, 0.5
-MOST_LIKELY = 6
-"""Mails that are compared with a quotation, of those that share its runs."""
+MOST_LIKELY = 6  # mails that are compared with a quotation, of those that share its runs
 
 DAYS = 60 * 86_400
-NEAREST = 20
-"""Mails of one subject and one author that are looked at, the latest first."""
+NEAREST = 20  # mails of one subject and one author that are looked at, the latest first
 
 BY_ORDER = attrgetter("order")
 
@@ -61,23 +56,14 @@ class Parents:
 
     @classmethod
     def find(cls, mails: Iterable[ThreadMail]) -> "Parents":
-        """Find the parents of mails that are all in the collection.
-
-        Args:
-            mails: The mails, in any order.
-        """
+        """Find the parents of mails that are all in the collection."""
         parents = cls()
         parents.add(sorted(mails, key=BY_ORDER))
         return parents
 
     @classmethod
     def of_heads(cls, mails: Iterable[ThreadMail], known: Mapping[str, tuple[str, By]]) -> "Parents":
-        """Return the parents named in headers; otherwise the parent that was found before, if any.
-
-        Args:
-            mails: The mails, in any order.
-            known: Document id of the parent that was found before, and what says so, by the mail's document id.
-        """
+        """Return the parents named in headers; otherwise the parent that was found before, if any."""
         parents = cls(sorted(mails, key=BY_ORDER))
         numbers: dict[str, int] = {}
         for number, mail in enumerate(parents.mails):
@@ -229,10 +215,6 @@ def _is_named(mail: ThreadMail, other: ThreadMail) -> bool:
 
 def break_circles(parents: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
     """Return the mails to detach from their parent to break cycles: the earliest of each.
-
-    Args:
-        parents: The parent of each.
-        order: The time of each, and its number.
 
     >>> break_circles([1, 2, 0, 0], [(3, 0), (1, 1), (2, 2), (0, 3)])
     [1]

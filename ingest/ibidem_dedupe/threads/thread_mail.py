@@ -21,52 +21,31 @@ _NUMBERS = re.compile("([0-9]+)")
 
 
 class Piece(NamedTuple):
-    """The words of one part of a body.
+    """The words of one part of a body."""
 
-    Args:
-        kind: Who wrote it.
-        words: Hashes of its words.
-    """
-
-    kind: Kind
-    words: Hashes
+    kind: Kind  # who wrote it
+    words: Hashes  # hashes of its words
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ThreadMail:
-    """A mail prepared for threading.
+    """A mail prepared for threading."""
 
-    Args:
-        id: The document's id.
-        message_id: The mail's own id; empty if it has none.
-        ancestors: Ids of the mails that it names as answered, the nearest first.
-        subject: Without prefixes, in lower case.
-        answers: Whether the subject has the prefix of an answer or a forward.
-        sender: Addresses of its author.
-        names: Names of its author, in lower case.
-        recipients: Addresses that it was sent to.
-        time: Seconds since 1970; None if it has no date that can be read.
-        heading: The line of attribution or the copied head above what it quotes, in lower case.
-        words: Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
-        attachments: Names of the attachments.
-        run_levels: Hashes of the runs of words of each depth, in text order.
-        pieces: The parts of its body in text order, with headings and signatures.
-    """
-
-    id: str
-    message_id: str
-    ancestors: Sequence[str]
-    subject: str
-    answers: bool
-    sender: frozenset[str]
-    names: frozenset[str]
-    recipients: frozenset[str]
-    time: float | None
-    heading: str
+    id: str  # the document's id
+    message_id: str  # the mail's own id; empty if it has none
+    ancestors: Sequence[str]  # ids of the mails that it names as answered, the nearest first
+    subject: str  # without prefixes, in lower case
+    answers: bool  # whether the subject has the prefix of an answer or a forward
+    sender: frozenset[str]  # addresses of its author
+    names: frozenset[str]  # names of its author, in lower case
+    recipients: frozenset[str]  # addresses that it was sent to
+    time: float | None  # seconds since 1970; None if it has no date that can be read
+    heading: str  # the line of attribution or the copied head above what it quotes, in lower case
+    # Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
     words: Sequence[Hashes]
-    attachments: frozenset[str]
-    run_levels: Sequence[Hashes]
-    pieces: Sequence[Piece] = ()
+    attachments: frozenset[str]  # names of the attachments
+    run_levels: Sequence[Hashes]  # hashes of the runs of words of each depth, in text order
+    pieces: Sequence[Piece] = ()  # the parts of its body in text order, with headings and signatures
     _cache: dict[str, Hashes] = field(default_factory=dict, repr=False)
 
     @property
@@ -113,11 +92,7 @@ class ThreadMail:
 
 
 def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
-    """Split the mails among documents into their parts; other documents are skipped.
-
-    Args:
-        documents: In any order; read no further than a batch of some million characters ahead.
-    """
+    """Split the mails among documents into their parts; other documents are skipped."""
     mails = (document for document in documents if document.meta and is_mail(document.meta))
     for some in text_batches(mails):
         bodies = [part(document.text) for document in some]

@@ -8,14 +8,11 @@ from typing import Literal
 from ibidem_ingest.dates import iso_date, utc
 from ibidem_ingest.text.folding import fold
 
-MAX_NAME = 300
-"""Characters of a name that are read."""
+MAX_NAME = 300  # characters of a name that are read
 
-DECIMAL_WORDS = 3
-"""Words of a name, its number among them, of which a number with a point is a version."""
+DECIMAL_WORDS = 3  # words of a name, its number among them, of which a number with a point is a version
 
-Stage = Literal[0, 1, 2, 3]
-"""Draft, plain, amended, final."""
+Stage = Literal[0, 1, 2, 3]  # draft, plain, amended, final
 
 STAGES: tuple[Stage, ...] = (0, 1, 2, 3)
 
@@ -31,15 +28,15 @@ _NUMBERED = re.compile(
     r"|edicion|edizione|versione|revisione|versie|wersja|версия|редакция)[ .:#_-]{0,3})"
     r"(\d{1,4}\.\d{1,4}[a-z]|\d{1,4}(?:\.\d{1,4}){0,3})(?![^\W_])"
 )
+# A number with a point, of a name of several words: `Mozilla Public License 2.0`.
 _DECIMAL = re.compile(r"(?<![\w.:/-])(\d{1,2}(?:\.\d{1,3}){1,3}[a-z]?)(?![\w.:/%-])(?! [ap]\.?m\b)")
-"""A number with a point, of a name of several words: `Mozilla Public License 2.0`."""
 
+# A number that tells an item of a series, and no version.
 _COUNTED = re.compile(
     r"\b(?:section|sec|rule|chapter|part|article|art|clause|form|no|nr|item|schedule|annex|appendix|exhibit|table|figure"
     r"|policy|paragraph|par|title|book|abschnitt|kapitel|artikel|anlage|regel|seccion|articulo|capitulo|articolo|annexe)"
     r"[ .]{1,3}\d"
 )
-"""A number that tells an item of a series, and no version."""
 
 _LETTERED = re.compile(r"\b(?:version|rev|revision)[ .:_-]{1,3}([a-z])(?![^\W_])")
 _ORDINAL = re.compile(
@@ -53,10 +50,10 @@ _YEAR = re.compile(
     r"(?<![^\W_])(?<![^\W_][/:])(?<!\d\.)((?:1[5-9]|20)\d\d)(?:\s{0,2}([-/\u2013])\s{0,2}(\d{1,9}))?"
     r"(?![^\W_])(?![-.\u2013]\d)(?![/:][^\W_])"
 )
+# Version marks of an identifier: behind a figure (`2301.00001v5`), at its end (`terms-v2`), or between slashes.
 _TRAILING = re.compile(
     r"(?:(?<=\d)|(?<=[-/_.:]))(?:v|ver|version|rev|revision)[-_.]?(\d{1,4}(?:\.\d{1,4}){0,3})(?=/|$)"
 )
-"""Version marks of an identifier: behind a figure (`2301.00001v5`), at its end (`terms-v2`), or between slashes."""
 
 _STAGE_WORDS: tuple[tuple[Stage, re.Pattern[str]], ...] = (
     (0, re.compile(r"\b(?:draft|entwurf|brouillon|avant-projet|borrador|bozza|ontwerp|rascunho)\b")),
@@ -77,21 +74,13 @@ _NOISE = re.compile(r"\b(?:copy of|copy|kopie(?: von)?|copie(?: de)?|version|eff
 
 @dataclass(frozen=True, slots=True)
 class MarkedName:
-    """A name, with its version marks.
+    """A name, with its version marks."""
 
-    Args:
-        work: The words of the name without version marks, in lower case; empty if nothing else is in it.
-        dates: The dates and years that were removed from it, as written.
-        number: The declared number, part by part (`2.1` is `(2, 1)`); empty if there is none.
-        stage: Draft (0), plain (1), amended (2) or final (3).
-        year: The last year that was taken out of it; None if there was none.
-    """
-
-    work: str
-    number: tuple[int, ...] = ()
-    stage: Stage = 1
-    year: int | None = None
-    dates: tuple[str, ...] = ()
+    work: str  # the words of the name without version marks, in lower case; empty if nothing else is in it
+    number: tuple[int, ...] = ()  # the declared number, part by part (`2.1` is `(2, 1)`); empty if there is none
+    stage: Stage = 1  # draft (0), plain (1), amended (2) or final (3)
+    year: int | None = None  # the last year that was taken out of it; None if there was none
+    dates: tuple[str, ...] = ()  # the dates and years that were removed from it, as written
 
 
 def read_name(name: str) -> MarkedName:

@@ -11,37 +11,23 @@ from ibidem_dedupe.versions.version_marks import STAGES, Stage
 from ibidem_dedupe.versions.versioned_document import VersionedDocument
 from ibidem_dedupe.versions.works import By, Works
 
-Key = tuple[tuple[int, ...], str, Stage]
-"""By what a version is ordered: number, date and stage."""
+Key = tuple[tuple[int, ...], str, Stage]  # by what a version is ordered: number, date and stage
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A document as a version of its work.
+    """A document as a version of its work."""
 
-    Args:
-        work: Id of the first version.
-        id: The document's id.
-        version: Its place among the versions, from 1; copies that follow each other have the same.
-        current: Whether it is the last version; of copies, the first one is.
-        replaces: Id of its predecessor; None for the first version.
-        by: What says that it is of the work: `declared`, `name` or `text`; None for the first document.
-    """
-
-    work: str
-    id: str
-    version: int
-    current: bool
-    replaces: str | None
-    by: By | None
+    work: str  # id of the first version
+    id: str  # the document's id
+    version: int  # its place among the versions, from 1; copies that follow each other have the same
+    current: bool  # whether it is the last version; of copies, the first one is
+    replaces: str | None  # id of its predecessor; None for the first version
+    by: By | None  # what says that it is of the work: `declared`, `name` or `text`; None for the first document
 
 
 def versions(works: Works) -> Iterator[Version]:
-    """Yield each document as a version, work by work, in order.
-
-    Args:
-        works: The works.
-    """
+    """Yield each document as a version, work by work, in order."""
     reasons = _reasons(works)
     for rows in works.members():
         ordered = sort_versions([works.documents[row] for row in rows])
@@ -83,9 +69,6 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
 
     A document without a number comes where its date puts it among those that have one, and a document without a date
     behind those of an earlier stage: a final one behind all drafts. Of equal ones the first comes first.
-
-    Args:
-        documents: The documents of one work.
     """
     keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}
@@ -100,10 +83,6 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
 
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, VersionedDocument]) -> Mapping[int, int]:
     """Return the place of each row among the versions of its group; of two equal rows, the first one comes last.
-
-    Args:
-        groups: Rows of each group.
-        documents: What rows say of their versions; a row that is missing has no place.
 
     >>> from ibidem_dedupe.versions.versioned_document import read_marks
     >>> from ibidem_ingest.document import Document

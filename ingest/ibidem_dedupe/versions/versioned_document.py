@@ -14,11 +14,9 @@ from ibidem_ingest.dates import utc
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 
-SAMPLE = 256
-"""Runs of words that are kept of a text: those with the smallest hashes."""
+SAMPLE = 256  # runs of words that are kept of a text: those with the smallest hashes
 
-HEADING = 120
-"""Characters of a first line that may be a heading."""
+HEADING = 120  # characters of a first line that may be a heading
 
 WORK = frozenset(("work", "workid"))
 VERSION_OF = frozenset(("isversionof", "versionof"))
@@ -27,43 +25,27 @@ REPLACED_BY = frozenset(("isreplacedby", "replacedby", "supersededby"))
 NUMBER = frozenset(("versionnumber", "documentversion", "docversion", "revision", "edition", "version"))
 IDENTIFIER = frozenset(("identifier", "doi", "eli", "celex", "ecli", "isbn"))
 
-ADDRESSES = frozenset(("identifier", "url"))
-"""Kinds of names whose years and numbers name the work."""
+ADDRESSES = frozenset(("identifier", "url"))  # kinds of names whose years and numbers name the work
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VersionedDocument:
-    """A document prepared for versions.
+    """A document prepared for versions."""
 
-    Args:
-        id: The document's id.
-        called: What others may name it by: its id, its address, its identifiers.
-        works: Works that it declares to be a version of: names, ids or addresses.
-        replaces: Documents that it declares to replace.
-        replaced_by: Documents that it declares to be replaced by.
-        names: Names of the work without version marks, by kind: `identifier`, `title`, `url`, `file` and `heading`.
-        dates: The dates and years that names had in them, by kind.
-        number: The declared number of the version, part by part; empty if there is none.
-        stage: Draft (0), plain (1), amended (2) or final (3).
-        date: Its date, a time in UTC, or the year in its name; empty if there is none.
-        digest: Equal for texts of the same words.
-        sample: The smallest hashes of its runs of words, sorted.
-        runs: Number of its distinct runs.
-    """
-
-    id: str
-    called: frozenset[str]
-    works: frozenset[str]
-    replaces: frozenset[str]
-    replaced_by: frozenset[str]
+    id: str  # the document's id
+    called: frozenset[str]  # what others may name it by: its id, its address, its identifiers
+    works: frozenset[str]  # works that it declares to be a version of: names, ids or addresses
+    replaces: frozenset[str]  # documents that it declares to replace
+    replaced_by: frozenset[str]  # documents that it declares to be replaced by
+    # Names of the work without version marks, by kind: `identifier`, `title`, `url`, `file` and `heading`.
     names: Mapping[str, str]
-    dates: Mapping[str, tuple[str, ...]]
-    number: tuple[int, ...]
-    stage: Stage
-    date: str
-    digest: bytes
-    sample: Hashes
-    runs: int
+    dates: Mapping[str, tuple[str, ...]]  # the dates and years that names had in them, by kind
+    number: tuple[int, ...]  # the declared number of the version, part by part; empty if there is none
+    stage: Stage  # draft (0), plain (1), amended (2) or final (3)
+    date: str  # its date, a time in UTC, or the year in its name; empty if there is none
+    digest: bytes  # equal for texts of the same words
+    sample: Hashes  # the smallest hashes of its runs of words, sorted
+    runs: int  # number of its distinct runs
 
     @property
     def declares(self) -> bool:
@@ -72,11 +54,7 @@ class VersionedDocument:
 
 
 def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocument]:
-    """Prepare documents; mails are skipped unless they declare a work, since answers have the same subject.
-
-    Args:
-        documents: In any order; read no further than a batch of some million characters ahead.
-    """
+    """Prepare documents; mails are skipped unless they declare a work, since answers have the same subject."""
     for some in text_batches(documents):
         hashes, ends = hash_words([document.text for document in some])
         for document, (start, end) in zip(some, pairwise(ends), strict=True):

@@ -23,12 +23,11 @@ Name = tuple[str, str]
 Key = Name | int
 Relation = Literal["numbered", "same", "series", "heading", "longer", "none", "other"]
 
-NOTED = 24
-"""Runs of a document that are looked up: those with the smallest hashes."""
+NOTED = 24  # runs of a document that are looked up: those with the smallest hashes
 
-NEAREST = 8
-"""Documents that a document is compared with, of those before it that have the same run or name."""
+NEAREST = 8  # documents that a document is compared with, of those before it that have the same run or name
 
+# Share of runs that two documents have in common at the least, by how their names compare.
 MIN_SHARED: Mapping[Relation, float] = {
     "numbered": 0.15,
     "same": 0.15,
@@ -37,7 +36,6 @@ MIN_SHARED: Mapping[Relation, float] = {
     "longer": 0.3,
     "none": 0.3,
 }
-"""Share of runs that two documents have in common at the least, by how their names compare."""
 
 MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "numbered": 1 / SAMPLE, "same": 0.02, "heading": 0.08}
 """The same for names that few works have: what is left of a text that was written anew.
@@ -47,24 +45,17 @@ A name of several words with two numbers says itself that it has versions: a run
 Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
 """
 
-MAX_WORKS = 4
-"""Works that have a name at the most for it to be rare; counted when those that share much are joined."""
+MAX_WORKS = 4  # works that have a name at the most for it to be rare; counted when those that share much are joined
 
-WEAK = frozenset(("heading",))
-"""Kinds of names that stand in for a missing one."""
+WEAK = frozenset(("heading",))  # kinds of names that stand in for a missing one
 
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The declarations of the documents of a work.
+    """The declarations of the documents of a work."""
 
-    Args:
-        works: Works that they declare to be of.
-        titles: Their titles, without version marks.
-    """
-
-    works: frozenset[str]
-    titles: frozenset[str]
+    works: frozenset[str]  # works that they declare to be of
+    titles: frozenset[str]  # their titles, without version marks
 
     @classmethod
     def of(cls, document: VersionedDocument) -> "Claims":
@@ -79,25 +70,17 @@ class Claims:
 
 @dataclass(eq=False, slots=True)
 class Works:
-    """Documents, joined into works.
+    """Documents, joined into works."""
 
-    Args:
-        documents: The documents, in the order of their dates.
-        by: For each joined pair of rows, the earlier one first, what says that they are of one work.
-    """
-
-    documents: Sequence[VersionedDocument]
+    documents: Sequence[VersionedDocument]  # the documents, in the order of their dates
+    # For each joined pair of rows, the earlier one first, what says that they are of one work.
     by: dict[tuple[int, int], By] = field(default_factory=dict)
     _root: list[int] = field(default_factory=list)
     _claims: list[Claims] = field(default_factory=list)
 
     @classmethod
     def find(cls, documents: Iterable[VersionedDocument]) -> "Works":
-        """Join documents into works.
-
-        Args:
-            documents: In any order.
-        """
+        """Join documents into works."""
         ordered = sorted(documents, key=lambda each: (each.date, each.number, each.id))
         works = cls(ordered, _root=list(range(len(ordered))), _claims=list(map(Claims.of, ordered)))
         called = works._called()
@@ -146,18 +129,7 @@ class Works:
     def _join_by_text(
         self, a: int, b: int, share: float, common: frozenset[Name], minimum: Mapping[Relation, float]
     ) -> bool:
-        """Join the works of two documents that share enough text.
-
-        Args:
-            a: Row of the one.
-            b: Row of the other.
-            share: Share of runs that they have in common.
-            common: Names that do not count.
-            minimum: Share that they need.
-
-        Returns:
-            Whether they are settled: joined, or of two works for certain.
-        """
+        """Join the works of two documents that share enough text."""
         relation = name_relation(self.documents[a], self.documents[b], common)
         if relation == "other" or self._are_declared_two(a, b):
             return True
@@ -225,13 +197,7 @@ def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
 
 
 def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[Name] = frozenset()) -> Relation:
-    """Return how the names of two documents compare, ignoring version marks.
-
-    Args:
-        a: One document.
-        b: The other.
-        common: Names that do not count where both have them.
-    """
+    """Return how the names of two documents compare, ignoring version marks."""
     equal = {kind for kind, name in a.names.items() if b.names.get(kind) == name}
     rare = {kind for kind in equal if (kind, a.names[kind]) not in common}
     if equal:

@@ -26,17 +26,7 @@ _UNSPACED = {"ja", "km", "lo", "my", "th", "zh"}
 
 
 def build_general(language: str) -> Table | None:
-    """Build the default table of a language, in about a third of a second.
-
-    Args:
-        language: ISO 639-1 code.
-
-    Returns:
-        The table, under the code that `wordfreq` has for the language; None when it knows none or there are no terms.
-
-    Raises:
-        TableError: The list of words is missing, or of another format.
-    """
+    """Build the default table of a language, in about a third of a second."""
     language = _LIST.get(language, language)
     path = None if language in _UNSPACED else find_list(language)
     if path is None:

@@ -15,31 +15,21 @@ from ibidem_ingest.idf.table import ABSENT, Table
 from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.tokens import tokens
 
-LENGTHS = range(1, 31)
-"""Lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4."""
+LENGTHS = range(1, 31)  # lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4
 
 Ranks = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
 class Correlation:
-    """The correlation of the order of terms in two tables.
+    """The correlation of the order of terms in two tables."""
 
-    Args:
-        common: Number of terms that both hold.
-        spearman: Spearman's rank correlation of their idf; 1 for the same order, None with fewer than two.
-    """
-
-    common: int
-    spearman: float | None
+    common: int  # number of terms that both hold
+    spearman: float | None  # spearman's rank correlation of their idf; 1 for the same order, None with fewer than two
 
 
 def correlation(a: Table, b: Table) -> Correlation:
     """Correlate the ranks of the terms that two tables have in common.
-
-    Args:
-        a: One table.
-        b: The other.
 
     >>> old = Table.build("en", 1000, {"tort": 5, "lien": 7, "court": 600}, "old")
     >>> new = Table.build("en", 1100, {"tort": 8, "lien": 7, "court": 650, "byte": 9}, "new")
@@ -72,14 +62,6 @@ def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[in
     """Return the share of fingerprints that differ between two tables, for fingerprints of 1 to 30 terms.
 
     A fingerprint of n terms is the n rarest terms in the order of their idf, as far as the text has so many.
-
-    Args:
-        texts: Texts to sign, read once.
-        a: One table.
-        b: The other.
-
-    Returns:
-        The share by length, 0 to 1; nothing when there are no texts.
     """
     differ = np.zeros(len(LENGTHS), np.int64)
     counts = 0

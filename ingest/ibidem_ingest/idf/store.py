@@ -25,16 +25,7 @@ MIN_DOCUMENTS = 1_000
 
 
 def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
-    """Count the texts that contain each term.
-
-    Args:
-        texts: One text a document; read once, never held.
-        language: ISO 639-1 code.
-        origin: Description of the texts.
-
-    Raises:
-        TableError: There are fewer than 1,000 texts: rare and common terms could not be distinguished.
-    """
+    """Count the texts that contain each term."""
     counts: Counter[str] = Counter()
     documents = 0
     for text in texts:

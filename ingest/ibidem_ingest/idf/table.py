@@ -31,8 +31,7 @@ from ibidem_ingest.private import make_folder
 from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
-ABSENT: Final = (1 << 24) - 1
-"""The rank of a term that is not in the table: behind all others."""
+ABSENT: Final = (1 << 24) - 1  # the rank of a term that is not in the table: behind all others
 
 MAX_TERMS: Final = ABSENT - 1
 _SHIFT = np.uint64(24)
@@ -43,12 +42,6 @@ _MIN_BITS = 10
 
 def layout_slots(hashes: Hashes) -> Hashes:
     """Lay out the slots for terms in the order of their ranks.
-
-    Args:
-        hashes: `wh1` of each term, rank 0 first. Of two equal ones, which are rare, the first is found for both.
-
-    Returns:
-        A power of two of slots, and some spare ones, so that a search never runs over the end.
 
     >>> int(np.count_nonzero(layout_slots(np.array([1 << 63, 5, 9], np.uint64))))
     3
@@ -88,15 +81,7 @@ def rank(slots: Hashes, hash_: int) -> int:
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
-    """Write a file atomically, by a temporary name and a rename, readable only by its owner.
-
-    Args:
-        path: Its folder is made when missing.
-        parts: The contents.
-
-    Raises:
-        TableError: The folder cannot be written, or the disk is full; no file remains.
-    """
+    """Write a file atomically, by a temporary name and a rename, readable only by its owner."""
     try:
         make_folder(path.parent)
         with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as file:
@@ -112,13 +97,12 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         raise TableError(f"cannot write {path}: {error.strerror or error}", remedy) from error
 
 
+# The scheme, and the one whose terms have marks (`text.folding`): a table of that one is folded once.
 SCHEME, EARLIER = "idf2", "idf1"
-"""The scheme, and the one whose terms have marks (`text.folding`): a table of that one is folded once."""
 
 HIGHEST = 0.8
 MIN_DOCUMENTS = 5
-_TRIED = 1_000
-"""Terms that are looked up at opening, to see that the file was written with the same hash."""
+_TRIED = 1_000  # terms that are looked up at opening, to see that the file was written with the same hash
 
 _MAGIC = b"ibidem-%b\n"
 _PART_TYPES = {"counts": "<f8", "slots": "<u8", "ends": "<i8", "letters": "u1"}
@@ -127,27 +111,17 @@ _REMEDY = "delete the file; a default table is built again at the next use"
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """The number of documents that contain each term.
+    """The number of documents that contain each term."""
 
-    Args:
-        name: 16 hex digits: xxh3-64 of scheme, language, documents, counts and terms.
-        language: ISO 639-1 code of the texts it speaks for.
-        documents: Number of documents behind it (N).
-        origin: Description of its source.
-        counts: Documents that hold each term, float64, ascending: rank 0 has the highest idf; ties in code-point order.
-        slots: Look-up slots (`lookup`).
-        ends: Byte offset behind each term in `letters`, int64.
-        letters: UTF-8 of all terms in the order of ranks, uint8.
-    """
-
-    name: str
-    language: str
-    documents: int
-    origin: str
+    name: str  # 16 hex digits: xxh3-64 of scheme, language, documents, counts and terms
+    language: str  # ISO 639-1 code of the texts it speaks for
+    documents: int  # number of documents behind it (N)
+    origin: str  # description of its source
+    # Documents that hold each term, float64, ascending: rank 0 has the highest idf; ties in code-point order.
     counts: NDArray[np.float64]
-    slots: Hashes
-    ends: Places
-    letters: NDArray[np.uint8]
+    slots: Hashes  # look-up slots (`lookup`)
+    ends: Places  # byte offset behind each term in `letters`, int64
+    letters: NDArray[np.uint8]  # UTF-8 of all terms in the order of ranks, uint8
 
     def __post_init__(self) -> None:
         for part in (self.counts, self.slots, self.ends, self.letters):
@@ -156,15 +130,6 @@ class Table:
     @classmethod
     def build(cls, language: str, documents: int, counts: dict[str, float], origin: str) -> "Table":
         """Build a table from counts; terms in fewer than 5 documents are omitted.
-
-        Args:
-            language: ISO 639-1 code.
-            documents: Number of documents (N).
-            counts: Documents that hold each term; an estimate need not be whole.
-            origin: Description of its source.
-
-        Raises:
-            TableError: There are more terms than ranks of 24 bits.
 
         >>> table = Table.build("en", 1000, {"rare": 6, "court": 600, "typo": 1}, "three words")
         >>> [table.term(rank) for rank in range(table.size)], table.first_allowed
@@ -221,11 +186,7 @@ class Table:
         return self.letters[start : int(self.ends[rank])].tobytes().decode()
 
     def save(self, path: Path) -> None:
-        """Write the table to a file atomically; other processes may write the same file.
-
-        Raises:
-            TableError: The file cannot be written.
-        """
+        """Write the table to a file atomically; other processes may write the same file."""
         parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
         blocks = [_pad(part.tobytes()) for part in parts]
         header = orjson.dumps(
@@ -244,11 +205,7 @@ class Table:
 
     @classmethod
     def open(cls, path: Path) -> "Table":
-        """Map a table's file into memory.
-
-        Raises:
-            TableError: The file is missing, damaged, or of another scheme.
-        """
+        """Map a table's file into memory."""
         try:
             file = np.memmap(path, np.uint8, "r")
         except (OSError, ValueError) as error:
@@ -265,9 +222,6 @@ class Table:
         """Convert a table of the previous scheme, whose terms have diacritics; None for any other file.
 
         Documents that hold a term in two forms are counted twice, as far as there are so many documents.
-
-        Raises:
-            TableError: The file is of that scheme, and damaged.
         """
         if not is_earlier(path):
             return None

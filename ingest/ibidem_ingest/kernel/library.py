@@ -32,14 +32,7 @@ def source_name(source: bytes) -> str:
 
 
 class Library:
-    """A compiled library.
-
-    Args:
-        path: Its file.
-
-    Raises:
-        OSError: It cannot be loaded, or was built from another source.
-    """
+    """A compiled library."""
 
     def __init__(self, path: Path = LIBRARY) -> None:
         self._library = ctypes.CDLL(str(path))
@@ -50,11 +43,7 @@ class Library:
         self._salt = secrets.randbits(64) | 1
 
     def _call(self, name: str, *values: "Array | bytes | int") -> int:
-        """Call a function; arrays and bytes are passed by address, numbers as 64 bits.
-
-        Raises:
-            MemoryError: It got none.
-        """
+        """Call a function; arrays and bytes are passed by address, numbers as 64 bits."""
         function = getattr(self._library, name)
         function.restype = ctypes.c_int64
         side_by_side = [np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in values]

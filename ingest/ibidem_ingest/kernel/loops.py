@@ -27,11 +27,7 @@ IN_USE: Final = load()
 
 
 def compiled() -> Loops:
-    """Return the loops, which are required for batches.
-
-    Raises:
-        RuntimeError: There are none: documents are signed one by one (`sign.sign_one`).
-    """
+    """Return the loops, which are required for batches."""
     if IN_USE is None:
         raise RuntimeError("batches are signed by compiled loops only")
     return IN_USE

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places, address
 
-_MAX_ENTRIES = 2**31
-"""Rows and entries have to be fewer: they are counted in 32 bits."""
+_MAX_ENTRIES = 2**31  # rows and entries have to be fewer: they are counted in 32 bits
 
 
 class PairLoops(Library):
@@ -31,19 +30,7 @@ class PairLoops(Library):
         return keys
 
     def shared_keys(self, keys: Array, rows: Places, marks: NDArray[np.bool_] | None) -> tuple[Array, Array]:
-        """Run `candidates.drop_singletons` in compiled code.
-
-        Args:
-            keys: (e,) a key for each entry.
-            rows: (e,) its row, below 2^31; ascending.
-            marks: (e,) which entries count: a key is kept where one of them has it. None: every key.
-
-        Returns:
-            Number of the key and row of each entry that is kept.
-
-        Raises:
-            ValueError: Rows do not ascend, or are too many.
-        """
+        """Run `candidates.drop_singletons` in compiled code."""
         if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MAX_ENTRIES or rows.size >= _MAX_ENTRIES):
             raise ValueError("rows have to ascend below 2^31, and entries to be as many at most")
         number, row = np.empty(rows.size, np.int32), np.empty(rows.size, np.int32)
@@ -52,17 +39,7 @@ class PairLoops(Library):
         return number[:count], row[:count]
 
     def prefixes(self, terms: Array, rows: Places, sizes: Places, fill_value: int) -> tuple[Places, Places]:
-        """Run `TermCounts.prefixes` in compiled code.
-
-        Args:
-            terms: (n, t) ascending codes of terms, `fill_value` behind the last.
-            rows: (m,) whose terms.
-            sizes: (m,) how many of their terms.
-            fill_value: Greater than every code.
-
-        Returns:
-            Codes of terms, and for each the row that has it.
-        """
+        """Run `TermCounts.prefixes` in compiled code."""
         _check(rows, len(terms))
         term, row = np.empty(rows.size * terms.shape[1], np.int64), np.empty(rows.size * terms.shape[1], np.int64)
         count = self._call("ibidem_prefixes", terms, terms.shape[1], rows, rows.size, sizes, fill_value, term, row)
@@ -76,17 +53,7 @@ class PairLoops(Library):
         return order[:count]
 
     def pairs(self, entries: Sequence[Array], partners: Array, size: int, minimum: int) -> Places:
-        """Run `pairs.filter_by_shared_keys` in compiled code, on entries whose pairs are not yet expanded.
-
-        Args:
-            entries: Row, whether the key is faint, where the partners begin and how many they are; ascending by row.
-            partners: Rows, each below `size`; the partners of an entry side by side.
-            size: Number of rows.
-            minimum: How many faint keys a pair has to share that shares no other.
-
-        Returns:
-            Distinct pairs as `row * size + partner`, ascending.
-        """
+        """Run `pairs.filter_by_shared_keys` in compiled code, on entries whose pairs are not yet expanded."""
         _check(partners, size)
         _check(entries[2], partners.size)
         _check(entries[2] + entries[3], partners.size + 1)
@@ -97,14 +64,7 @@ class PairLoops(Library):
     def similar_slots(
         self, slots: Array, pairs: tuple[Places, Places], minimum: int, bands: tuple[int, int]
     ) -> NDArray[np.bool_]:
-        """Return which pairs of rows have enough equal slots, and an equal band.
-
-        Args:
-            slots: (n, 100) min-hash slots.
-            pairs: Rows.
-            minimum: How many equal slots.
-            bands: How many bands, and the slots of each.
-        """
+        """Return which pairs of rows have enough equal slots, and an equal band."""
         _check(pairs, len(slots))
         similar = np.empty(pairs[0].size, np.uint8)
         self._call("ibidem_equal_slots", slots, slots.shape[1], *pairs, similar.size, minimum, *bands, similar)
@@ -138,14 +98,7 @@ class PairLoops(Library):
     def screen(
         self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]
     ) -> NDArray[np.bool_]:
-        """Return which pairs of rows may be duplicates, for `pair_rules.verify`.
-
-        Args:
-            columns: The fields of `Screen` in `kernel.c` that are arrays, in their order.
-            figures: Thresholds that are numbers.
-            lengths: Thresholds that are ratios of lengths.
-            pairs: Rows.
-        """
+        """Return which pairs of rows may be duplicates, for `pair_rules.verify`."""
         _check(pairs, len(columns[0]))
         side_by_side = [np.ascontiguousarray(column) for column in columns]
         fields = (*[address(column) for column in side_by_side], *figures, *map(_bits, lengths))
@@ -155,11 +108,7 @@ class PairLoops(Library):
 
 
 def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
-    """Check that a loop stays within its arrays.
-
-    Raises:
-        IndexError: A row is negative, or not below the size.
-    """
+    """Check that a loop stays within its arrays."""
     for part in rows if isinstance(rows, tuple) else (rows,):
         if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one becomes a large one
             raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")

@@ -8,11 +8,9 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel.library import Array, Hashes, Library, Octets, Places
 
-_MAX_NUMBER_BYTES = 22
-"""Bytes of a count, with the space before and the newline behind it."""
+_MAX_NUMBER_BYTES = 22  # bytes of a count, with the space before and the newline behind it
 
-_BLOCK = 8
-"""Bytes that are copied at once, so that so many may be written behind the end."""
+_BLOCK = 8  # bytes that are copied at once, so that so many may be written behind the end
 
 
 class SigningLoops(Library):
@@ -51,11 +49,7 @@ class SigningLoops(Library):
     def groups(
         self, buffer: bytes, starts: Places, ends: Places, hashes: Hashes, offsets: Places
     ) -> tuple[Sequence[Places], Places]:
-        """Run `TermGroups.group` in compiled code, document by document.
-
-        Returns:
-            Word, document, first place and count of each group; and a place of each word.
-        """
+        """Run `TermGroups.group` in compiled code, document by document."""
         columns = [np.empty(hashes.size, np.int64) for _ in range(4)]
         place, words = np.empty(hashes.size, np.int64), np.empty(1, np.int64)
         tokens = (buffer, starts, ends, hashes, offsets, offsets.size - 1, self._salt)
@@ -77,14 +71,7 @@ class SigningLoops(Library):
     def rarest(
         self, groups: Sequence[Places], words: tuple[Places, Octets, Hashes], limits: tuple[int, int], documents: int
     ) -> tuple[Places, Places, Places, Hashes, Places]:
-        """Run `RarestTerms.look_up` in compiled code; returns its fields in order.
-
-        Args:
-            groups: Word, document and first place of each group, document by document.
-            words: Rank of each word, whether it is a term, and its hash.
-            limits: The first rank that is allowed, and that of an absent term.
-            documents: How many there are.
-        """
+        """Run `RarestTerms.look_up` in compiled code; returns its fields in order."""
         size = groups[0].size
         rank, first, unknown_terms = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size + 1, np.uint64)
         offsets, strange_offsets = np.empty(documents + 1, np.int64), np.empty(documents + 1, np.int64)
@@ -99,15 +86,7 @@ class SigningLoops(Library):
         table: tuple[int, int],
         sizes: tuple[int, int],
     ) -> tuple[Places, Places]:
-        """Run `feature_set.sign_batch` in compiled code: the codes, and the count of each document.
-
-        Args:
-            table_ranks: Ranks of the terms in the table, document by document, and where each document's begin and the
-                end.
-            unknown_terms: Hashes of the terms outside the table, document by document.
-            table: Terms of the table, and the number of all codes.
-            sizes: Terms in the table that a set has at least, and terms that it has at most.
-        """
+        """Run `feature_set.sign_batch` in compiled code: the codes, and the count of each document."""
         counts = np.empty(table_ranks[1].size - 1, np.int64)
         codes = np.empty(counts.size * sizes[1], np.int64)
         size = self._call("ibidem_features", *table_ranks, *unknown_terms, counts.size, *table, *sizes, codes, counts)
@@ -137,11 +116,7 @@ class SigningLoops(Library):
     def noise(
         self, buffer: bytes, starts: Places, ends: Places, offsets: Places, slots: int
     ) -> tuple[Octets, Places, Places]:
-        """Sketch the runs of characters of documents, as `noise.sketch` does.
-
-        Returns:
-            The slots, the length of the runs, 0 if there are none, and the letters of each document.
-        """
+        """Sketch the runs of characters of documents, as `noise.sketch` does."""
         size = offsets.size - 1
         sketch, run, letters = np.empty((size, slots), np.uint8), np.empty(size, np.int64), np.empty(size, np.int64)
         self._call("ibidem_noise", buffer, starts, ends, offsets, size, sketch, run, letters)
@@ -150,17 +125,7 @@ class SigningLoops(Library):
     def unknown_bigrams(
         self, tokens: tuple[bytes, Places, Places, Places], dense: Octets, known: Octets, shift: int
     ) -> tuple[Hashes, Places]:
-        """Run `bigrams.unknown` in compiled code for the dense documents.
-
-        Args:
-            tokens: Buffer, starts, ends and offsets of a batch.
-            dense: Which documents.
-            known: The list, a bit for each value of the highest bits of a hash.
-            shift: How many bits are below these.
-
-        Returns:
-            The hashes, document by document, and where each document's begin, and the end.
-        """
+        """Run `bigrams.unknown` in compiled code for the dense documents."""
         hashes, offsets = np.empty(len(tokens[0]) + 1, np.uint64), np.empty(tokens[3].size, np.int64)
         size = self._call("ibidem_bigrams", *tokens, dense.size, dense, known, shift, hashes, offsets)
         return hashes[:size], offsets
@@ -178,16 +143,7 @@ class SigningLoops(Library):
     def fingerprints(
         self, words: tuple[bytes, Places, Places], rarest: tuple[Places, Places], terms: int
     ) -> tuple[bytes, list[int]]:
-        """Write the terms and offsets that are hashed into the fingerprints of documents.
-
-        Args:
-            words: Buffer, starts and ends of all tokens.
-            rarest: First place of each term, and where each document's terms begin and the end.
-            terms: Terms of a fingerprint.
-
-        Returns:
-            What is hashed of each document, a space behind each term; and where they begin and the end.
-        """
+        """Write the terms and offsets that are hashed into the fingerprints of documents."""
         first, offsets = rarest
         size = offsets.size - 1
         text = np.empty(len(words[0]) + _MAX_NUMBER_BYTES * first.size, np.uint8)
@@ -203,17 +159,7 @@ class SigningLoops(Library):
         *,
         log: bool,
     ) -> tuple[bytes, list[int], list[int]]:
-        """Write the lines of text profiles.
-
-        Args:
-            words: Buffer, starts, ends, first eight bytes and characters of each word.
-            groups: Word, document and count of each group, document by document.
-            documents: How many there are.
-            log: As for `text_profile.sign_batch`.
-
-        Returns:
-            The lines, where each document's lines begin and the end, and how many each has.
-        """
+        """Write the lines of text profiles."""
         room = len(words[0]) + _MAX_NUMBER_BYTES * groups[0].size
         text = np.empty(room, np.uint8)
         bounds, counts = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)

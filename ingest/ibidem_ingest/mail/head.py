@@ -3,14 +3,12 @@
 import re
 from collections.abc import Mapping
 
+# Fields with the id of a mail, of the mail that it answers, and of all before it in the thread.
 MESSAGE_ID, ANSWERED, REFERENCES = "message-id", "in-reply-to", "references"
-"""Fields with the id of a mail, of the mail that it answers, and of all before it in the thread."""
 
-FAMILY = "family"
-"""Field of a mail's attachment with the id of the mail, and of a mail that has some with its own."""
+FAMILY = "family"  # field of a mail's attachment with the id of the mail, and of a mail that has some with its own
 
-TYPE, MAIL = "type", "mail"
-"""Field that says that a document is a mail, and its value."""
+TYPE, MAIL = "type", "mail"  # field that says that a document is a mail, and its value
 
 _PREFIX = re.compile(
     r"\s*+(?:(?:re|r|aw|antw?|antwort|sv|vs|rv|rif|ref|res|fwd?|wg|tr|i|enc|doorst|vl|vb|fs|odp|pd|ynt|ilt|továbbítás"

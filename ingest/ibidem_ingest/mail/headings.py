@@ -16,12 +16,7 @@ HEAD_LINES = 40
 
 
 def heading(lines: Lines, position: int) -> tuple[int, int, str]:
-    """Return the heading of a quotation at a line, if there is one.
-
-    Returns:
-        Its first line, the one behind its last (the given one where there is none), and what follows: `open` for all
-        that stands at the same depth, a prefix for lines that bear it, nothing for lines that are marked.
-    """
+    """Return the heading of a quotation at a line, if there is one."""
     content = lines.contents[position]
     if RULE.match(content) or FORWARD.match(content.strip()):
         if end := _separator(lines, position):
@@ -185,8 +180,8 @@ def _attributes(joined: str, follows: str) -> bool:
     return bool(follows) and bool("@" in joined and (DATE.search(joined) or joined.endswith((":", ">"))))
 
 
+# Initials or a name before each quoted line, as Supercite writes them.
 NAMED_PREFIX = re.compile(r"[ \t]{0,8}[A-Z][A-Za-z]{0,14}>")
-"""Initials or a name before each quoted line, as Supercite writes them."""
 
 _OTHER_PREFIX = re.compile(rf"(?:[|:}}#]|{NAMED_PREFIX.pattern}|[ \t]{{2,}})(?=\s*\S)")
 

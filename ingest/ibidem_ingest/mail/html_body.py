@@ -36,9 +36,6 @@ MAX_MARKS = 250
 def html_to_text(html: str) -> str:
     r"""Return the text of a mail in HTML.
 
-    Args:
-        html: The decoded text; an encoding that it declares is ignored.
-
     >>> html_to_text("<p>Yes.</p><blockquote><div>Is it<br>due?</div></blockquote><p>Today.</p>")
     'Yes.\n\n> Is it\n> due?\n\nToday.\n'
     """

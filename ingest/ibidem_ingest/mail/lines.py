@@ -8,31 +8,20 @@ Kind = Literal["new", "quoted", "heading", "signature"]
 
 MARKS = re.compile(r"(?:[ \t]{0,3}>)+")
 _SUPERCITE = re.compile(r' ?"[^"]{1,60}" == ')
-WIDE, NARROW = 60, 45
-"""Characters of a line that a program wraps, and of the rest of it that lost its mark."""
+WIDE, NARROW = 60, 45  # characters of a line that a program wraps, and of the rest of it that lost its mark
 
 
 @dataclass(eq=False, slots=True)
 class Lines:
-    """The lines of a body.
+    """The lines of a body."""
 
-    Args:
-        text: The body.
-        starts: The first character of each.
-        marks: How many marks of quotation each bears.
-        contents: Each without its marks.
-        kinds: What each is found to be.
-        depths: How deep each is found to be quoted.
-        last_marked: The last one with a mark.
-    """
-
-    text: str
-    starts: list[int] = field(default_factory=list)
-    marks: list[int] = field(default_factory=list)
-    contents: list[str] = field(default_factory=list)
-    kinds: list[Kind] = field(default_factory=list)
-    depths: list[int] = field(default_factory=list)
-    last_marked: int = 0
+    text: str  # the body
+    starts: list[int] = field(default_factory=list)  # the first character of each
+    marks: list[int] = field(default_factory=list)  # how many marks of quotation each bears
+    contents: list[str] = field(default_factory=list)  # each without its marks
+    kinds: list[Kind] = field(default_factory=list)  # what each is found to be
+    depths: list[int] = field(default_factory=list)  # how deep each is found to be quoted
+    last_marked: int = 0  # the last one with a mark
 
     def __len__(self) -> int:
         return len(self.contents)

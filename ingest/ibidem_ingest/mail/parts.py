@@ -19,28 +19,20 @@ from ibidem_ingest.mail.lines import Kind, Lines, count_marks, read_lines
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a body.
+    """A part of a body."""
 
-    Args:
-        kind: `new` was written by the author of the mail, `quoted` by another, `heading` introduces a quotation (a line
-            of attribution, a copied head), `signature` is that of the mail itself, or the footer of its list.
-        start: Its first character.
-        end: The character behind its last.
-        depth: How deep it is quoted: 1 is the mail that is answered, 2 what that one quotes; 0 elsewhere. A heading has
-            the depth of what it introduces.
-    """
-
+    # `new` was written by the author of the mail, `quoted` by another, `heading` introduces a quotation (a line of
+    # attribution, a copied head), `signature` is that of the mail itself, or the footer of its list.
     kind: Kind
-    start: int
-    end: int
+    start: int  # its first character
+    end: int  # the character behind its last
+    # How deep it is quoted: 1 is the mail that is answered, 2 what that one quotes; 0 elsewhere. A heading has the
+    # depth of what it introduces.
     depth: int = 0
 
 
 def part(text: str) -> list[Part]:
     r"""Split a body into its parts.
-
-    Returns:
-        Its parts in order; each character belongs to one. Empty lines belong to the part before them.
 
     >>> for each in part("Yes.\n\nOn 3 May 2004, Ann wrote:\n> Is it due?\n-- \nBob\n"):
     ...     print(each)

@@ -9,9 +9,9 @@ from typing import Literal
 
 Label = Literal["from", "sent", "to", "subject", "other"]
 
-COLONS = ":\uff1a"
-"""The colon, and the wide one of East Asian texts."""
+COLONS = ":\uff1a"  # the colon, and the wide one of East Asian texts
 
+# Labels of the lines of a head that a program copies above what it quotes.
 LABELS: dict[Label, str] = {
     "from": "from|von|de|da|van|från|fra|od|lähettäjä|от|від|kimden|feladó|expéditeur|mittente|remitente|remetente"
     "|afzender|absender|avsändare|dari|από|发件人|寄件者|差出人|보낸 사람",
@@ -29,7 +29,6 @@ LABELS: dict[Label, str] = {
     "|répondre à|responder a|rispondi a|attachments?|anlagen?|pièces jointes|datos adjuntos|allegati|importance"
     "|wichtigkeit|priorität|priority|organi[sz]ation|newsgroups|message-id|x-mailer|resent-from",
 }
-"""Labels of the lines of a head that a program copies above what it quotes."""
 
 LABEL = re.compile(
     r"(?<![ \t*_])[ \t*_]*+(?:"
@@ -40,6 +39,7 @@ LABEL = re.compile(
     re.IGNORECASE,
 )
 
+# Words for writing in the line above a quotation.
 VERB = re.compile(
     r"\b(?:wrote|writes|write|said|says|schrieb|schrieben|schreibt|geschrieben|écrit|ecrit|écrivait|écrivit|escribió"
     r"|escribio|escribe|escribía|scritto|scrive|scrisse|escreveu|escreve|schreef|schrijft|het volgende"
@@ -48,14 +48,14 @@ VERB = re.compile(
     r"|quoting|zitat von|zitiere)\b|napisał\(a\)|написав|写道|寫道|wrote|のメッセージ|書きました|작성",
     re.IGNORECASE,
 )
-"""Words for writing in the line above a quotation."""
 
+# How a line above a quotation begins that names a date first.
 OPENER = re.compile(
     r"(?<![\"'*\s])[\"'*\s]*+(?:on|at|am|le|el|il|em|op|den|på|dnia|dne|w dniu|em|a|за|tarihinde|pe|pada|vào|\d)[\s\d]",
     re.IGNORECASE,
 )
-"""How a line above a quotation begins that names a date first."""
 
+# What stands between dashes above a mail that is quoted whole.
 SEPARATOR = re.compile(
     r"original ?message|forwarded (?:message|by|mail)|begin forwarded|reply message|original appointment"
     r"|ursprüngliche nachricht|original-?nachricht|originalnachricht|weitergeleitete[rn]? nachricht|weitergeleitet von"
@@ -67,16 +67,16 @@ SEPARATOR = re.compile(
     r"|original ileti|özgün ileti|eredeti üzenet|原始邮件|原始郵件|転送|元のメッセージ|원본",
     re.IGNORECASE,
 )
-"""What stands between dashes above a mail that is quoted whole."""
 
+# What Apple Mail writes above a mail that it forwards, without dashes.
 FORWARD = re.compile(
     r"begin forwarded message|anfang der weitergeleiteten|début du message (?:réexpédié|transféré)"
     r"|inicio del mensaje reenviado|inizio(?: del)? messaggio inoltrato|início da mensagem reencaminhada"
     r"|begin doorgestuurd bericht|vidarebefordrat brev",
     re.IGNORECASE,
 )
-"""What Apple Mail writes above a mail that it forwards, without dashes."""
 
+# How the line begins that a telephone adds.
 FOOTER = re.compile(
     r"(?:sent (?:from|via|with) (?:my |the )?[\w ]{2,30}|get outlook for|von meinem [\w ]{2,30} gesendet"
     r"|gesendet (?:von|mit) |envoyé (?:de|depuis) |enviado (?:desde|do|a partir) |inviato (?:da|dal) |verzonden vanaf "
@@ -84,16 +84,14 @@ FOOTER = re.compile(
     r"|scarica outlook|outlook para )",
     re.IGNORECASE,
 )
-"""How the line begins that a telephone adds."""
 
+# What the footer of a mailing list holds.
 LIST_FOOTER = re.compile(
     r"mailing list|mailingliste|mailinglist|unsubscribe|abmelden|désinscri|desinscri|cancellar|listinfo|list-archive"
     r"|/listinfo/|google groups|yahoo! groups|liste de diffusion|lista de correo|lista di ",
     re.IGNORECASE,
 )
-"""What the footer of a mailing list holds."""
 
 DATE = re.compile(r"\d{1,4}[./-]\d{1,2}[./-]\d{1,4}|\b(?:19|20)\d\d\b|\d{1,2}[:.h]\d\d")
 ADDRESS = re.compile(r"[<\[(]?[\w.+'=-]{1,64}+(?:@| at )[\w-](?:[\w.-]++|(?= dot ))(?: dot [\w.-]++)*[>\])]?")
-UNDERSCORES = re.compile(r"(?<![_-])[_-]{10,}+\s*+$")
-"""A line of nothing else, above a footer or a copied head."""
+UNDERSCORES = re.compile(r"(?<![_-])[_-]{10,}+\s*+$")  # a line of nothing else, above a footer or a copied head

@@ -21,22 +21,13 @@ from ibidem_ingest.language import is_code
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
 
-HEADINGS = ("Title", "Heading 1")
-"""Names of the styles in which a title is written."""
+HEADINGS = ("Title", "Heading 1")  # names of the styles in which a title is written
 
 
 def docx_record(path: Path, max_text: int) -> dict[str, object]:
     """Read a Word file; its title is from its metadata, its first heading or its first line.
 
     Its date of creation is not taken for the document's date.
-
-    Args:
-        path: The file.
-        max_text: The most characters that its text may have.
-
-    Raises:
-        Unreadable: It is damaged, too long or without any text, or the system does not let it be read; or the library
-            is missing.
     """
     docx = load_library(Format.DOCX)
     lines: list[str] = []
@@ -62,12 +53,7 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
 
 
 def _lines(blocks: Any, styles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each paragraph with the name of its style, and the rows of tables.
-
-    Args:
-        blocks: Paragraphs and tables.
-        styles: The names of styles by their ids; python-docx itself goes through all styles for each paragraph.
-    """
+    """Yield each paragraph with the name of its style, and the rows of tables."""
     for block in blocks:
         if hasattr(block, "rows"):
             for row in block.rows:
@@ -83,16 +69,7 @@ DAMAGED = "it is not a valid EPUB"
 
 
 def epub_record(path: Path, max_text: int) -> dict[str, object]:
-    """Read an EPUB book: its chapters are its pages; title, language, author and date are from its metadata.
-
-    Args:
-        path: The file.
-        max_text: The most characters that its text may have.
-
-    Raises:
-        Unreadable: It is damaged, encrypted, too long or without any text, or the system does not let it be read; or
-            the library is missing.
-    """
+    """Read an EPUB book: its chapters are its pages; title, language, author and date are from its metadata."""
     load_library(Format.EPUB)
     with (
         translate_errors(),

@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 MAX_UNPACKED = 10_000_000_000
-MAX_RATIO = 100
-"""Bytes that a file may unpack into, and how many times its own size it may unpack into beyond these."""
+MAX_RATIO = 100  # bytes that a file may unpack into, and how many times its own size it may unpack into beyond these
 
 _UNPACKED_PIECE = 1 << 18
 _GZIP_PIECE = 1 << 14
@@ -40,9 +39,6 @@ class PiecesStream(io.RawIOBase):
 
     Where the file cannot be unpacked any further, the stream ends once, so that a buffer in front of it hands out what
     it has, and raises the error when it is read again.
-
-    Args:
-        raw: The compressed bytes.
     """
 
     def __init__(self, raw: "io.BufferedReader[Any]") -> None:
@@ -58,12 +54,7 @@ class PiecesStream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer from the next piece; returns 0 at the end, or before a fault.
-
-        Raises:
-            EOFError: The file ends within a frame.
-            Unreadable: It unpacks into more than is taken.
-        """
+        """Fill a buffer from the next piece; returns 0 at the end, or before a fault."""
         if self._fault is not None:
             raise self._fault
         try:
@@ -79,12 +70,7 @@ class PiecesStream(io.RawIOBase):
         return size
 
     def readall(self) -> bytes:
-        """Read the rest; a fault is raised at once.
-
-        Raises:
-            EOFError: The file ends within a frame.
-            Unreadable: It unpacks into more than is taken.
-        """
+        """Read the rest; a fault is raised at once."""
         content = super().readall()
         if self._fault is not None:
             raise self._fault
@@ -200,11 +186,7 @@ _STREAMS: Mapping[str, Callable[["io.BufferedReader[Any]"], PiecesStream]] = {
 
 @contextmanager
 def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
-    """Open a file that may be compressed, according to its suffix, or its first bytes if it has none.
-
-    Args:
-        path: The file; None is standard input.
-    """
+    """Open a file that may be compressed, according to its suffix, or its first bytes if it has none."""
     if path is None:
         standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # a replacement has a buffer too
         try:

@@ -14,37 +14,27 @@ from ibidem_ingest.readers.compression import open_compressed
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
+# Byte order marks and their encodings besides UTF-8; that of UTF-32 begins with that of UTF-16.
 MARKS = {
     codecs.BOM_UTF32_LE: "utf-32",
     codecs.BOM_UTF32_BE: "utf-32",
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
-"""Byte order marks and their encodings besides UTF-8; that of UTF-32 begins with that of UTF-16."""
 
-REPLACEMENT = "\ufffd"
-"""The character that stands for bytes that cannot be decoded (Unicode 15.0, 3.9)."""
+REPLACEMENT = "\ufffd"  # the character that stands for bytes that cannot be decoded (Unicode 15.0, 3.9)
 
-DAMAGE = 1_000
-"""A text may have one damaged byte in this many, or one in all."""
+DAMAGE = 1_000  # a text may have one damaged byte in this many, or one in all
 
 _PIECE = 1 << 16
 
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How the bytes of text files become characters.
+    """How the bytes of text files become characters."""
 
-    Args:
-        encoding: Name of a codec of Python; empty: the byte order mark decides, else it is UTF-8.
-        strict: Whether a file is refused for a single byte that is not in its encoding.
-
-    Raises:
-        UsageError: There is no such codec of texts.
-    """
-
-    encoding: str = ""
-    strict: bool = False
+    encoding: str = ""  # name of a codec of Python; empty: the byte order mark decides, else it is UTF-8
+    strict: bool = False  # whether a file is refused for a single byte that is not in its encoding
 
     def __post_init__(self) -> None:
         """Look up the codec."""
@@ -56,12 +46,6 @@ class Decoding:
 
     def decode(self, data: bytes) -> tuple[str, int]:
         r"""Decode a text that is UTF-8 except for a few bytes.
-
-        Returns:
-            The text, and how many characters replace bytes that are not UTF-8.
-
-        Raises:
-            UnicodeDecodeError: Too many bytes are not UTF-8, or one is where that is not allowed.
 
         >>> Decoding().decode(b"the caf\xe9 is open")
         ('the caf\ufffd is open', 1)
@@ -80,12 +64,7 @@ UTF_8 = Decoding()
 
 
 class Utf8Stream(io.RawIOBase):
-    """The content of a file in another encoding, as UTF-8.
-
-    Args:
-        raw: The bytes of the file.
-        encoding: Their encoding.
-    """
+    """The content of a file in another encoding, as UTF-8."""
 
     def __init__(self, raw: "io.BufferedReader[Any]", encoding: str) -> None:
         super().__init__()
@@ -98,11 +77,7 @@ class Utf8Stream(io.RawIOBase):
         return True
 
     def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer from the next piece; returns 0 at the end.
-
-        Raises:
-            UnicodeDecodeError: Bytes are not in the encoding.
-        """
+        """Fill a buffer from the next piece; returns 0 at the end."""
         while not self._rest:
             data = self._raw.read(_PIECE)
             self._rest = self._decoder.decode(data, final=not data).encode(errors="surrogatepass")
@@ -116,12 +91,7 @@ class Utf8Stream(io.RawIOBase):
 
 @contextmanager
 def open_utf8(path: Path | None, encoding: str = "") -> Iterator["io.BufferedReader[Any]"]:
-    """Open a text file, which may be compressed, as UTF-8 without a byte order mark.
-
-    Args:
-        path: The file; None is standard input.
-        encoding: Its encoding; empty: the byte order mark decides, else it is UTF-8.
-    """
+    """Open a text file, which may be compressed, as UTF-8 without a byte order mark."""
     with open_compressed(path) as file:
         start = file.peek(4)
         encoding = encoding or next((name for mark, name in MARKS.items() if start.startswith(mark)), "")

@@ -38,8 +38,8 @@ class Format(StrEnum):
 
 COMPRESSED = frozenset({".gz", ".xz", ".zst", ".bz2"})
 
+# Formats that are compressed themselves, and are not read out of a compressed file.
 PACKED = frozenset({Format.PDF, Format.DOCX, Format.EPUB})
-"""Formats that are compressed themselves, and are not read out of a compressed file."""
 
 SUFFIXES = {
     ".jsonl": Format.JSONL,
@@ -63,11 +63,11 @@ SUFFIXES = {
 }
 
 
+# Mailboxes of Outlook, which no reader takes, by suffix, with what to do about them.
 CONVERTED = {
     ".pst": "convert it: readpst -e -o FOLDER FILE (package pst-utils) writes its mails as .eml; then read that folder",
     ".ost": "export its mailbox as .pst, and convert that: readpst -e -o FOLDER FILE (package pst-utils) writes .eml",
 }
-"""Mailboxes of Outlook, which no reader takes, by suffix, with what to do about them."""
 
 
 def guess_format(name: str) -> Format | None:
@@ -91,19 +91,11 @@ def text_suffix(name: str) -> str:
     return PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
 
 
-EVERY = "*"
-"""Stands for the suffixes of all files."""
+EVERY = "*"  # stands for the suffixes of all files
 
 
 def parse_formats(value: str) -> dict[str, Format]:
     """Parse which suffixes are read in which formats.
-
-    Args:
-        value: Formats by commas, each with the suffix that it is for: `.log=text`; without one it is for files whose
-            suffix is unknown: `text`; with a star for all files: `*=text`.
-
-    Raises:
-        UsageError: A suffix or format that is not valid.
 
     >>> parse_formats("text,.log=text,*=csv")
     {'': <Format.TEXT: 'text'>, '.log': <Format.TEXT: 'text'>, '*': <Format.CSV: 'csv'>}
@@ -118,11 +110,7 @@ def parse_formats(value: str) -> dict[str, Format]:
 
 
 def parse_format(name: Format | str) -> Format:
-    """Parse the name of a format.
-
-    Raises:
-        UsageError: No such format; the right ones are listed.
-    """
+    """Parse the name of a format."""
     try:
         return Format(name)
     except ValueError as error:
@@ -142,22 +130,14 @@ REMEDY = f"install it with: {install_command('readers')}"
 
 
 def require(format_: Format) -> None:
-    """Check that the library for a format is installed, before anything is read.
-
-    Raises:
-        UsageError: It is not; names the command that installs it.
-    """
+    """Check that the library for a format is installed, before anything is read."""
     library = LIBRARIES.get(format_)
     if library is not None and find_spec(library) is None:
         raise UsageError(f"reading {format_} needs {library}, which is not installed", REMEDY)
 
 
 def load_library(format_: Format) -> ModuleType:
-    """Load the library for a format.
-
-    Raises:
-        Unreadable: It is not installed; names the command that installs it.
-    """
+    """Load the library for a format."""
     try:
         library = import_module(LIBRARIES[format_])
     except ImportError as error:
@@ -171,53 +151,37 @@ def load_library(format_: Format) -> ModuleType:
 
 @dataclass(slots=True)
 class Tally:
-    """Counts that grow while documents are read.
+    """Counts that grow while documents are read."""
 
-    Args:
-        moved: Top-level fields that went into `meta`, by name: in how many documents.
-        skipped_files: Files in folders whose format is unknown, by suffix (`no suffix` without one), and links.
-        damaged_bytes: For each file with bytes outside its encoding, how many of them were replaced.
-    """
-
+    # Top-level fields that went into `meta`, by name: in how many documents.
     moved: Counter[str] = field(default_factory=Counter)
+    # Files in folders whose format is unknown, by suffix (`no suffix` without one), and links.
     skipped_files: Counter[str] = field(default_factory=Counter)
+    # For each file with bytes outside its encoding, how many of them were replaced.
     damaged_bytes: Counter[str] = field(default_factory=Counter)
 
 
-DETECT = "detect"
-"""Setting with which the language is detected from the text, where the document is signed."""
+DETECT = "detect"  # setting with which the language is detected from the text, where the document is signed
 
 IdFrom = Literal["path", "name", "hash"]
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Options for reading files: formats, suffixes, identifiers.
+    """Options for reading files: formats, suffixes, identifiers."""
 
-    Args:
-        format: Which files are read in which formats, as `parse_formats` has it: `text`, or `.log=text`, or `*=text`;
-            empty: files without a known suffix are left alone.
-        follow_links: Whether links in folders are followed, wherever they lead.
-        id_prefix: Prefix of every id, so that equal file names of two folders give different ids.
-        id_from: The id of a file's document: its path, as it was given or below the given folder; its name; or a hash
-            of its text.
-        language: That of documents that do not name theirs; `detect`: detected from their text when they are signed.
-        text_column: The column of a table that holds the texts; empty: `text`.
-        encoding: Encoding of all texts; empty: UTF-8, or what a byte order mark or a page says.
-        strict: Whether a text is refused for a single byte that is not in its encoding.
-
-    Raises:
-        UsageError: A format, suffix, encoding or source of ids that is not valid.
-    """
-
+    # Which files are read in which formats, as `parse_formats` has it: `text`, or `.log=text`, or `*=text`; empty:
+    # files without a known suffix are left alone.
     format: Format | str = ""
-    follow_links: bool = False
-    id_prefix: str = ""
+    follow_links: bool = False  # whether links in folders are followed, wherever they lead
+    id_prefix: str = ""  # prefix of every id, so that equal file names of two folders give different ids
+    # The id of a file's document: its path, as it was given or below the given folder; its name; or a hash of its text.
     id_from: IdFrom = "path"
+    # That of documents that do not name theirs; `detect`: detected from their text when they are signed.
     language: str = DEFAULT_LANGUAGE
-    text_column: str = ""
-    encoding: str = ""
-    strict: bool = False
+    text_column: str = ""  # the column of a table that holds the texts; empty: `text`
+    encoding: str = ""  # encoding of all texts; empty: UTF-8, or what a byte order mark or a page says
+    strict: bool = False  # whether a text is refused for a single byte that is not in its encoding
 
     def __post_init__(self) -> None:
         """Validate the values that type checkers do not check."""
@@ -253,12 +217,7 @@ class Choice:
         return "" if self.language == DETECT else self.language
 
     def name(self, path: Path, root: Path | None) -> str:
-        """Return the id of a file's document, from its path; empty if the id is a hash of the text.
-
-        Args:
-            path: The file.
-            root: The given folder that it is in; None for one that was given itself, whose path is kept as it is.
-        """
+        """Return the id of a file's document, from its path; empty if the id is a hash of the text."""
         if self.id_from == "hash":
             return ""
         if self.id_from == "name":

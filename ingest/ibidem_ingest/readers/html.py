@@ -26,17 +26,7 @@ _DATES = {"extensive_search": False, "original_date": True, "min_date": "1000-01
 
 
 def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read an HTML file: its core text, `<title>`, language, and the date and URL in its head.
-
-    Args:
-        path: The file.
-        max_text: The most characters that its text may have; the file may have four times as many bytes.
-        decoding: How its bytes become characters.
-
-    Raises:
-        Unreadable: It shows no text, is too large, not in the encoding it declares, or the system does not let it be
-            read; or the library is missing.
-    """
+    """Read an HTML file: its core text, `<title>`, language, and the date and URL in its head."""
     trafilatura = load_library(Format.HTML)
     source, damage = _decode(content(path, max_text, decoding.encoding), decoding)
     html = _CONTROLS.sub(" ", source)

@@ -12,30 +12,21 @@ from ibidem_ingest.readers.formats import CONVERTED, EVERY, PACKED, Choice, Form
 
 STANDARD_INPUT = "-"
 
-LINK = "link"
-"""Key under which links in folders are counted."""
+LINK = "link"  # key under which links in folders are counted
 
+# Key under which named pipes in folders are counted: one without a writer would be waited for without end.
 PIPE = "named pipe"
-"""Key under which named pipes in folders are counted: one without a writer would be waited for without end."""
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read.
+    """A file to read."""
 
-    Args:
-        path: The file; None is standard input.
-        id: The id of its document, when it holds one; empty if its text names it.
-        format: Its format.
-        origin: The file that the id names, and the place in it; empty if the id names none.
-        number: Its place in a file of many; 0 for a file of one.
-    """
-
-    path: Path | None
-    id: str
+    path: Path | None  # the file; None is standard input
+    id: str  # the id of its document, when it holds one; empty if its text names it
     format: Format
-    origin: str = ""
-    number: int = 0
+    origin: str = ""  # the file that the id names, and the place in it; empty if the id names none
+    number: int = 0  # its place in a file of many; 0 for a file of one
 
     @property
     def where(self) -> str:
@@ -50,15 +41,7 @@ def printable(path: Path) -> str:
 
 
 def check(paths: Sequence[str | Path], choice: Choice) -> None:
-    """Check that every path exists and has a reader, before anything is read.
-
-    Args:
-        paths: Files, folders, and `-` for standard input.
-        choice: How they are read.
-
-    Raises:
-        UsageError: A path does not exist, its suffix is of no format, or the library for it is missing.
-    """
+    """Check that every path exists and has a reader, before anything is read."""
     for argument in paths:
         if str(argument) == STANDARD_INPUT:
             if choice.formats.get(EVERY, choice.formats.get("", Format.JSONL)) is not Format.JSONL:
@@ -97,11 +80,7 @@ def _mode(path: Path) -> int:
 
 
 def named_pipes(paths: Sequence[str | Path]) -> list[str]:
-    """Return the paths that are named pipes, which wait for a writer; a shell's process substitution (`<(…)`) has one.
-
-    Args:
-        paths: Files, folders, and `-`.
-    """
+    """Return the paths that are named pipes, which wait for a writer, as a shell's process substitution does."""
     outside = ("/dev/", "/proc/")
     return [
         printable(Path(each)) for each in paths if S_ISFIFO(_mode(Path(each))) and not str(each).startswith(outside)
@@ -114,11 +93,6 @@ def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[
     Hidden files and folders are left alone, and so are devices and sockets; a folder that cannot be opened is a
     refusal, and the rest below it goes on. A link in a folder may lead anywhere, so it is counted and left alone
     unless links are to be followed; a path that is given may be one.
-
-    Args:
-        paths: Files, folders, and `-`, checked.
-        choice: How they are read.
-        skipped_files: Counts of the files without a known suffix, by suffix, of the links, and of the named pipes.
     """
     for argument in paths:
         path = Path(argument)
@@ -178,8 +152,7 @@ def _leave(path: Path, skipped_files: Counter[str]) -> Iterator[Refusal]:
         skipped_files[suffix or "no suffix"] += 1
 
 
-MAILDIR = ("cur", "new")
-"""Folders of a Maildir that hold mails; a third, `tmp`, holds what is not delivered yet."""
+MAILDIR = ("cur", "new")  # folders of a Maildir that hold mails; a third, `tmp`, holds what is not delivered yet
 
 
 def _is_maildir(path: Path) -> bool:

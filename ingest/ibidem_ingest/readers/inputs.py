@@ -35,18 +35,6 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     """Read documents in the order of their files; a document that cannot be read becomes a refusal.
 
     Nothing is kept: at any time a few lines, or a few files that hold one document each, are in memory.
-
-    Args:
-        paths: Files, folders (with all that is below them, in the order of names), and `-` for standard input.
-        choice: How they are read; a string says the formats, as `Choice.format` does.
-        max_text: The most characters that a text may have.
-        tally: Grows while reading: fields moved into `meta`, files passed over.
-        seconds: Time that reading one file in a foreign format may take.
-        processes: How many files in foreign formats are parsed at once, each by a process of its own.
-
-    Raises:
-        UsageError: At once, before anything is read: a path does not exist, its format is not known, or the library
-            that reads it is missing.
     """
     if isinstance(paths, str | bytes | PathLike) or not isinstance(paths, Sequence):
         raise UsageError(
@@ -59,8 +47,8 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     return _documents(items, options, SandboxPool(max_text, seconds, processes), tally)
 
 
+# The file's name in messages, and its documents, or why there is none: a mail with attachments is several.
 Outcome = tuple[str, Sequence[Document | Refusal]]
-"""The file's name in messages, and its documents, or why there is none: a mail with attachments is several."""
 
 
 def _documents(

@@ -23,17 +23,11 @@ _BLANKS = b" \t\r\n\v\f"
 
 
 class Line(NamedTuple):
-    """A line that is not blank.
+    """A line that is not blank."""
 
-    Args:
-        number: Its number in the file, from 1.
-        content: Its bytes; only the first ones if it is too long.
-        is_whole: Whether they are all of it.
-    """
-
-    number: int
-    content: bytes
-    is_whole: bool
+    number: int  # its number in the file, from 1
+    content: bytes  # its bytes; only the first ones if it is too long
+    is_whole: bool  # whether they are all of it
 
     @property
     def is_open(self) -> bool:
@@ -42,16 +36,7 @@ class Line(NamedTuple):
 
 
 def lines(stream: "BufferedReader[Any]", limit: int, time_limit: TimeLimit) -> Iterator[Line]:
-    """Split a stream into lines, without blank ones; of a line over the limit, only the beginning is read.
-
-    Args:
-        stream: The bytes.
-        limit: The most bytes that a line may have, its line break included.
-        time_limit: Checked with each line, and while lines are skipped.
-
-    Raises:
-        Unreadable: The time has passed.
-    """
+    """Split a stream into lines, without blank ones; of a line over the limit, only the beginning is read."""
     number = 0
     while content := stream.readline(limit + 1):
         number += 1
@@ -98,17 +83,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
     seconds: float = 120,
     encoding: str = "",
 ) -> Iterator[Document | Refusal]:
-    """Read the documents of a file, compressed or not; empty lines are skipped.
-
-    Args:
-        path: The file; None is standard input.
-        location: How the file is named to the user.
-        max_text: The most characters that a text may have; a line that can hold more is skipped unread.
-        tally: Where the fields that went into `meta` are counted.
-        language: The language of a record that names none; empty if it is to be detected.
-        seconds: Processor time that may pass without a document.
-        encoding: Its encoding; empty: a byte order mark decides, else it is UTF-8.
-    """
+    """Read the documents of a file, compressed or not; empty lines are skipped."""
     last: Line | None = None
     time_limit = TimeLimit(seconds)
 
@@ -137,14 +112,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 def _cut(
     last: Line | None, outcome: Callable[[Line], Document | Refusal], location: str, fault: Unreadable
 ) -> Iterator[Document | Refusal]:
-    """Report the line at which a file becomes unreadable; a complete last line is kept.
-
-    Args:
-        last: The last line that was read; None if there was none.
-        outcome: Makes a document of a line, or refuses it.
-        location: How the file is named to the user.
-        fault: Why nothing more can be read.
-    """
+    """Report the line at which a file becomes unreadable; a complete last line is kept."""
     if last is None:
         yield Refusal(location, "", "", fault.why)
         return

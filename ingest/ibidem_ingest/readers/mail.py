@@ -15,30 +15,19 @@ from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
 from ibidem_ingest.readers.time_limit import TimeLimit
 
-MAX_PARTS = 1_000
-"""Parts of a mail that are read at most; only a malicious mail nests more."""
+MAX_PARTS = 1_000  # parts of a mail that are read at most; only a malicious mail nests more
 
-BEGIN = b"From "
-"""The beginning of the line before each mail of a mailbox."""
+BEGIN = b"From "  # the beginning of the line before each mail of a mailbox
 
+# Field of a mail's record with the records of what is attached, until `inputs` makes documents of them.
 ATTACHED = "attached"
-"""Field of a mail's record with the records of what is attached, until `inputs` makes documents of them."""
 
+# Reads an attachment in a foreign format by its name and content; raises `Unreadable`.
 ParseFile = Callable[[str, bytes], dict[str, object]]
-"""Reads an attachment in a foreign format by its name and content; raises `Unreadable`."""
 
 
 def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
-    """Read a mail: its subject is the title, its sender the source; attachments are under `attached`.
-
-    Args:
-        path: The file.
-        max_text: The most characters that its texts may have.
-        parse: Reads attachments that are neither text nor mail; None: they are only named.
-
-    Raises:
-        Unreadable: It is not a mail, holds no text, or is too large; or the library for HTML is missing.
-    """
+    """Read a mail: its subject is the title, its sender the source; attachments are under `attached`."""
     data = content(path, max_text)
     with translate_damage("mail"):
         mail = message_from_bytes(data, policy=policy.default)
@@ -50,11 +39,7 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
 
 
 def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object]:
-    """Return the record of a parsed mail; see `mail_record`.
-
-    Raises:
-        Unreadable: It holds no text, or too many parts.
-    """
+    """Return the record of a parsed mail; see `mail_record`."""
     contents = _Contents(parse)
     contents.read(mail)
     text = contents.text()
@@ -70,13 +55,7 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
 
 
 def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:
-    """Split a mailbox into mails; None is yielded for a mail over the maximum size of a text.
-
-    Args:
-        stream: The mailbox.
-        max_text: The most characters that a text may have.
-        time_limit: Checked with each line.
-    """
+    """Split a mailbox into mails; None is yielded for a mail over the maximum size of a text."""
     limit = max_text * BYTES_A_CHARACTER
     mail: bytearray | None = None
     size, blank = 0, True
@@ -109,13 +88,9 @@ def _head(mail: EmailMessage) -> dict[str, object]:
 
 @dataclass(eq=False, slots=True)
 class _Contents:
-    """Contents of a mail: the texts of its body, and its attachments.
+    """Contents of a mail: the texts of its body, and its attachments."""
 
-    Args:
-        parse: As for `mail_record`.
-    """
-
-    parse: ParseFile | None
+    parse: ParseFile | None  # as for `mail_record`
     body: list[str] = field(default_factory=list)
     attached: list[dict[str, object]] = field(default_factory=list)
     names: list[str] = field(default_factory=list)

@@ -16,24 +16,13 @@ from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import EMPTY, first_line, note_damage, read_text
 
-FRONT = "---"
-"""Line before and after the front matter of a text."""
+FRONT = "---"  # line before and after the front matter of a text
 
 FRONT_LINES = 200
 
 
 def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read a file: its text without markup, and its first heading, else its first line with words.
-
-    Args:
-        path: The file.
-        max_text: The most characters that it may have.
-        decoding: How its bytes become characters.
-
-    Raises:
-        Unreadable: It is empty, too large or in another encoding, or the system does not let it be read; or the library
-            is missing.
-    """
+    """Read a file: its text without markup, and its first heading, else its first line with words."""
     library = load_library(Format.MARKDOWN)
     source, damage = read_text(path, max_text, decoding)
     with translate_errors():
@@ -82,26 +71,25 @@ def _words(parts: list[Any]) -> Iterator[str]:
             yield from _words(part.children or [])
 
 
+# A line under or over a title, or between two parts.
 _LINE = re.compile(r"\s*([=\-`:.'\"~^_*+#<>])\1{2,}\s*", re.ASCII)
-"""A line under or over a title, or between two parts."""
 
 _TABLE = re.compile(r"\s*(?:[=\-]{2,}(?:\s+[=\-]{2,})+|\+[=\-+]{2,}\+)\s*", re.ASCII)
-_EXPLICIT = re.compile(r"(\s*)\.\.(?:\s+(?P<what>.*))?$")
-"""A comment, target, directive or footnote."""
+_EXPLICIT = re.compile(r"(\s*)\.\.(?:\s+(?P<what>.*))?$")  # a comment, target, directive or footnote
 
 _DIRECTIVE = re.compile(r"(?:\|[^|]{1,99}\|\s+)?(?P<name>[\w:+.-]{1,99})::(?:\s+(?P<argument>.*))?$")
 _NOTE = re.compile(r"\[(?:#?[\w.-]{0,99}|\*)\]\s+(?P<text>.*)")
 _FIELD = re.compile(r"\s*:[\w -]{1,50}:(?:\s+.*)?$")
 
 NOTES = ("admonition", "attention", "caution", "danger", "error", "hint", "important", "note", "tip", "warning")
+# Directives whose content readers see as text; of others such as images it is left out.
 SHOWN = frozenset(
     {"seealso", "versionadded", "versionchanged", "deprecated", "topic", "sidebar", "epigraph", "highlights"}
     | {*NOTES, "pull-quote", "rubric", "parsed-literal", "code", "code-block", "sourcecode"}
 )
-"""Directives whose content readers see as text; of others such as images it is left out."""
 
+# Text of a link, without blanks at its end; a possessive group would be matched wrongly by Python before 3.11.5.
 _WORDS = r"\s*+[^`<\s]++(?:\s++[^`<\s]++)*"
-"""Text of a link, without blanks at its end; a possessive group would be matched wrongly by Python before 3.11.5."""
 
 _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
     (re.compile(rf":[\w:+.-]{{1,99}}:`~?!?({_WORDS})\s*+(?:<[^`>]{{1,999}}+>)?`"), r"\1"),
@@ -117,16 +105,7 @@ _INLINE: tuple[tuple[re.Pattern[str], str], ...] = (
 
 
 def rst_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read a file: its text without markup, and the first title, else its first line with words.
-
-    Args:
-        path: The file.
-        max_text: The most characters that it may have.
-        decoding: How its bytes become characters.
-
-    Raises:
-        Unreadable: It is empty, too large or in another encoding, or the system does not let it be read.
-    """
+    """Read a file: its text without markup, and the first title, else its first line with words."""
     source, damage = read_text(path, max_text, decoding)
     lines = source.splitlines()
     title = next((strip_marks(line) for line, next_line in pairwise(lines) if _is_title(line, next_line)), "")
@@ -157,8 +136,7 @@ def _is_title(line: str, next_line: str) -> bool:
 
 def _visible_lines(lines: list[str]) -> Iterator[str]:
     """Yield the visible lines."""
-    hidden_indent = -1
-    """How far a line is indented whose block is not shown; -1 outside of one."""
+    hidden_indent = -1  # how far a line is indented whose block is not shown; -1 outside of one
     for line in lines:
         indent = len(line) - len(line.lstrip())
         if hidden_indent >= 0 and line.strip() and indent <= hidden_indent:

@@ -27,40 +27,28 @@ MESSAGE_ID, IN_REPLY_TO, REFERENCES = 0x1035, 0x1042, 0x1039
 BODY, HTML, RTF = 0x1000, 0x1013, 0x1009
 BODY_CODE_PAGE, TEXT_CODE_PAGE = 0x3FDE, 0x3FFD
 RECIPIENT_TYPE, NAME, SMTP, ADDRESS = 0x0C15, 0x3001, 0x39FE, 0x3003
-LONG_FILE_NAME, FILE_NAME, DATA, MEDIA_TYPE = 0x3707, 0x3704, 0x3701, 0x370E
-"""Numbers of properties."""
+LONG_FILE_NAME, FILE_NAME, DATA, MEDIA_TYPE = 0x3707, 0x3704, 0x3701, 0x370E  # numbers of properties
 
+# Types of the properties that have a stream of their own.
 UNICODE, TEXT, BINARY, OBJECT = "001F", "001E", "0102", "000D"
-"""Types of the properties that have a stream of their own."""
 
-INTEGER, TIME = 0x0003, 0x0040
-"""Types of the properties that are in the stream of all fixed ones."""
+INTEGER, TIME = 0x0003, 0x0040  # types of the properties that are in the stream of all fixed ones
 
 STREAM = "__substg1.0_"
 FIXED = "__properties_version1.0"
 EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 RECIPIENTS = {1: "To", 2: "Cc"}
+# Headers that are taken as they were transported; the others describe a body that Outlook has taken apart.
 KEPT = ("from", "to", "cc", "date", "subject", "message-id", "in-reply-to", "references")
-"""Headers that are taken as they were transported; the others describe a body that Outlook has taken apart."""
 
-MAX_DEPTH = 20
-"""Mails that are attached to one another; only a malicious file nests more."""
+MAX_DEPTH = 20  # mails that are attached to one another; only a malicious file nests more
 
 NO_MESSAGE = "it is not a message of Outlook; give its format with --format, or leave it out"
 CONVERT = "convert it with msgconvert (libemail-outlook-message-perl), and read the .eml"
 
 
 def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
-    """Read a mail saved by Outlook, as `mail_record` reads an `.eml` file.
-
-    Args:
-        path: The file.
-        max_text: The most characters that its texts may have.
-        parse: Reads attachments that are neither text nor mail; None: they are only named.
-
-    Raises:
-        Unreadable: It is no such file, holds no text, or is too large; or the library for it is missing.
-    """
+    """Read a mail saved by Outlook, as `mail_record` reads an `.eml` file."""
     data = content(path, max_text)
     library = load_library(Format.MSG)
     with translate_damage("message of Outlook"):
@@ -77,11 +65,7 @@ def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) ->
 
 
 def _root(file: Any) -> "Storage":
-    """Return the message in a compound file.
-
-    Raises:
-        Unreadable: It holds something else, such as a document of Word.
-    """
+    """Return the message in a compound file."""
     entries = [tuple(path) for path in file.listdir(streams=True, storages=True)]
     if (FIXED,) not in entries:
         raise Unreadable(NO_MESSAGE)
@@ -90,26 +74,15 @@ def _root(file: Any) -> "Storage":
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Storage:
-    """The properties of a message, of a recipient, or of an attachment.
+    """The properties of a message, of a recipient, or of an attachment."""
 
-    Args:
-        file: The compound file.
-        entries: The paths of everything in the storage.
-        path: Its own.
-        depth: How many messages it is in.
-    """
-
-    file: Any
-    entries: list[tuple[str, ...]]
-    path: tuple[str, ...] = ()
-    depth: int = 0
+    file: Any  # the compound file
+    entries: list[tuple[str, ...]]  # the paths of everything in the storage
+    path: tuple[str, ...] = ()  # its own
+    depth: int = 0  # how many messages it is in
 
     def mail(self) -> EmailMessage:
-        """Return the message as a mail.
-
-        Raises:
-            Unreadable: The body has only an unsupported form, or messages are nested too deeply.
-        """
+        """Return the message as a mail."""
         if self.depth > MAX_DEPTH:
             raise Unreadable(f"its mails are nested more than {MAX_DEPTH} deep; leave it out", "text")
         mail = EmailMessage()
@@ -173,11 +146,7 @@ class Storage:
         return formataddr((called if called != address else "", _line(address))) if address else called
 
     def below(self, prefix: str) -> Iterator["Storage"]:
-        """Yield the storages of recipients or attachments.
-
-        Raises:
-            Unreadable: There are very many.
-        """
+        """Yield the storages of recipients or attachments."""
         depth = len(self.path)
         names = {entry[depth] for entry in self.entries if entry[:depth] == self.path and len(entry) > depth}
         numbered_runs = sorted(name for name in names if name.startswith(prefix))

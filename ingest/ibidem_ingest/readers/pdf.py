@@ -16,14 +16,6 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
     """Read a PDF file, page by page; its title is that of its metadata, else its first line.
 
     When it was made is not taken for its date.
-
-    Args:
-        path: The file.
-        max_text: The most characters that its pages may have together.
-
-    Raises:
-        Unreadable: It is encrypted, damaged, too long or without any text, or the system does not let it be read; or
-            the library is missing.
     """
     pdfium = load_library(Format.PDF)
     with translate_errors(), path.open("rb") as file:

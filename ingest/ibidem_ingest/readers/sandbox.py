@@ -36,8 +36,7 @@ from ibidem_ingest.readers.markup import markdown_record, rst_record
 from ibidem_ingest.readers.outlook import outlook_record
 from ibidem_ingest.readers.pdf import pdf_record
 
-SECONDS = 120.0
-"""Seconds that reading one file may take."""
+SECONDS = 120.0  # seconds that reading one file may take
 
 MEMORY, MEMORY_A_CHARACTER = 850_000_000, 100
 """Bytes of data that the process may take, and those for each character by which texts may be longer than usual.
@@ -47,17 +46,17 @@ The code of the libraries comes on top, and is shared with other processes: in a
 
 AS_TEXT = "save it as text, or leave it out"
 
-GRACE = 2.0
-"""Further seconds of a process whose parent was killed and so does not end it."""
+GRACE = 2.0  # further seconds of a process whose parent was killed and so does not end it
 
+# Prefixes of the names of variables that the process gets.
 NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
-"""Prefixes of the names of variables that the process gets."""
 
+# Bytes of a response for each character: a file has four bytes for each, and JSON up to six for one of these.
 MAX_RESPONSE = 24
-"""Bytes of a response for each character: a file has four bytes for each, and JSON up to six for one of these."""
 
 _PIECE = 1 << 20
 
+# Reads a file of each format: its path, the most characters of its text and, of `TEXTS`, its decoding.
 RECORDS: dict[Format, Callable[..., dict[str, object]]] = {
     Format.HTML: html_record,
     Format.MARKDOWN: markdown_record,
@@ -68,18 +67,12 @@ RECORDS: dict[Format, Callable[..., dict[str, object]]] = {
     Format.EPUB: epub_record,
     Format.PDF: pdf_record,
 }
-"""Reads a file of each format: its path, the most characters of its text and, of `TEXTS`, its decoding."""
 
-TEXTS = frozenset({Format.HTML, Format.MARKDOWN, Format.RST})
-"""Formats whose files are texts in some encoding."""
+TEXTS = frozenset({Format.HTML, Format.MARKDOWN, Format.RST})  # formats whose files are texts in some encoding
 
 
 def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object]:
-    """Parse an attachment; empty if its name has no supported format.
-
-    Raises:
-        Unreadable: It cannot be read.
-    """
+    """Parse an attachment; empty if its name has no supported format."""
     format_ = guess_format(name)
     if format_ not in RECORDS:
         return {}
@@ -91,16 +84,11 @@ def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object
 
 @dataclass(eq=False, slots=True)
 class SandboxedReader:
-    """A process that parses files, as a context manager; it starts with the first file.
+    """A process that parses files, as a context manager; it starts with the first file."""
 
-    Args:
-        max_text: The most characters that a text may have.
-        seconds: Limit of the time that reading one file may take.
-        command: The command to start.
-    """
-
-    max_text: int
-    seconds: float = SECONDS
+    max_text: int  # the most characters that a text may have
+    seconds: float = SECONDS  # limit of the time that reading one file may take
+    # The command to start.
     command: tuple[str, ...] = (sys.executable, "-c", "from ibidem_ingest.readers.sandbox import main; main()")
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
 
@@ -113,16 +101,7 @@ class SandboxedReader:
         self._end()
 
     def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
-        """Parse a file.
-
-        Args:
-            format_: Its format.
-            path: The file.
-            decoding: How the bytes of a text become characters.
-
-        Raises:
-            Unreadable: It cannot be read, took too long, or ended the process.
-        """
+        """Parse a file."""
         process = self._process = self._process or self._start()
         name = os.fsencode(path.absolute()).hex()
         request = orjson.dumps([format_, name, self.max_text, decoding.encoding, decoding.strict])
@@ -145,11 +124,7 @@ class SandboxedReader:
         return record
 
     def _answer(self, pipe: int) -> bytes:
-        """Read a line; empty if the process has ended.
-
-        Raises:
-            Unreadable: It took too long, or is longer than any record.
-        """
+        """Read a line; empty if the process has ended."""
         pieces: list[bytes] = []
         size, limit = 0, MAX_RESPONSE * (self.max_text + _PIECE)
         deadline = time.monotonic() + self.seconds
@@ -233,27 +208,19 @@ def _read(line: bytes) -> bytes:
         return orjson.dumps({"why": reason, "field": "text"})
 
 
-AHEAD = 4
-"""Results for each process that may wait for an earlier one: more would only take memory."""
+AHEAD = 4  # results for each process that may wait for an earlier one: more would only take memory
 
 T = TypeVar("T")
-Parse = Callable[[SandboxedReader], T]
-"""Reads one file by the process that it is given."""
+Parse = Callable[[SandboxedReader], T]  # reads one file by the process that it is given
 
 
 @dataclass(eq=False, slots=True)
 class SandboxPool:
-    """Processes that parse files, as a context manager; each starts with its first file.
+    """Processes that parse files, as a context manager; each starts with its first file."""
 
-    Args:
-        max_text: The most characters that a text may have.
-        seconds: Limit of the time that reading one file may take.
-        processes: Number of files to read in parallel.
-    """
-
-    max_text: int
-    seconds: float = SECONDS
-    processes: int = 1
+    max_text: int  # the most characters that a text may have
+    seconds: float = SECONDS  # limit of the time that reading one file may take
+    processes: int = 1  # number of files to read in parallel
     _free: SimpleQueue[SandboxedReader] = field(default_factory=SimpleQueue, init=False)
     _readers: list[SandboxedReader] = field(default_factory=list, init=False)
     _threads: ThreadPoolExecutor | None = field(default=None, init=False)
@@ -278,11 +245,7 @@ class SandboxPool:
                 self._threads.shutdown()
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
-        """Yield the results of parsing in the order of the items.
-
-        Args:
-            items: Outcomes, and parses that are still to be done.
-        """
+        """Yield the results of parsing in the order of the items."""
         queue: deque[T | Future[T]] = deque()
         for item in items:
             queue.append(self._submit(item) if callable(item) else item)

@@ -14,14 +14,12 @@ from ibidem_ingest.readers.encoding import open_utf8
 from ibidem_ingest.readers.time_limit import TimeLimit
 
 SEPARATORS = ",;\t|"
-HEAD = 65_536
-"""Characters in which the names of columns are looked for."""
+HEAD = 65_536  # characters in which the names of columns are looked for
 
-MAX_ROW = 4
-"""How many times the longest line a row may have, whose cells may hold lines."""
+MAX_ROW = 4  # how many times the longest line a row may have, whose cells may hold lines
 
+# Error of a row without an id among others with one: its number would name another row the next time.
 NO_ID = Unreadable("its cell in the column `id` is empty; fill it in, or leave the whole column out", "id")
-"""Error of a row without an id among others with one: its number would name another row the next time."""
 
 Row = dict[str, object]
 
@@ -35,16 +33,6 @@ def rows(
     lost; so it does in place of a row without an id in a table that has a column of ids. Columns named like a
     document's fields are these; all others go into `meta`. What separates cells is what the first line holds most of.
     A row with bytes in another encoding is an error, too, and the rows behind it go on.
-
-    Args:
-        path: The file, compressed or not.
-        text_column: The column that holds the text; empty: `text`.
-        max_text: The most characters that a text may have.
-        time_limit: For how long rows may give no document.
-        encoding: Its encoding; empty: a byte order mark decides, else it is UTF-8.
-
-    Raises:
-        Unreadable: There is no such column, the file is damaged, or the system does not let it be read.
     """
     with (
         translate_errors(),
@@ -65,17 +53,11 @@ def rows(
 
 @dataclass(slots=True)
 class _Lines:
-    """Lines of a table, with a maximum size of a row, since quoted cells may contain many lines.
+    """Lines of a table, with a maximum size of a row, since quoted cells may contain many lines."""
 
-    Args:
-        file: The table.
-        max_text: The most characters that a text may have.
-        time_limit: Checked with each line.
-    """
-
-    file: TextIOWrapper
-    max_text: int
-    time_limit: TimeLimit
+    file: TextIOWrapper  # the table
+    max_text: int  # the most characters that a text may have
+    time_limit: TimeLimit  # checked with each line
     _size: int = 0
 
     def begin_row(self) -> None:
@@ -87,11 +69,7 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        """Return the next line.
-
-        Raises:
-            Unreadable: The line or its row is too long, or the time has passed.
-        """
+        """Return the next line."""
         self.time_limit.check()
         limit = self.max_text + HEAD
         line = self.file.readline(limit + 1)

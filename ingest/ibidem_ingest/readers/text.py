@@ -8,40 +8,22 @@ from ibidem_ingest.readers.encoding import UTF_8, Decoding, open_utf8
 
 EMPTY = "it is empty; leave it out"
 MAX_TITLE = 200
-BEGINNING = 2_000
-"""Characters of a text in which its title is looked for."""
+BEGINNING = 2_000  # characters of a text in which its title is looked for
 
 BYTES_A_CHARACTER = 4
 
 
-DAMAGED_BYTES = "damaged_bytes"
-"""Key of a record under which a reader says how many bytes it replaced."""
+DAMAGED_BYTES = "damaged_bytes"  # key of a record under which a reader says how many bytes it replaced
 
 
 def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
-    """Read a text file; form feeds separate its pages, and its first line with words is its title.
-
-    Args:
-        path: The file.
-        max_text: The most characters that it may have.
-        decoding: How its bytes become characters.
-
-    Raises:
-        Unreadable: It is empty, too large or in another encoding, or the system does not let it be read.
-    """
+    """Read a text file; form feeds separate its pages, and its first line with words is its title."""
     text, damage = read_text(path, max_text, decoding)
     return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), **note_damage(damage)}
 
 
 def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[str, int]:
-    """Read the text of a file.
-
-    Returns:
-        The text, and how many characters replace damaged bytes.
-
-    Raises:
-        Unreadable: As `text_record` does.
-    """
+    """Read the text of a file."""
     data = content(path, max_text, decoding.encoding)
     with translate_errors():
         text, damage = decoding.decode(data)
@@ -68,16 +50,7 @@ def first_line(text: str) -> str:
 
 
 def content(path: Path, max_text: int, encoding: str = "") -> bytes:
-    """Read a file with one document, compressed or not, up to the maximum size of a text.
-
-    Args:
-        path: The file.
-        max_text: The most characters that a text may have; four times as many bytes are read at most.
-        encoding: Its encoding, from which it becomes UTF-8; empty: a byte order mark decides, else its bytes are kept.
-
-    Raises:
-        Unreadable: It is too large, or the system does not let it be read.
-    """
+    """Read a file with one document, compressed or not, up to the maximum size of a text."""
     limit = max_text * BYTES_A_CHARACTER
     with translate_errors(), open_utf8(path, encoding) as file:
         # A pipe has no size: it is read as far as the limit goes.

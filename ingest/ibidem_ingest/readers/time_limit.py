@@ -13,9 +13,6 @@ class TimeLimit:
 
     Waiting for a pipe or a slow disk does not count.
 
-    Args:
-        seconds: How much of it may pass.
-
     >>> limit = TimeLimit(60)
     >>> limit.note(59, found=False)
     >>> limit.check()
@@ -33,21 +30,12 @@ class TimeLimit:
         self._began, self._elsewhere, self._found = time.thread_time(), 0.0, False
 
     def note(self, seconds: float, *, found: bool) -> None:
-        """Add the time that another process took for a part of the file; thread-safe.
-
-        Args:
-            seconds: The time.
-            found: Whether the part was a document.
-        """
+        """Add the time that another process took for a part of the file; thread-safe."""
         self._elsewhere += seconds
         self._found = self._found or found
 
     def check(self) -> None:
-        """Raise if the time limit is exceeded; only for the thread that reads the file.
-
-        Raises:
-            Unreadable: It has.
-        """
+        """Raise if the time limit is exceeded; only for the thread that reads the file."""
         if self._found:
             self._restart()
         if time.thread_time() - self._began + self._elsewhere > self._seconds:

@@ -29,6 +29,7 @@ from ibidem_ingest.text.word_hash import Hashes, Places, hash_bytes
 LIST = "bigrams1.z"
 BITS = 22
 SHIFT = 64 - BITS
+# Code points of dense letters, from one up to another: Thai and Lao, Burmese, Khmer, Kana, Han, Hangul, more Han.
 RANGES = (
     (0x0E00, 0x0F00),
     (0x1000, 0x10A0),
@@ -42,12 +43,10 @@ RANGES = (
     (0xF900, 0xFB00),
     (0x20000, 0x32400),
 )
-"""Code points of dense letters, from one up to another: Thai and Lao, Burmese, Khmer, Kana, Han, Hangul, more Han."""
 
 _EDGES = [edge for range_ in RANGES for edge in range_]
 _HANGUL = range(0xAC00, 0xD7A4)
-_ALPHABETS = 0x530
-"""Latin, Greek and Cyrillic letters are below it."""
+_ALPHABETS = 0x530  # latin, Greek and Cyrillic letters are below it
 
 _NO_LETTERS = " 0123456789"
 
@@ -124,14 +123,6 @@ def unknown(tokens: Sequence[str]) -> list[int]:
 
 
 def unknown_batch(batch: TokenBatch, dense: NDArray[np.bool_]) -> tuple[Hashes, Places]:
-    """Return `unknown` of the dense documents of a batch.
-
-    Args:
-        batch: The tokens.
-        dense: (n,) which documents; the others have none.
-
-    Returns:
-        The hashes, document by document, and where each document's begin, and the end.
-    """
+    """Return `unknown` of the dense documents of a batch."""
     columns = (batch.buffer, batch.starts, batch.ends, batch.offsets)
     return loops.compiled().unknown_bigrams(columns, dense.astype(np.uint8), known(), SHIFT)

@@ -18,23 +18,13 @@ from hashlib import blake2b
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 SCHEME = "ch3:"
-SIZE = 16
-"""Bytes of a hash."""
+SIZE = 16  # bytes of a hash
 
-BEFORE_TITLE = "\x1f"
-"""Separator between text and title; no token holds it."""
+BEFORE_TITLE = "\x1f"  # separator between text and title; no token holds it
 
 
 def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
     """Hash a document's tokens: BLAKE2b-128 of their UTF-8, joined by one space.
-
-    Args:
-        tokens: In text order.
-        name: The document's id, the value of a text without words, so that no other text shares it.
-        title: Its title where that counts (`counts_title`); hashed too, behind U+001F.
-
-    Returns:
-        `ch3:` and 32 hex digits, or `ch3:none:<id>`.
 
     >>> sign(["so", "ordered"], "op-17")
     'ch3:f8224d4f2de4c8400e372f625c86f72b'
@@ -49,12 +39,7 @@ def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
 
 
 def format_hash(digest: bytes, name: str) -> str:
-    """Format a hash for storage.
-
-    Args:
-        digest: The document's hash from `sign_batch`.
-        name: The document's id.
-    """
+    """Format a hash for storage."""
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
 
 
@@ -68,8 +53,7 @@ def _digest(words: bytes, title: str) -> bytes:
     return blake2b(data, digest_size=SIZE).digest()
 
 
-SHORT = 20
-"""Tokens from which on a text needs no title."""
+SHORT = 20  # tokens from which on a text needs no title
 
 
 def sign_title(title: str) -> str:
@@ -83,10 +67,6 @@ def sign_title(title: str) -> str:
 
 def counts_title(words: Sequence[str], title: str) -> bool:
     """Return whether a title counts: the text is short, has words, and does not begin with the title.
-
-    Args:
-        words: Tokens of the text, or its first ones; with 20 the title does not count.
-        title: Its `sign_title`.
 
     >>> counts_title(["blah", "blah"], "m 1 supply rises"), counts_title(["m", "1", "rises"], "m 1")
     (True, False)
@@ -113,15 +93,12 @@ def _title_tokens(titles: Sequence[str]) -> list[str]:
     return [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]
 
 
+# Bytes of a name: no two of a billion ids share one by chance, and a search for two that do is too long.
 GROUP_NAME_SIZE = 12
-"""Bytes of a name: no two of a billion ids share one by chance, and a search for two that do is too long."""
 
 
 def group_name(id_: str) -> str:
     """Return the group name of the document that starts a group.
-
-    Args:
-        id_: The document's id.
 
     >>> group_name("op-17")
     '06aacebfd0b36511566f04ea'

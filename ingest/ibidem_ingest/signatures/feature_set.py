@@ -30,31 +30,17 @@ _CODES = 1 << _CODE_BITS
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RarestTerms:
-    """The candidate terms of a batch: in the idf table with idf_norm of at most 0.8; by document, then rank.
+    """The candidate terms of a batch: in the idf table with idf_norm of at most 0.8; by document, then rank."""
 
-    Args:
-        rank: Rank of each candidate; ascending within a document.
-        first: Place of its first occurrence, counted in tokens of the batch.
-        offsets: Where each document's candidates begin, and the end; documents + 1.
-        unknown_terms: `wh1` of the terms that are not in the table at all, document by document.
-        strange_offsets: Where each document's begin, and the end.
-    """
-
-    rank: Places
-    first: Places
-    offsets: Places
-    unknown_terms: Hashes
-    strange_offsets: Places
+    rank: Places  # rank of each candidate; ascending within a document
+    first: Places  # place of its first occurrence, counted in tokens of the batch
+    offsets: Places  # where each document's candidates begin, and the end; documents + 1
+    unknown_terms: Hashes  # `wh1` of the terms that are not in the table at all, document by document
+    strange_offsets: Places  # where each document's begin, and the end
 
     @classmethod
     def look_up(cls, batch: TokenBatch, groups: TermGroups, table: Table) -> "RarestTerms":
-        """Look up the terms of a batch.
-
-        Args:
-            batch: The tokens.
-            groups: Their distinct ones.
-            table: The idf table of their language.
-        """
+        """Look up the terms of a batch."""
         words = groups.vocabulary
         ranks = table.ranks(words.hashes)
         columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
@@ -63,25 +49,15 @@ class RarestTerms:
 
 
 class Candidate(NamedTuple):
-    """One candidate term of one document.
+    """One candidate term of one document."""
 
-    Args:
-        rank: Its rank in the idf table.
-        term: The term.
-        first: Token offset of its first occurrence.
-    """
-
-    rank: int
+    rank: int  # its rank in the idf table
     term: str
-    first: int
+    first: int  # token offset of its first occurrence
 
 
 def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], list[int]]:
-    """Look up the terms of one document, as `RarestTerms` does for many.
-
-    Returns:
-        The candidates, rarest first; and `wh1` of the terms that are not in the table.
-    """
+    """Look up the terms of one document, as `RarestTerms` does for many."""
     by_rank: dict[int, Candidate] = {}
     unknown_terms = []
     for term, (first, _) in first_and_count(tokens).items():
@@ -97,15 +73,10 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
 
 
 class FeatureSet(NamedTuple):
-    """The feature set of one document.
+    """The feature set of one document."""
 
-    Args:
-        codes: Codes of 24 bits, ascending, at most 60; empty when there is no set.
-        full: Whether all 60 are within the table's range.
-    """
-
-    codes: tuple[int, ...]
-    full: bool
+    codes: tuple[int, ...]  # codes of 24 bits, ascending, at most 60; empty when there is no set
+    full: bool  # whether all 60 are within the table's range
 
 
 NONE = FeatureSet((), full=False)
@@ -113,10 +84,6 @@ NONE = FeatureSet((), full=False)
 
 def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
     """Collect the feature set of one document.
-
-    Args:
-        tokens: Its tokens.
-        table: The idf table of its language.
 
     >>> words = [f"{a}{b}" for a in "abcd" for b in ("one", "two", "six", "ten", "ate")]
     >>> table = Table.build("en", 99, {word: 5.0 for word in words}, "twenty words")
@@ -128,17 +95,11 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
 
 
 class FeatureColumns(NamedTuple):
-    """The feature sets of several documents.
+    """The feature sets of several documents."""
 
-    Args:
-        codes: Their codes, document by document, ascending within each.
-        counts: (n,) how many each has.
-        full: (n,) whether all 60 are within the table's range.
-    """
-
-    codes: Places
-    counts: Places
-    full: Flags
+    codes: Places  # their codes, document by document, ascending within each
+    counts: Places  # (n,) how many each has
+    full: Flags  # (n,) whether all 60 are within the table's range
 
     def rows(self) -> list[FeatureSet]:
         """Return the feature sets document by document."""

@@ -22,15 +22,10 @@ SCHEME = "fp1:"
 
 
 class Fingerprint(NamedTuple):
-    """The fingerprint of one document.
+    """The fingerprint of one document."""
 
-    Args:
-        value: `fp1:` and 40 hex digits; empty when there is no candidate.
-        weak: Whether there were fewer than six candidates: it is then never evidence.
-    """
-
-    value: str
-    weak: bool
+    value: str  # `fp1:` and 40 hex digits; empty when there is no candidate
+    weak: bool  # whether there were fewer than six candidates: it is then never evidence
 
 
 NONE = Fingerprint("", weak=True)
@@ -38,10 +33,6 @@ NONE = Fingerprint("", weak=True)
 
 def sign(tokens: Sequence[str], table: Table) -> Fingerprint:
     """Fingerprint one document.
-
-    Args:
-        tokens: Its tokens.
-        table: The idf table of its language.
 
     >>> table = Table.build("en", 9, {"res": 5, "ipsa": 6, "loquitur": 7}, "three words")
     >>> sign("the thing speaks: res ipsa loquitur".split(), table).value
@@ -58,15 +49,10 @@ def sign(tokens: Sequence[str], table: Table) -> Fingerprint:
 
 
 class FingerprintColumns(NamedTuple):
-    """The fingerprints of several documents.
+    """The fingerprints of several documents."""
 
-    Args:
-        values: SHA-1 of each, 20 bytes; none if there is no candidate.
-        terms: How many terms each is made of.
-    """
-
-    values: Sequence[bytes]
-    terms: Sequence[int]
+    values: Sequence[bytes]  # SHA-1 of each, 20 bytes; none if there is no candidate
+    terms: Sequence[int]  # how many terms each is made of
 
     def rows(self) -> list[Fingerprint]:
         """Return the fingerprints document by document."""

@@ -26,8 +26,7 @@ from ibidem_ingest.text.tokens import TokenBatch, cut_tokens, join_broken_words
 from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, shingles, wh1
 
 SCHEME = b"lg1:"
-MIN_TOKENS = 1_000
-"""Tokens from which a text without pages is long."""
+MIN_TOKENS = 1_000  # tokens from which a text without pages is long
 
 MIN_PAGES = 2
 CHUNKS, ALPHABETICAL = 1, 2
@@ -42,23 +41,14 @@ Counts = NDArray[np.uint32]
 
 @dataclass(frozen=True, eq=False)
 class LongSignatures:
-    """Signatures of a long text's parts.
+    """Signatures of a long text's parts."""
 
-    Args:
-        parts: Kind of its parts.
-        sketches: (p, 34) min-hash slots; zeros for a part without signatures.
-        profiles: (p,) eight bytes of the text profile; 0 for none.
-        tokens: (p,) tokens.
-        unique_counts: (p,) how many of the unique words are in each part.
-        words: The unique words.
-    """
-
-    parts: Parts
-    sketches: Sketches
-    profiles: Profiles
-    tokens: Counts
-    unique_counts: Counts
-    words: UniqueWords
+    parts: Parts  # kind of its parts
+    sketches: Sketches  # (p, 34) min-hash slots; zeros for a part without signatures
+    profiles: Profiles  # (p,) eight bytes of the text profile; 0 for none
+    tokens: Counts  # (p,) tokens
+    unique_counts: Counts  # (p,) how many of the unique words are in each part
+    words: UniqueWords  # the unique words
 
     def __len__(self) -> int:
         """Return the number of parts."""
@@ -139,17 +129,11 @@ class LongSignatures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PagedTokens:
-    """The tokens of several texts, split by text, and the positions of the page breaks.
+    """The tokens of several texts, split by text, and the positions of the page breaks."""
 
-    Args:
-        batch: The tokens, a document of the batch for each text.
-        pages: (p + 1,) token offset of each page of all texts, and the end.
-        first: (t + 1,) number of each text's first page, and the number of all pages.
-    """
-
-    batch: TokenBatch
-    pages: Places
-    first: Places
+    batch: TokenBatch  # the tokens, a document of the batch for each text
+    pages: Places  # (p + 1,) token offset of each page of all texts, and the end
+    first: Places  # (t + 1,) number of each text's first page, and the number of all pages
 
     @classmethod
     def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
@@ -179,9 +163,6 @@ class PagedTokens:
 def sign_long(document: Document) -> LongSignatures | None:
     r"""Sign a text part by part; None if it is not long.
 
-    Args:
-        document: Form feeds are between its pages.
-
     >>> signed = sign_long(Document("a", "the first page\fthe second"))
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
@@ -208,13 +189,7 @@ def _shingle_hashes(tokens: Sequence[str]) -> Hashes:
 
 
 def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles) -> list[LongSignatures | None]:
-    """Sign several texts part by part, as `sign_long` does.
-
-    Args:
-        page_tokens: The texts.
-        groups: Their distinct words.
-        sequences: Their shingles.
-    """
+    """Sign several texts part by part, as `sign_long` does."""
     if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= MIN_TOKENS)).any():
         return [None] * len(page_tokens.batch)
     texts = [page_tokens.parts(text, sequences) for text in range(len(page_tokens.batch))]

@@ -35,14 +35,13 @@ LookupField = Literal[
     "page_bands",
     "sampled",
 ]
+# Further kinds of keys of long texts, all from their long signatures.
 LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
-"""Further kinds of keys of long texts, all from their long signatures."""
 
 
 _NONE = bytes(8)
 _NONE_HEX = _NONE.hex()
-_CONTENT_AT = 26
-"""Where the content hash is in a packed value, and the fingerprint and the profile behind it."""
+_CONTENT_AT = 26  # where the content hash is in a packed value, and the fingerprint and the profile behind it
 
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
@@ -50,15 +49,7 @@ _PAIRS = np.arange(noise.FIRST.size, dtype=np.uint64) << np.uint64(16)
 
 
 def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
-    """Return a document's look-up values; fields without any are omitted.
-
-    Args:
-        packed: Its packed value. A weak fingerprint is never evidence, so it is no clue; a text without words has only
-            its content hash, which no other document shares.
-
-    Returns:
-        For each field the values, each once.
-    """
+    """Return a document's look-up values; fields without any are omitted."""
     keys: dict[LookupField, list[str]] = {"content": [content_key(packed)]}
     if packed.flags & NO_WORDS:
         return keys
@@ -76,11 +67,7 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
 
 
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
-    """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values.
-
-    Args:
-        values: Their packed values.
-    """
+    """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values."""
     columns = PackedColumns.decode(values)
     weak = (columns.flags & WEAK) != 0
     band_rows = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
@@ -108,13 +95,7 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
 
 
 def _hash_keys(value: bytes, name: str, *, is_weak: bool) -> dict[LookupField, list[str]]:
-    """Return the look-up values that are whole hashes.
-
-    Args:
-        value: A packed value.
-        name: The id in it, by which a text without words is found.
-        is_weak: Whether the fingerprint is made of too few terms to look up by.
-    """
+    """Return the look-up values that are whole hashes."""
     scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 32].hex()
     if value[1] & NO_WORDS:
         return {"content": [f"{scheme}none:{name}"]}
@@ -133,26 +114,14 @@ def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
 
 
 def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
-    """Return `rare_term_keys` of each row with a full feature set.
-
-    Returns:
-        Which rows have one, and the keys of each of them.
-    """
+    """Return `rare_term_keys` of each row with a full feature set."""
     is_full: NDArray[np.bool_] = (columns.flags & FULL) != 0
     tables = (columns.idf[is_full] & np.uint64((1 << 40) - 1)) << np.uint64(24)
     return is_full, rows("r", columns.terms[is_full, :RAREST].astype(np.uint64) | tables[:, None])
 
 
 def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:
-    """Return the values from which the keys of character runs are made.
-
-    Args:
-        idf: (n,) names of the idf tables.
-        blocks: (n, 76) noise blocks.
-
-    Returns:
-        (n, 32) values; none is 0 if the block says something.
-    """
+    """Return the values from which the keys of character runs are made."""
     slots = blocks.astype(np.uint64)
     run = slots[:, noise.SLOTS]
     table = np.where(run == noise.DENSE_RUN, np.uint64(0), idf & np.uint64((1 << 32) - 1))
@@ -178,23 +147,13 @@ def bands(slots: Sequence[int]) -> list[str]:
 
 
 def rare_term_keys(idf: bytes, terms: Sequence[int]) -> list[str]:
-    """Return the keys of the rarest terms of a full feature set.
-
-    Args:
-        idf: Name of the idf table, 8 bytes.
-        terms: Codes of the terms, ascending.
-    """
+    """Return the keys of the rarest terms of a full feature set."""
     table = np.uint64(int.from_bytes(idf[:5], "little") << 24)
     return texts("r", np.array(terms[:RAREST], np.uint64) | table)
 
 
 def characters(idf: bytes, block: bytes) -> list[str]:
-    """Return the keys of the runs of characters.
-
-    Args:
-        idf: Name of the idf table, 8 bytes.
-        block: A noise block that says something.
-    """
+    """Return the keys of the runs of characters."""
     (values,) = character_values(np.frombuffer(idf, "<u8"), np.frombuffer(block, np.uint8)[None])
     return texts("c", values)
 

@@ -41,44 +41,41 @@ from ibidem_ingest.text.word_hash import C2, Hashes, Places
 
 SLOTS = 64
 OF_TERMS = 8
-MIN_LENGTH = 50
-"""Tokens from which on a text has enough runs."""
+MIN_LENGTH = 50  # tokens from which on a text has enough runs
 
+# Characters in a run, in a run of a long text, and the tokens from which on a text is long.
 SHORT_RUN, LONG_RUN, LONG = 5, 7, 1_000
-"""Characters in a run, in a run of a long text, and the tokens from which on a text is long."""
 
-DENSE_RUN = 3
-"""Characters in a run of a dense text."""
+DENSE_RUN = 3  # characters in a run of a dense text
 
 A, M1, M2 = 0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35
 ROUNDS = 8
+# How far the second and third slot of a band are from its first, round about: two bands share at most one slot.
 APART = (5, 17)
-"""How far the second and third slot of a band are from its first, round about: two bands share at most one slot."""
 
 FIRST = np.arange(0, SLOTS, 2)
-SECOND = (FIRST + APART[0]) % SLOTS
-"""The slots of the 32 pairs that are look-up keys: each slot is in one."""
+SECOND = (FIRST + APART[0]) % SLOTS  # the slots of the 32 pairs that are look-up keys: each slot is in one
 
+# What share of the unknown words asked for is asked for of bigrams: a misread letter often makes one that is known.
 UNKNOWN_BIGRAMS = 0.5
-"""What share of the unknown words asked for is asked for of bigrams: a misread letter often makes one that is known."""
 
+# The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread.
 NOISY = 0.02
-"""The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread."""
 
+# Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text.
 RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5
-"""Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text."""
 
+# The mark of a block that was made with an idf table of fewer terms than this: it does not know many good words.
 POOR, FEW_TERMS = 0x80, 20_000
-"""The mark of a block that was made with an idf table of fewer terms than this: it does not know many good words."""
 
 CHANCE = 1 / 256
 NONE = b""
 
 _LAYOUT = struct.Struct(f"<{SLOTS}sBBH{OF_TERMS}s")
+# The same, for many blocks.
 _COLUMNS = np.dtype(
     [("slots", "u1", (SLOTS,)), ("run", "u1"), ("runs", "u1"), ("unknown", "<u2"), ("terms", "u1", (OF_TERMS,))]
 )
-"""The same, for many blocks."""
 
 _MASK = 0xFFFFFFFF
 _VALUE = (1 << 26) - 1
@@ -87,21 +84,13 @@ Blocks = NDArray[np.void]
 
 
 class Noise(NamedTuple):
-    """A parsed noise block.
+    """A parsed noise block."""
 
-    Args:
-        slots: 64 slots of the runs of characters.
-        run: Characters in a run, and `POOR`; 0 when the block says nothing.
-        runs: About how many runs the text has.
-        unknown: Distinct terms that are in no idf table.
-        terms: 8 slots of these; zeros where there are none.
-    """
-
-    slots: bytes
-    run: int
-    runs: float
-    unknown: int
-    terms: bytes
+    slots: bytes  # 64 slots of the runs of characters
+    run: int  # characters in a run, and `POOR`; 0 when the block says nothing
+    runs: float  # about how many runs the text has
+    unknown: int  # distinct terms that are in no idf table
+    terms: bytes  # 8 slots of these; zeros where there are none
 
     @property
     def poor(self) -> bool:
@@ -140,12 +129,7 @@ def are_comparable(a: Noise, b: Noise) -> bool:
 
 
 def sign(tokens: Sequence[str], table: Table | None) -> bytes:
-    """Sign one document.
-
-    Args:
-        tokens: In text order.
-        table: The idf table of their language; None if there is none.
-    """
+    """Sign one document."""
     run = _run(tokens)
     letters = [ord(letter) for token in tokens for letter in token]
     if not run or (table is None and run != DENSE_RUN) or len(letters) < run:
@@ -211,13 +195,7 @@ def _term_slots(unknown: Sequence[int]) -> bytes:
 
 
 def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
-    """Sign several documents, as `sign` does; zeros for an empty block.
-
-    Args:
-        batch: The tokens.
-        rarest: Their terms, looked up in the idf table.
-        table: The table; None if there is none, as for `rarest`.
-    """
+    """Sign several documents, as `sign` does; zeros for an empty block."""
     blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
@@ -238,14 +216,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
 
 
 def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_] | slice = slice(None)) -> None:
-    """Fill in the unknown terms of each document.
-
-    Args:
-        blocks: The blocks.
-        terms: Hashes of unknown terms, document by document.
-        offsets: Where each document's begin, and the end.
-        rows: Which documents.
-    """
+    """Fill in the unknown terms of each document."""
     blocks["unknown"][rows] = np.minimum(np.diff(offsets), 0xFFFF)[rows]
     blocks["terms"][rows] = sketch_terms(terms, offsets)[rows]
 
@@ -260,13 +231,7 @@ def rows(blocks: Blocks) -> list[bytes]:
 
 
 def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
-    """Return whether two texts share candidate keys: in a window, and in an index.
-
-    Args:
-        a: 64 slots.
-        b: 64 slots of the other; one of the 64 bands of three slots, one from each slot on, has to be equal.
-        pairs: How many of the 32 pairs of slots have to be equal.
-    """
+    """Return whether two texts share candidate keys: in a window, and in an index."""
     equal = [left == right for left, right in zip(a, b, strict=True)]
     second, third = APART
     slot_pairs = [equal[at] and equal[(at + second) % SLOTS] for at in range(SLOTS)]

@@ -14,11 +14,10 @@ Rows = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 Figures = NDArray[np.float64]
 
+# The share of runs that two texts have in common, by equal slots.
 ESTIMATES = np.array([noise.estimate(equal) for equal in range(noise.SLOTS + 1)])
-"""The share of runs that two texts have in common, by equal slots."""
 
-RUNS = np.array([2 ** (code / 8) for code in range(256)])
-"""The number of runs, by its code."""
+RUNS = np.array([2 ** (code / 8) for code in range(256)])  # the number of runs, by its code
 
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
@@ -32,20 +31,12 @@ def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
 
 
 def runs_of_a_term(run: Codes) -> Figures:
-    """`noise.Noise.runs_of_a_term` for many blocks.
-
-    Args:
-        run: (n,) characters in a run.
-    """
+    """`noise.Noise.runs_of_a_term` for many blocks."""
     return np.where(run == noise.DENSE_RUN, noise.RUNS_OF_A_BIGRAM, noise.RUNS_OF_A_WORD)
 
 
 def is_noisy(block: Codes) -> Bools:
-    """Return which blocks are noisy: `noise.Noise.noisy` for many blocks.
-
-    Args:
-        block: (n, 76) noise blocks; one that says nothing is not noisy.
-    """
+    """Return which blocks are noisy: `noise.Noise.noisy` for many blocks."""
     unknown = block[:, 66] + 256.0 * block[:, 67]
     lost_runs = unknown * runs_of_a_term(block[:, 64])
     noisy: Bools = (block[:, 64] > 0) & (lost_runs >= noise.NOISY * RUNS[block[:, 65]])
@@ -60,17 +51,11 @@ def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class NoiseFigures:
-    """Figures of noise blocks without the slots of the character runs, as `noise.read` parses one.
+    """Figures of noise blocks without the slots of the character runs, as `noise.read` parses one."""
 
-    Args:
-        runs: (n,) about how many runs.
-        unknown: (n,) terms that are in no idf table.
-        terms: (n, 8) slots of these.
-    """
-
-    runs: Figures
-    unknown: Figures
-    terms: Codes
+    runs: Figures  # (n,) about how many runs
+    unknown: Figures  # (n,) terms that are in no idf table
+    terms: Codes  # (n, 8) slots of these
 
     @classmethod
     def read(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":

@@ -19,25 +19,19 @@ SKETCH = 16
 MAX_COUNT = 255
 FEW = 3
 MIN_SHARE = 1 / 3
-FORM = 6
-"""A text is a form, such as a till receipt, where one in so many of its tokens or more is a number of its own."""
+FORM = 6  # a text is a form, such as a till receipt, where one in so many of its tokens or more is a number of its own
 
+# The least share of their numbers that two forms have in common: one shop's receipts differ in nothing else.
 FORM_SHARE = 3 / 4
-"""The least share of their numbers that two forms have in common: one shop's receipts differ in nothing else."""
 
 _SHIFT = 48
 
 
 class Numbers(NamedTuple):
-    """The numbers of one document.
+    """The numbers of one document."""
 
-    Args:
-        distinct: Distinct tokens that hold a digit, to 255.
-        sketch: The (at most) 16 smallest of their hashes, ascending.
-    """
-
-    distinct: int
-    sketch: tuple[int, ...]
+    distinct: int  # distinct tokens that hold a digit, to 255
+    sketch: tuple[int, ...]  # the (at most) 16 smallest of their hashes, ascending
 
 
 def sign(tokens: Sequence[str]) -> Numbers:
@@ -52,17 +46,11 @@ def sign(tokens: Sequence[str]) -> Numbers:
 
 
 class NumberColumns(NamedTuple):
-    """The numbers of several documents.
+    """The numbers of several documents."""
 
-    Args:
-        distinct: (n,) distinct tokens that hold a digit, to 255.
-        sketch: (n, 16) hashes, ascending; zeros behind the last.
-        sizes: (n,) how many hashes there are.
-    """
-
-    distinct: Places
-    sketch: NDArray[np.uint16]
-    sizes: Places
+    distinct: Places  # (n,) distinct tokens that hold a digit, to 255
+    sketch: NDArray[np.uint16]  # (n, 16) hashes, ascending; zeros behind the last
+    sizes: Places  # (n,) how many hashes there are
 
     def rows(self) -> list[Numbers]:
         """Return the numbers document by document."""
@@ -102,11 +90,6 @@ def agree(a: Numbers, b: Numbers) -> bool:
 
 def forms_differ(a: Numbers, b: Numbers, lengths: tuple[int, int]) -> bool:
     """Return whether both texts are forms whose numbers differ.
-
-    Args:
-        a: The numbers of one text.
-        b: The numbers of the other.
-        lengths: Their lengths in tokens.
 
     >>> receipts = [sign(text.split()) for text in ("total 12.50 vat 2.10 till 3", "total 17.20 vat 2.90 till 4")]
     >>> forms_differ(*receipts, (6, 6)), forms_differ(*receipts, (60, 60))

@@ -33,8 +33,7 @@ SCHEME = 3
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG, TITLED = 1, 2, 4, 8, 16, 32, 64
 KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG | TITLED
 NO_DATE = -(1 << 31)
-FIRST_DAY, LAST_DAY = ((day - EPOCH).days for day in (date.min, date.max))
-"""All days that a date can name."""
+FIRST_DAY, LAST_DAY = ((day - EPOCH).days for day in (date.min, date.max))  # all days that a date can name
 
 TERM_BYTES = 3
 
@@ -42,8 +41,7 @@ NOISE_BYTES = 76
 
 HEAD = struct.Struct("<BBIIii8s16s8s8s4s4s4sB16H")
 BLOCK = struct.Struct("<BBH")
-NOISE_BLOCK = BLOCK.pack(ord("n"), 1, NOISE_BYTES)
-"""What a noise block begins with: its name, its version and its size."""
+NOISE_BLOCK = BLOCK.pack(ord("n"), 1, NOISE_BYTES)  # what a noise block begins with: its name, its version and its size
 
 _LENGTH = struct.Struct("<H")
 _SLOTS = struct.Struct(f"<B{SLOTS}H")
@@ -53,50 +51,29 @@ _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """Unpacked signatures of one document; a missing hash is all zeros.
-
-    Args:
-        scheme: 3.
-        flags: `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`; `LONG`: it has long signatures; `TITLED`: its title
-            counts, since the text is short.
-        length: Number of tokens.
-        shingles: Number of distinct shingles.
-        date_from: First day of its date, in days since 1980-01-01; `NO_DATE` when unknown.
-        date_to: Last day, or `NO_DATE`.
-        idf: Name of the idf table, 8 bytes.
-        content: Content hash, 16 bytes.
-        fingerprint: The first 8 bytes of the fingerprint.
-        profile: The first 8 bytes of the text profile.
-        source: Hash of the source, 4 bytes.
-        guard: Hash of the fields that must not differ, 4 bytes; zeros when none are named or one is missing.
-        title: Hash of the title, 4 bytes; zeros without one.
-        numbers: Count of distinct tokens with a digit, to 255.
-        number_sketch: The (at most) 16 smallest of their hashes, ascending.
-        terms: Feature set, ascending; empty when there is none.
-        slots: 100 min-hash slots; empty without words.
-        id: The document's id.
-        noise: Noise block, 76 bytes; zeros when there is none.
-    """
+    """Unpacked signatures of one document; a missing hash is all zeros."""
 
     scheme: int
+    # `WEAK`, `NO_SET`, `NO_MINHASH`, `NO_WORDS`, `FULL`; `LONG`: it has long signatures; `TITLED`: its title counts,
+    # since the text is short.
     flags: int
-    length: int
-    shingles: int
-    date_from: int
-    date_to: int
-    idf: bytes
-    content: bytes
-    fingerprint: bytes
-    profile: bytes
-    source: bytes
-    guard: bytes
-    title: bytes
-    numbers: int
-    number_sketch: tuple[int, ...]
-    terms: tuple[int, ...]
-    slots: tuple[int, ...]
-    id: str
-    noise: bytes
+    length: int  # number of tokens
+    shingles: int  # number of distinct shingles
+    date_from: int  # first day of its date, in days since 1980-01-01; `NO_DATE` when unknown
+    date_to: int  # last day, or `NO_DATE`
+    idf: bytes  # name of the idf table, 8 bytes
+    content: bytes  # content hash, 16 bytes
+    fingerprint: bytes  # the first 8 bytes of the fingerprint
+    profile: bytes  # the first 8 bytes of the text profile
+    source: bytes  # hash of the source, 4 bytes
+    guard: bytes  # hash of the fields that must not differ, 4 bytes; zeros when none are named or one is missing
+    title: bytes  # hash of the title, 4 bytes; zeros without one
+    numbers: int  # count of distinct tokens with a digit, to 255
+    number_sketch: tuple[int, ...]  # the (at most) 16 smallest of their hashes, ascending
+    terms: tuple[int, ...]  # feature set, ascending; empty when there is none
+    slots: tuple[int, ...]  # 100 min-hash slots; empty without words
+    id: str  # the document's id
+    noise: bytes  # noise block, 76 bytes; zeros when there is none
 
 
 class PackedParts(NamedTuple):
@@ -110,17 +87,7 @@ class PackedParts(NamedTuple):
 
 
 def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = ()) -> bytes:
-    """Pack a document's signatures with its dates, source and id.
-
-    Args:
-        document: The document.
-        signatures: Its signatures.
-        distinct: Names of the fields that must not differ: `title`, `date`, `source`, `url`, `language`, or a name in
-            `meta`, with or without `meta.` before it.
-
-    Returns:
-        The packed value.
-    """
+    """Pack a document's signatures with its dates, source and id."""
     first, last = interval(document.date)
     head = HEAD.pack(
         SCHEME,
@@ -212,12 +179,6 @@ def _name_bounds(value: bytes) -> tuple[int, int] | None:
 def read_noise(blocks: bytes) -> bytes | None:
     """Return the noise block among the blocks after the id.
 
-    Args:
-        blocks: All bytes behind the id.
-
-    Returns:
-        The block's 76 bytes; zeros where there is none; None if the bytes are no blocks.
-
     >>> read_noise(b"") == bytes(76), read_noise(b"no blocks") is None
     (True, True)
     """
@@ -254,11 +215,7 @@ def flags(signatures: Signatures) -> int:
 
 
 def guard(document: Document, distinct: Sequence[str]) -> bytes:
-    """Hash the values of the required equal fields.
-
-    Returns:
-        4 bytes; zeros when none are named or one is missing, since a missing value speaks against no pair.
-    """
+    """Hash the values of the required equal fields."""
     values = [_value(document, name) for name in distinct]
     if not values or any(value in (None, "") for value in values):
         return bytes(4)

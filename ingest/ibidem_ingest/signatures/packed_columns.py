@@ -30,12 +30,11 @@ from ibidem_ingest.signatures.packed import (
 from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues, hold_high_octets
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
-NO_TERM = 1 << 24
-"""Filling behind the last term: greater than every code."""
+NO_TERM = 1 << 24  # filling behind the last term: greater than every code
 
-NO_NUMBER = 1 << 16
-"""Filling behind the last hash of a number sketch: greater than every hash."""
+NO_NUMBER = 1 << 16  # filling behind the last hash of a number sketch: greater than every hash
 
+# The part of a packed value that is at the same place in each.
 HEAD_COLUMNS = np.dtype(
     [
         ("scheme", "u1"),
@@ -55,7 +54,6 @@ HEAD_COLUMNS = np.dtype(
         ("number_sketch", "<u2", (SKETCH,)),
     ]
 )
-"""The part of a packed value that is at the same place in each."""
 
 Whole = NDArray[np.int64]
 Whole32 = NDArray[np.int32]
@@ -65,57 +63,32 @@ Rows = NDArray[np.void]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PackedColumns:
-    """The packed values of n hits, in order; rows that are not signed have zeros and padding.
+    """The packed values of n hits, in order; rows that are not signed have zeros and padding."""
 
-    Args:
-        values: The packed values themselves.
-        ids: The documents' ids; empty where not signed.
-        is_signed: (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
-        scheme: (n,) uint8: 3; 0 where not signed.
-        flags: (n,) uint8: `WEAK`, `NO_SET` … of `packed`.
-        length: (n,) int64, tokens.
-        shingles: (n,) int64, distinct shingles.
-        date_from: (n,) int64, days since 1980-01-01, `NO_DATE` when unknown.
-        date_to: (n,) int64.
-        idf: (n,) uint64, little-endian bytes of the idf table's name; 0 none.
-        content: (n, 2) uint64; 0, 0 none.
-        fingerprint: (n,) uint64; 0 none.
-        profile: (n,) uint64; 0 none.
-        source: (n,) uint32; 0 none.
-        guard: (n,) uint32; 0 none.
-        title: (n,) uint32; 0 none.
-        noise: (n, 76) uint8; zeros none.
-        numbers: (n,) uint8, count of distinct tokens with a digit.
-        number_sketch: (n, 16) int32, ascending, `NO_NUMBER` behind the last.
-        term_count: (n,) uint8.
-        terms: (n, 60) int32, ascending, `NO_TERM` behind the last.
-        slot_count: (n,) uint8, 0 or 100.
-        slots: (n, 100) uint16.
-    """
-
-    values: Sequence[bytes | None]
-    ids: Sequence[str]
+    values: Sequence[bytes | None]  # the packed values themselves
+    ids: Sequence[str]  # the documents' ids; empty where not signed
+    # (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
     is_signed: NDArray[np.bool_]
-    scheme: NDArray[np.uint8]
-    flags: NDArray[np.uint8]
-    length: Whole
-    shingles: Whole
-    date_from: Whole
-    date_to: Whole
-    idf: Words
-    content: Words
-    fingerprint: Words
-    profile: Words
-    source: NDArray[np.uint32]
-    guard: NDArray[np.uint32]
-    title: NDArray[np.uint32]
-    noise: NDArray[np.uint8]
-    numbers: NDArray[np.uint8]
-    number_sketch: Whole32
-    term_count: NDArray[np.uint8]
-    terms: Whole32
-    slot_count: NDArray[np.uint8]
-    slots: NDArray[np.uint16]
+    scheme: NDArray[np.uint8]  # (n,) uint8: 3; 0 where not signed
+    flags: NDArray[np.uint8]  # (n,) uint8: `WEAK`, `NO_SET` … of `packed`
+    length: Whole  # (n,) int64, tokens
+    shingles: Whole  # (n,) int64, distinct shingles
+    date_from: Whole  # (n,) int64, days since 1980-01-01, `NO_DATE` when unknown
+    date_to: Whole  # (n,) int64
+    idf: Words  # (n,) uint64, little-endian bytes of the idf table's name; 0 none
+    content: Words  # (n, 2) uint64; 0, 0 none
+    fingerprint: Words  # (n,) uint64; 0 none
+    profile: Words  # (n,) uint64; 0 none
+    source: NDArray[np.uint32]  # (n,) uint32; 0 none
+    guard: NDArray[np.uint32]  # (n,) uint32; 0 none
+    title: NDArray[np.uint32]  # (n,) uint32; 0 none
+    noise: NDArray[np.uint8]  # (n, 76) uint8; zeros none
+    numbers: NDArray[np.uint8]  # (n,) uint8, count of distinct tokens with a digit
+    number_sketch: Whole32  # (n, 16) int32, ascending, `NO_NUMBER` behind the last
+    term_count: NDArray[np.uint8]  # (n,) uint8
+    terms: Whole32  # (n, 60) int32, ascending, `NO_TERM` behind the last
+    slot_count: NDArray[np.uint8]  # (n,) uint8, 0 or 100
+    slots: NDArray[np.uint16]  # (n, 100) uint16
 
     @classmethod
     def decode(cls, values: Sequence[bytes | None]) -> "PackedColumns":
@@ -189,29 +162,17 @@ class PackedColumns:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PackedBuffer:
-    """Adjacent packed values in one buffer, split all at once as `packed.cut` splits one.
+    """Adjacent packed values in one buffer, split all at once as `packed.cut` splits one."""
 
-    Args:
-        text: All values, one behind the other.
-        is_whole: (n,) bool: whether the parts of a value fit together, and a text can have them.
-        heads: (n,) the parts at the same place in each.
-        term_count: (n,) int64.
-        terms: (n, 180) uint8, three bytes a term; undefined beyond the count.
-        slot_count: (n,) int64, 0 or 100 where whole.
-        slots: (n, 100) uint16; 0 if there are none.
-        names: (n, 2) int64: where an id begins and ends.
-        noise: (n, 76) uint8; zeros where there is no noise block.
-    """
-
-    text: bytes
-    is_whole: NDArray[np.bool_]
-    heads: Rows
-    term_count: Whole
-    terms: NDArray[np.uint8]
-    slot_count: Whole
-    slots: NDArray[np.uint16]
-    names: Whole
-    noise: NDArray[np.uint8]
+    text: bytes  # all values, one behind the other
+    is_whole: NDArray[np.bool_]  # (n,) bool: whether the parts of a value fit together, and a text can have them
+    heads: Rows  # (n,) the parts at the same place in each
+    term_count: Whole  # (n,) int64
+    terms: NDArray[np.uint8]  # (n, 180) uint8, three bytes a term; undefined beyond the count
+    slot_count: Whole  # (n,) int64, 0 or 100 where whole
+    slots: NDArray[np.uint16]  # (n, 100) uint16; 0 if there are none
+    names: Whole  # (n, 2) int64: where an id begins and ends
+    noise: NDArray[np.uint8]  # (n, 76) uint8; zeros where there is no noise block
 
     @classmethod
     def cut(cls, values: PackedValues) -> "PackedBuffer":
@@ -265,15 +226,7 @@ def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8
 
 
 def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
-    """Read the blocks after the ids; nearly all values have only a noise block there, or nothing.
-
-    Args:
-        values: The packed values.
-        ends: (n,) where each one's id ends.
-
-    Returns:
-        Whether the bytes behind it are blocks, and the noise block; zeros where there is none.
-    """
+    """Read the blocks after the ids; nearly all values have only a noise block there, or nothing."""
     octets, begin, size = values.octets, values.begin, np.maximum(values.size, 0)
     rest = size - ends
     begins = _cut(octets, begin + np.where(rest > 0, ends, 0), len(NOISE_BLOCK))

@@ -11,8 +11,8 @@ from typing_extensions import override
 from ibidem_ingest.signatures.packed import HEAD, NOISE_BLOCK, NOISE_BYTES, SCHEME, TERM_BYTES
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
+# Zeros behind the last value: so many bytes can be read from the beginning of each, however short it is.
 ROOM = HEAD.size + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2 + 2 + len(NOISE_BLOCK) + NOISE_BYTES
-"""Zeros behind the last value: so many bytes can be read from the beginning of each, however short it is."""
 
 MISSING = -1
 
@@ -23,17 +23,11 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PackedValues(Sequence[bytes | None]):
-    """A sequence of packed values, each sliced from the buffer on access.
+    """A sequence of packed values, each sliced from the buffer on access."""
 
-    Args:
-        text: All values, maybe with filling between them, and `ROOM` zeros at the end.
-        begin: (n,) where each begins.
-        size: (n,) its bytes; `MISSING` for a document that has none.
-    """
-
-    text: bytes
-    begin: Places
-    size: Places
+    text: bytes  # all values, maybe with filling between them, and `ROOM` zeros at the end
+    begin: Places  # (n,) where each begins
+    size: Places  # (n,) its bytes; `MISSING` for a document that has none
 
     @classmethod
     def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
@@ -71,11 +65,7 @@ class PackedValues(Sequence[bytes | None]):
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     def keep_own(self, ids: Sequence[str]) -> "PackedValues":
-        """Return the values with the right document ids; a value with another id is discarded.
-
-        Args:
-            ids: The documents' ids, as the engine has them.
-        """
+        """Return the values with the right document ids; a value with another id is discarded."""
         size = self.size.copy()
         size[[row for row, (claimed, own) in enumerate(zip(self.ids, ids, strict=True)) if claimed != own]] = MISSING
         return replace(self, size=size)
@@ -119,23 +109,16 @@ def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
     return holds
 
 
-MAX_SORTED_ID = 64
-"""Bytes of an id up to which ids are put in order in columns."""
+MAX_SORTED_ID = 64  # bytes of an id up to which ids are put in order in columns
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IdColumn(Sequence[str]):
-    """Ids in one buffer, read on access.
+    """Ids in one buffer, read on access."""
 
-    Args:
-        text: The memory that holds them.
-        begin: (n,) where each begins.
-        size: (n,) its bytes; 0 for a document whose id is not known.
-    """
-
-    text: bytes
-    begin: Places
-    size: Places
+    text: bytes  # the memory that holds them
+    begin: Places  # (n,) where each begins
+    size: Places  # (n,) its bytes; 0 for a document whose id is not known
 
     @classmethod
     def join(cls, ids: Sequence[str]) -> "IdColumn":

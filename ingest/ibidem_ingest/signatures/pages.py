@@ -19,11 +19,9 @@ SLOTS = 34
 BAND_ROWS = 3
 BANDS = SLOTS // BAND_ROWS
 MIN_TOKENS = 10
-MAX_TOKENS = 1 << 20
-"""Tokens that are signed at once, or one page: bounds the memory for long texts."""
+MAX_TOKENS = 1 << 20  # tokens that are signed at once, or one page: bounds the memory for long texts
 
-MATCHING = 4
-"""Equal slots, of 34, from which two pages match."""
+MATCHING = 4  # equal slots, of 34, from which two pages match
 
 Sketches = NDArray[np.uint16]
 Profiles = NDArray[np.uint64]
@@ -31,12 +29,6 @@ Profiles = NDArray[np.uint64]
 
 def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     """Sign pages.
-
-    Args:
-        batch: The tokens of the pages, a document of the batch for each.
-
-    Returns:
-        (pages, 34) slots and (pages,) profiles; zeros for pages without signatures.
 
     >>> batch = TokenBatch.tokenize(["the court held that the contract was void for want of consideration", "12"])
     >>> sketches, profiles = sign_batch(batch)
@@ -55,14 +47,7 @@ def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
 
 
 def runs(offsets: Places) -> Iterator[tuple[int, int]]:
-    """Split pages into runs with a maximum number of tokens and pages; a longer page is a run by itself.
-
-    Args:
-        offsets: (p + 1,) token offset of each page, and the end.
-
-    Yields:
-        The first page of a run, and the first behind it.
-    """
+    """Split pages into runs with a maximum number of tokens and pages; a longer page is a run by itself."""
     first, pages = 0, offsets.size - 1
     while first < pages:
         end = int(np.searchsorted(offsets, offsets[first] + MAX_TOKENS, side="right")) - 1
@@ -79,11 +64,7 @@ def _sign(batch: TokenBatch) -> tuple[Sketches, Profiles]:
 
 
 def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
-    """Sign pages one by one, as `sign_batch` does.
-
-    Args:
-        pages: The tokens of each.
-    """
+    """Sign pages one by one, as `sign_batch` does."""
     zeros = (0,) * SLOTS, 0
     return [
         (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens))) if len(tokens) >= MIN_TOKENS else zeros
@@ -97,14 +78,7 @@ def short_profile(profile: str) -> int:
 
 
 def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
-    """Return the keys of the bands: three slots and the band's number.
-
-    Args:
-        sketches: (pages, 34) slots.
-
-    Returns:
-        (pages, 11) keys.
-    """
+    """Return the keys of the bands: three slots and the band's number."""
     slots = sketches[:, : BANDS * BAND_ROWS].reshape(-1, BANDS, BAND_ROWS).astype(np.uint64)
     number = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
     keys: NDArray[np.uint64] = (
@@ -118,9 +92,6 @@ MIN_CHUNK, MAX_CHUNK = 200, 600
 
 def chunk_starts(hashes: Hashes) -> Places:
     """Return the starts of the chunks of a text, and its end.
-
-    Args:
-        hashes: (n,) hash of the shingle that begins at each token.
 
     >>> chunk_starts(np.zeros(0, np.uint64)).tolist(), chunk_starts(np.arange(150, dtype=np.uint64)).tolist()
     ([0, 0], [0, 150])

@@ -52,20 +52,13 @@ class Signatures:
 
 
 class StoredSignatures(NamedTuple):
-    """Signatures that engines store in addition to the packed value: fields of `Signatures`.
+    """Signatures that engines store in addition to the packed value: fields of `Signatures`."""
 
-    Args:
-        length: As there, like all that follows.
-        content: The content hash.
-        idf: Name of the idf table.
-        long: Long signatures.
-    """
-
-    length: int
-    content: str
-    idf: str
-    long: bytes = b""
+    length: int  # as there, like all that follows
+    content: str  # the content hash
+    idf: str  # name of the idf table
+    long: bytes = b""  # long signatures
 
 
+# The signatures of a document that was not signed: empty.
 NONE = Signatures(0, 0, "", "", False, "", 0, (), (), False, (), "")  # noqa: FBT003 - two of twelve in their order
-"""The signatures of a document that was not signed: empty."""

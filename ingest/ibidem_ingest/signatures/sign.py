@@ -45,11 +45,11 @@ def keep_freed_memory() -> None:
     bytes(_BLOCK_BYTES)
 
 
+# Characters in a batch: more would leave the processor's cache, fewer would wait for the calls.
 BATCH_CHARACTERS = 800_000
-"""Characters in a batch: more would leave the processor's cache, fewer would wait for the calls."""
 
+# Characters below which plain Python is faster than the 300 calls that a batch takes (tried with one document).
 PLAIN_BELOW = 400
-"""Characters below which plain Python is faster than the 300 calls that a batch takes (tried with one document)."""
 
 keep_freed_memory()
 
@@ -76,22 +76,13 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
 
 
 def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
-    """Sign a stream of documents in batches, so that memory does not grow with their number.
-
-    Args:
-        documents: As for `sign`; read no further than a batch ahead.
-        tables: The idf tables.
-    """
+    """Sign a stream of documents in batches, so that memory does not grow with their number."""
     for batch in batches(documents):
         yield from zip(batch, _signed_batch(batch, tables), strict=True)
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
     """Split a stream of documents with languages into batches; a long document is a batch of its own.
-
-    Args:
-        documents: The documents; the language of those without one is detected.
-        characters: The most characters of a batch.
 
     >>> texts = ["a" * 5, "b" * 6, "c" * 30, "d"]
     >>> stream = (Document(text[0], text) for text in texts)
@@ -178,12 +169,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
 
 
 def encode_long(document: Document, length: int) -> bytes:
-    """Return a document's long signatures in stored form; empty for a short document.
-
-    Args:
-        document: The document.
-        length: Its tokens.
-    """
+    """Return a document's long signatures in stored form; empty for a short document."""
     if length < MIN_TOKENS and PAGE_BREAK not in document.text:
         return b""
     signatures = long_text.sign_long(document)
@@ -208,13 +194,7 @@ def _sign_by_idf(
 def sign_and_pack(
     documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
 ) -> list[tuple[StoredSignatures, bytes]]:
-    """Sign documents; returns for each the additionally stored signatures, and the packed value.
-
-    Args:
-        documents: As for `sign`; all in one batch.
-        tables: The idf tables.
-        distinct: Names of the fields that must not differ, as for `packed.pack`.
-    """
+    """Sign documents; returns for each the additionally stored signatures, and the packed value."""
     return _map_by_table(documents, tables, lambda batch, table: _sign_and_pack(batch, table, distinct))
 
 
@@ -258,14 +238,6 @@ def _is_little(documents: Sequence[Document]) -> bool:
 
 def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
     """Hash all stored fields of a document except for its version.
-
-    Args:
-        document: The document; where its fields are in their order does not matter.
-        table: Name of the idf table it is signed with; empty when no table speaks its language.
-        schema: The signatures' schema.
-
-    Returns:
-        32 hex digits: xxh3-128 of the canonical JSON (keys sorted, no spaces, UTF-8) of all fields, schema and table.
 
     >>> digest(Document("a", "We the People", version=1), "") == digest(Document("a", "We the People", version=2), "")
     True

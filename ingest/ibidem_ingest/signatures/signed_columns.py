@@ -39,39 +39,22 @@ _NO_HASH = bytes(content.SIZE)
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SignedColumns:
-    """The signatures of n documents, signed with one idf table or none.
+    """The signatures of n documents, signed with one idf table or none."""
 
-    Args:
-        idf: Name of the table; empty for none.
-        names: Ids of the documents.
-        lengths: (n,) tokens.
-        shingles: (n,) distinct shingles.
-        contents: Content hashes; empty of a text without words.
-        titles: Tokens of the titles, joined by one space.
-        title_flags: Whether each title counts.
-        profiles: Text profiles; empty for none.
-        numbers: Numbers of all.
-        slots: (n, 100) uint16; of a text without words, anything.
-        fingerprints: Fingerprints of all.
-        features: Feature sets of all.
-        noise: (n,) noise blocks; zeros for none.
-        long: Long signatures of each, encoded; empty for none.
-    """
-
-    idf: str
-    names: Sequence[str]
-    lengths: Places
-    shingles: Places
-    contents: Sequence[bytes]
-    titles: Sequence[str]
-    title_flags: Sequence[bool]
-    profiles: Sequence[bytes]
-    numbers: NumberColumns
-    slots: NDArray[np.uint16]
-    fingerprints: FingerprintColumns
-    features: FeatureColumns
-    noise: Blocks
-    long: Sequence[bytes]
+    idf: str  # name of the table; empty for none
+    names: Sequence[str]  # ids of the documents
+    lengths: Places  # (n,) tokens
+    shingles: Places  # (n,) distinct shingles
+    contents: Sequence[bytes]  # content hashes; empty of a text without words
+    titles: Sequence[str]  # tokens of the titles, joined by one space
+    title_flags: Sequence[bool]  # whether each title counts
+    profiles: Sequence[bytes]  # text profiles; empty for none
+    numbers: NumberColumns  # numbers of all
+    slots: NDArray[np.uint16]  # (n, 100) uint16; of a text without words, anything
+    fingerprints: FingerprintColumns  # fingerprints of all
+    features: FeatureColumns  # feature sets of all
+    noise: Blocks  # (n,) noise blocks; zeros for none
+    long: Sequence[bytes]  # long signatures of each, encoded; empty for none
 
     def rows(self) -> list[Signatures]:
         """Return the signatures document by document."""
@@ -101,12 +84,7 @@ class SignedColumns:
         return list(map(StoredSignatures, self.lengths.tolist(), contents, idf, self.long))
 
     def pack(self, documents: Sequence[Document], distinct: Sequence[str] = ()) -> list[bytes]:
-        """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does.
-
-        Args:
-            documents: The documents of these signatures.
-            distinct: Names of the fields that must not differ, as for `packed.pack`.
-        """
+        """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does."""
         heads = self._heads(documents, distinct).tobytes()
         counts, size, width = self.features.counts, HEAD_COLUMNS.itemsize, 1 + 2 * SLOTS
         terms = self.features.codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()

@@ -28,13 +28,6 @@ MIN_KEPT = 5
 def sign(tokens: Sequence[str], *, log: bool = False) -> str:
     """Sign the tokens of one document or page.
 
-    Args:
-        tokens: In any order.
-        log: Take logarithms of the counts instead of quantums.
-
-    Returns:
-        `tp1:` (with `log`: `tl1:`) and 32 hex digits; empty with fewer than five kept tokens.
-
     >>> text = "net loss five cts net loss six cts qtr ended march qtr ended april".split()
     >>> sign(text), compare(sign(text), sign(text[::-1]))
     ('tp1:fceff2236fee38df0b109bd90a39a1f1', 1.0)
@@ -60,11 +53,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups, *, log: bool = False) -> l
 
 
 def _write_lines(batch: TokenBatch, groups: TermGroups, *, log: bool) -> tuple[bytes, list[int], list[int]]:
-    """Write the lines of documents.
-
-    Returns:
-        The lines, where each document's begin and the end, and how many it has.
-    """
+    """Write the lines of documents."""
     words = groups.vocabulary
     columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
     return loops.compiled().profiles(columns, (groups.word, groups.document, groups.count), len(batch), log=log)

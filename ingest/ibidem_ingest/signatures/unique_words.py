@@ -29,18 +29,14 @@ from ibidem_ingest.text.word_hash import C2, Hashes, wh1
 
 ITS = 0.72
 CS = 0.12
-MIN_ALIGNED = 100
-"""The shortest common subsequence for which `cs` counts."""
+MIN_ALIGNED = 100  # the shortest common subsequence for which `cs` counts
 
 MIN_WORDS = 100
-ALPHABETICAL = 0.9
-"""Share of neighbours in alphabetical order from which a sequence is set aside."""
+ALPHABETICAL = 0.9  # share of neighbours in alphabetical order from which a sequence is set aside
 
-SAMPLED = 64
-"""About so many neighbouring pairs are kept for look-up."""
+SAMPLED = 64  # about so many neighbouring pairs are kept for look-up
 
-STEPS = 6
-"""Of a fixed-point iteration whose error falls to a tenth at each."""
+STEPS = 6  # of a fixed-point iteration whose error falls to a tenth at each
 
 Words = NDArray[np.uint32]
 Places = NDArray[np.int64]
@@ -48,15 +44,10 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class UniqueWords:
-    """The unique words of one text.
+    """The unique words of one text."""
 
-    Args:
-        words: (n,) upper 32 bits of each word's `wh1`, in the order of the text.
-        alphabetical: Whether they are in alphabetical order, so that they are compared with nothing.
-    """
-
-    words: Words
-    alphabetical: bool = False
+    words: Words  # (n,) upper 32 bits of each word's `wh1`, in the order of the text
+    alphabetical: bool = False  # whether they are in alphabetical order, so that they are compared with nothing
 
     @cached_property
     def order(self) -> Places:
@@ -92,19 +83,12 @@ NONE = UniqueWords(np.zeros(0, np.uint32))
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Alignment:
-    """The longest common subsequence of two sequences of unique words.
+    """The longest common subsequence of two sequences of unique words."""
 
-    Args:
-        a: (L,) places in the one, ascending.
-        b: (L,) places in the other, ascending.
-        its: log L / log(|X| + |Y| - L).
-        cs: L / √(|X| · |Y|).
-    """
-
-    a: Places
-    b: Places
-    its: float
-    cs: float
+    a: Places  # (L,) places in the one, ascending
+    b: Places  # (L,) places in the other, ascending
+    its: float  # log L / log(|X| + |Y| - L)
+    cs: float  # L / √(|X| · |Y|)
 
     def __len__(self) -> int:
         """Return the length of the subsequence."""
@@ -117,11 +101,7 @@ class Alignment:
 
 
 def sign(tokens: Sequence[str]) -> UniqueWords:
-    """Sign the tokens of one text.
-
-    Args:
-        tokens: In text order.
-    """
+    """Sign the tokens of one text."""
     words = [tokens[place] for place in places(tokens).tolist()]
     if len(words) < MIN_WORDS:
         return NONE
@@ -137,11 +117,7 @@ def places(tokens: Sequence[str]) -> Places:
 
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords], list[Places]]:
-    """Sign several texts, as `sign` does.
-
-    Returns:
-        The unique words of each, and their places among the tokens of the batch; none if there are too few.
-    """
+    """Sign several texts, as `sign` does."""
     vocabulary = groups.vocabulary
     positions = np.flatnonzero((groups.count == 1) & vocabulary.shapes.is_term.take(groups.word))
     positions = positions.take(np.argsort(groups.first.take(positions)))
@@ -163,11 +139,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
 
 
 def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
-    """Align the unique words of two texts.
-
-    Returns:
-        Their longest common subsequence; None when they cannot reach a threshold, or may not be compared.
-    """
+    """Align the unique words of two texts."""
     if not (a.comparable and b.comparable):
         return None
     left, right = common_places(a, b, least_common_length(a.words.size, b.words.size))
@@ -192,10 +164,6 @@ def sequence_similarity(length: int, a: int, b: int) -> float:
 
 def least_common_length(a: int, b: int) -> int:
     """Return the minimum length of a common subsequence at which two sequences reach a threshold.
-
-    Args:
-        a: Words of the one.
-        b: Words of the other.
 
     >>> least_common_length(8_000, 8_000), least_common_length(300, 8_000), least_common_length(100, 100)
     (960, 185, 38)
@@ -231,10 +199,6 @@ def common_places(a: UniqueWords, b: UniqueWords, minimum: int = 0) -> tuple[Pla
 
 def longest(left: Places, right: Places) -> tuple[Places, Places]:
     """Return the longest increasing subsequence of the second positions (patience, O(n log n)).
-
-    Args:
-        left: (n,) ascending.
-        right: (n,) in any order.
 
     >>> longest(np.arange(5), np.array([3, 0, 1, 9, 2]))[1].tolist()
     [0, 1, 2]

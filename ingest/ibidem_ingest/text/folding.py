@@ -16,6 +16,7 @@ Marks of other scripts are letters, or make other ones (the vowel signs of India
 import unicodedata
 from functools import cache
 
+# Code points that go, from one up to another; U+0640 is the tatweel.
 MARKS = (
     (0x0300, 0x0370),
     (0x0483, 0x0488),
@@ -37,8 +38,8 @@ MARKS = (
     (0x20D0, 0x20F1),
     (0xFE20, 0xFE30),
 )
-"""Code points that go, from one up to another; U+0640 is the tatweel."""
 
+# Letters that are written as another.
 FORMS = {
     0x03C2: 0x03C3,
     0x0622: 0x0627,
@@ -50,11 +51,10 @@ FORMS = {
     0x06A9: 0x0643,
     0x06CC: 0x064A,
 }
-"""Letters that are written as another."""
 
 KEPT = frozenset("йўї")
+# Where the letters are whose marks go: Latin, Greek and Cyrillic; from one up to another.
 DECOMPOSED = ((0x00C0, 0x0590), (0x1E00, 0x2000))
-"""Where the letters are whose marks go: Latin, Greek and Cyrillic; from one up to another."""
 
 
 @cache

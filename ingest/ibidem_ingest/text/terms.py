@@ -34,11 +34,6 @@ Octets = NDArray[np.uint8]
 def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
     """Copy slices of a buffer next to each other.
 
-    Args:
-        buffer: Any bytes.
-        starts: Where each stretch begins.
-        sizes: How many bytes it has, at least one.
-
     >>> gather_slices(b"res ipsa loquitur", np.array([9, 0]), np.array([4, 3])).tobytes()
     b'loqures'
     """
@@ -76,26 +71,15 @@ def has_digit(token: str) -> bool:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TokenShapes:
-    """The shapes of many tokens.
+    """The shapes of many tokens."""
 
-    Args:
-        characters: Number of characters of each.
-        is_term: Whether each is a term.
-        has_digit: Whether each holds a digit.
-    """
-
-    characters: Places
-    is_term: Flags
-    has_digit: Flags
+    characters: Places  # number of characters of each
+    is_term: Flags  # whether each is a term
+    has_digit: Flags  # whether each holds a digit
 
     @classmethod
     def classify(cls, buffer: bytes, starts: Places, ends: Places) -> "TokenShapes":
         """Classify the tokens in the buffer of a batch.
-
-        Args:
-            buffer: UTF-8; at least eight bytes follow the last token.
-            starts: Byte offset of each token.
-            ends: Byte offset behind each.
 
         >>> buffer, starts, ends = "naïve 12b ".encode() + b" " * 8, np.array([0, 7]), np.array([6, 10])
         >>> shapes = TokenShapes.classify(buffer, starts, ends)
@@ -130,21 +114,13 @@ def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Flag
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """The distinct tokens of all documents of a batch, unordered; a token may occur twice.
+    """The distinct tokens of all documents of a batch, unordered; a token may occur twice."""
 
-    Args:
-        hashes: `wh1` of each word.
-        leading: Its first eight bytes, as in `TokenBatch`.
-        starts: Byte offset of one of its occurrences in the buffer.
-        ends: Byte offset behind it.
-        buffer: The batch's.
-    """
-
-    hashes: Hashes
-    leading: Hashes
-    starts: Places
-    ends: Places
-    buffer: bytes
+    hashes: Hashes  # `wh1` of each word
+    leading: Hashes  # its first eight bytes, as in `TokenBatch`
+    starts: Places  # byte offset of one of its occurrences in the buffer
+    ends: Places  # byte offset behind it
+    buffer: bytes  # the batch's
 
     @classmethod
     def build(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
@@ -164,21 +140,13 @@ class Vocabulary:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TermGroups:
-    """The distinct (word, document) pairs of a batch, unordered.
+    """The distinct (word, document) pairs of a batch, unordered."""
 
-    Args:
-        word: Number of the word in the vocabulary.
-        document: Number of the document.
-        first: Place of the word's first occurrence in the document, counted in tokens of the batch.
-        count: How often it occurs in the document.
-        vocabulary: The words.
-    """
-
-    word: Places
-    document: Places
-    first: Places
-    count: Places
-    vocabulary: Vocabulary
+    word: Places  # number of the word in the vocabulary
+    document: Places  # number of the document
+    first: Places  # place of the word's first occurrence in the document, counted in tokens of the batch
+    count: Places  # how often it occurs in the document
+    vocabulary: Vocabulary  # the words
 
     @classmethod
     def group(cls, batch: TokenBatch) -> "TermGroups":

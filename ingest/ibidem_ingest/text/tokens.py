@@ -27,11 +27,7 @@ UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "
 
 @cache
 def kinds() -> NDArray[np.uint8]:
-    """Return the kind of every code point, read once from the pinned table.
-
-    Returns:
-        1,114,112 kinds, read-only; surrogates count as unassigned.
-    """
+    """Return the kind of every code point, read once from the pinned table."""
     table = np.full(0x110000, UNASSIGNED, np.uint8)
     for line in resources.files(__package__).joinpath("tok2.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
@@ -55,8 +51,7 @@ def character_kinds(text: str) -> bytes:
     return kinds().take(code_points(text)).tobytes()
 
 
-WIDEST = 18
-"""Characters that normalising makes of one at most: U+FDFA is a whole sentence."""
+WIDEST = 18  # characters that normalising makes of one at most: U+FDFA is a whole sentence
 
 
 def normal_length(text: str) -> int:
@@ -184,32 +179,18 @@ def cut_tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class TokenBatch:
-    """The tokens of several documents in one buffer, with their hashes.
+    """The tokens of several documents in one buffer, with their hashes."""
 
-    Args:
-        buffer: UTF-8 of all tokens in order, a space or more before and behind each, at least eight at the end.
-        starts: Byte offset of each token, int64.
-        ends: Byte offset behind each token, int64.
-        hashes: `wh1` of each token, uint64.
-        leading: Its first eight bytes as a little-endian word, zeros behind a shorter one, uint64.
-        offsets: Token offset of each document and of the end, int64, documents + 1.
-    """
-
-    buffer: bytes
-    starts: Places
-    ends: Places
-    hashes: Hashes
-    leading: Hashes
-    offsets: Places
+    buffer: bytes  # UTF-8 of all tokens in order, a space or more before and behind each, at least eight at the end
+    starts: Places  # byte offset of each token, int64
+    ends: Places  # byte offset behind each token, int64
+    hashes: Hashes  # `wh1` of each token, uint64
+    leading: Hashes  # its first eight bytes as a little-endian word, zeros behind a shorter one, uint64
+    offsets: Places  # token offset of each document and of the end, int64, documents + 1
 
     @classmethod
     def tokenize(cls, texts: Sequence[str], is_joined: Flags | None = None) -> "TokenBatch":
         """Tokenize texts, with the same tokens as `tokens`.
-
-        Args:
-            texts: The texts.
-            is_joined: In which texts broken words are joined already, since to join twice would join more; in none when
-                None.
 
         >>> batch = TokenBatch.tokenize(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
@@ -283,11 +264,7 @@ def _utf8(points: CodePoints) -> bytes:
 
 @cache
 def _simple_fold() -> CodePoints:
-    """Return the normalised character of each low code point that no neighbour can change.
-
-    Returns:
-        The one character that it becomes, a space for separators, or `_NOT_SIMPLE`.
-    """
+    """Return the normalised character of each low code point that no neighbour can change."""
     characters = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
     for point in range(_SIMPLE_BELOW):
         normal = normal_form(chr(point))
@@ -313,15 +290,7 @@ def _separate(points: CodePoints) -> CodePoints:
 
 
 def _normal_buffer(texts: Sequence[str], is_joined: Flags) -> tuple[bytes, Places]:
-    """Normalise texts into one buffer.
-
-    Args:
-        texts: The texts.
-        is_joined: Whose broken words are joined already.
-
-    Returns:
-        The buffer, and the byte offset of each text in it and of the end.
-    """
+    """Normalise texts into one buffer."""
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, is_joined)
         return loops.compiled().fold(raw), _begins(texts)
@@ -335,15 +304,7 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
 
 
 def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence[str], bytes]:
-    """Join the broken words of ASCII texts, searching all of them at once for hyphens before white space.
-
-    Args:
-        texts: The texts.
-        is_joined: Whose broken words are joined already.
-
-    Returns:
-        The texts, and all of them in one buffer with a space before each.
-    """
+    """Join the broken words of ASCII texts, searching all of them at once for hyphens before white space."""
     raw = " ".join(["", *texts, _TAIL.decode()]).encode()
     if not loops.compiled().has_broken_words(raw):
         return texts, raw

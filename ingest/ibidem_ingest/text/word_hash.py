@@ -77,16 +77,7 @@ def finish_int(state: int) -> int:
 
 
 def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
-    """Hash all tokens of a buffer.
-
-    Args:
-        buffer: UTF-8; at least eight bytes follow the last token.
-        starts: Byte offset of each token, ascending.
-        ends: Byte offset behind each token.
-
-    Returns:
-        `wh1` of each token; and its first eight bytes as a little-endian word, zeros behind a shorter one.
-    """
+    """Hash all tokens of a buffer."""
     if loops.IN_USE:
         return loops.IN_USE.word_hashes(buffer, starts, ends)
     tokens = [buffer[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -119,25 +110,16 @@ def _shingle(hashes: Sequence[int]) -> int:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Shingles:
-    """The shingles of several documents; each document has as many shingles as tokens.
+    """The shingles of several documents; each document has as many shingles as tokens."""
 
-    Args:
-        hashes: Shingle hashes in text order, document by document, uint64. A document's last shingle is repeated
-            in the places of its last four tokens, where no other begins: it changes no set and no minimum.
-        offsets: Where each document's shingles begin, and the end: its tokens' offsets.
-    """
-
+    # Shingle hashes in text order, document by document, uint64. A document's last shingle is repeated in the places of
+    # its last four tokens, where no other begins: it changes no set and no minimum.
     hashes: Hashes
-    offsets: Places
+    offsets: Places  # where each document's shingles begin, and the end: its tokens' offsets
 
     @classmethod
     def hash(cls, hashes: Hashes, offsets: Places) -> "Shingles":
-        """Hash the shingles of documents.
-
-        Args:
-            hashes: `wh1` of all tokens.
-            offsets: Token offset of each document and of the end.
-        """
+        """Hash the shingles of documents."""
         return cls(loops.compiled().shingles(hashes, offsets), offsets)
 
     def distinct(self) -> Places:
@@ -145,8 +127,8 @@ class Shingles:
         return loops.compiled().distinct(self.hashes, self.offsets)
 
 
+# The classes: bands, rare terms, runs of characters, profiles of pages, bands of pages, sampled words.
 Letter = Literal["b", "r", "c", "p", "q", "s"]
-"""The classes: bands, rare terms, runs of characters, profiles of pages, bands of pages, sampled words."""
 
 DIGITS = 7
 _ALPHABET = np.frombuffer(b"0123456789abcdefghijklmnopqrstuv", np.uint8)
@@ -155,13 +137,6 @@ _SHIFTS = np.arange(5 * DIGITS - 5, -1, -5, dtype=np.uint64)
 
 def keys(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
     """Encode values as keys.
-
-    Args:
-        letter: Their class.
-        values: Of any shape.
-
-    Returns:
-        The keys in the same shape, eight bytes of ASCII each.
 
     >>> keys("b", np.array([0, 1], np.uint64)).tolist()
     [b'b0000000', b'boapasf9']

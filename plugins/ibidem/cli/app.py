@@ -34,8 +34,7 @@ from ibidem.cli.option_names import name_options
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
 
-BEGAN = time.monotonic()
-"""When the command began, for the time that it says it took."""
+BEGAN = time.monotonic()  # when the command began, for the time that it says it took
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")
@@ -89,6 +88,7 @@ def say(message: str) -> None:
     sys.stderr.write(f"ibidem: {name_options(message)}\n")
 
 
+# By the number of a system error.
 FILE_REMEDIES = {
     errno.ENOENT: "correct the name, or create the folder",
     errno.ENOTDIR: "correct the name: a part of it is a file, not a folder",
@@ -97,7 +97,6 @@ FILE_REMEDIES = {
     errno.EROFS: "give a name on a disk that can be written",
     errno.ENOSPC: "free space on the disk",
 }
-"""By the number of a system error."""
 
 
 def file_error(error: OSError) -> str:
@@ -140,6 +139,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
     return wrapper
 
 
+# Every command in the order of the help, with its one line there; its module carries the same name.
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
     "ingest": "Ingest files into the index, through the queue.",
@@ -164,13 +164,12 @@ COMMANDS = {
     "regroup": "Settle stored groups again: join leads that are duplicates of each other.",
     "idf": "Build, choose, show or compare tables of word frequencies.",
 }
-"""Every command in the order of the help, with its one line there; its module carries the same name."""
 
+# Commands that stand below the others in the help: they change what an index holds, as a whole.
 MAINTENANCE = frozenset({"backfill", "strip", "regroup", "idf"})
-"""Commands that stand below the others in the help: they change what an index holds, as a whole."""
 
+# Objects after which the garbage collector looks for cycles; reading a file makes many, nearly all without any.
 COLLECTED_AFTER = 50_000
-"""Objects after which the garbage collector looks for cycles; reading a file makes many, nearly all without any."""
 
 COMPLETION = "_IBIDEM_COMPLETE"
 
@@ -200,11 +199,7 @@ def load(name: str) -> Callable[..., object] | typer.Typer:
 
 
 def build(names: Sequence[str]) -> typer.Typer:
-    """Build the application: the given commands completely, the others as help lines only.
-
-    Args:
-        names: Names of the commands that may run.
-    """
+    """Build the application: the given commands completely, the others as help lines only."""
     app = typer.Typer(
         name="ibidem",
         no_args_is_help=True,
@@ -223,11 +218,7 @@ def build(names: Sequence[str]) -> typer.Typer:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line and exit with its exit code.
-
-    Args:
-        arguments: The arguments after `ibidem`; None: those of the process.
-    """
+    """Run the command line and exit with its exit code."""
     with sigterm_as_exception():
         exit_on_error(start)(list(sys.argv[1:] if arguments is None else arguments))
 

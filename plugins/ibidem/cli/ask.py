@@ -31,8 +31,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 
-PLACES = 6
-"""Places that differ which are shown of a pair."""
+PLACES = 6  # places that differ which are shown of a pair
 
 KEYS: Mapping[str, Key] = {"y": "y", "n": "n", "s": "s", "q": "q", "\x03": "q", "\x04": "q", "": "q"}
 PROMPT = "the same? y yes, n no, s skip, q stop: "
@@ -40,48 +39,28 @@ PROMPT = "the same? y yes, n no, s skip, q stop: "
 
 @dataclass(frozen=True, slots=True)
 class AskRequest:
-    """The arguments of `ibidem tune --ask`.
+    """The arguments of `ibidem tune --ask`."""
 
-    Args:
-        answers: The table of answers.
-        count: The most pairs to ask about.
-        filters: Only documents that pass are taken.
-        save: Name of the preset that the rule is kept as; empty: it is not kept.
-        as_json: Whether to print JSON.
-        on_page: Whether to ask in the browser.
-    """
-
-    answers: Path
-    count: int
-    filters: Sequence[Filter]
-    save: str
-    as_json: bool
-    on_page: bool = False
+    answers: Path  # the table of answers
+    count: int  # the most pairs to ask about
+    filters: Sequence[Filter]  # only documents that pass are taken
+    save: str  # name of the preset that the rule is kept as; empty: it is not kept
+    as_json: bool  # whether to print JSON
+    on_page: bool = False  # whether to ask in the browser
 
 
 @dataclass(slots=True)
 class Session:
-    """Questions to a person, until all pairs are judged, answers change nothing, or the person stops.
+    """Questions to a person, until all pairs are judged, answers change nothing, or the person stops."""
 
-    Args:
-        inquiry: Chooses the pairs.
-        documents: The documents by id.
-        path: The table of answers.
-        engine: The index that keeps manual decisions.
-        count: The most pairs to ask about.
-        asked: How many pairs were judged.
-        labels_alone: How many of them are no manual decisions, since the index lacks a document.
-        is_stopped: Whether the person stopped.
-    """
-
-    inquiry: Inquiry
-    documents: Mapping[str, Document]
-    path: Path
-    engine: Engine
-    count: int
-    asked: int = 0
-    labels_alone: int = 0
-    is_stopped: bool = False
+    inquiry: Inquiry  # chooses the pairs
+    documents: Mapping[str, Document]  # the documents by id
+    path: Path  # the table of answers
+    engine: Engine  # the index that keeps manual decisions
+    count: int  # the most pairs to ask about
+    asked: int = 0  # how many pairs were judged
+    labels_alone: int = 0  # how many of them are no manual decisions, since the index lacks a document
+    is_stopped: bool = False  # whether the person stopped
 
     def question(self) -> Question | None:
         """Return the next pair."""
@@ -116,16 +95,7 @@ class Session:
 
 
 def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: Settings) -> None:
-    """Ask about pairs of documents, store the answers, and print the rule they lead to.
-
-    Args:
-        documents: Documents and refusals, as readers give them; their texts are held.
-        request: The arguments.
-        settings: The settings.
-
-    Raises:
-        UsageError: The table of answers is not valid, or no two documents are similar.
-    """
+    """Ask about pairs of documents, store the answers, and print the rule they lead to."""
     texts: dict[str, Document] = {}
     with bar("Signing") as advance:
         collection = sign_collection(
@@ -154,11 +124,7 @@ def ask_on_terminal(session: Session) -> None:
 
 
 def ask_on_page(session: Session) -> None:
-    """Show one pair after another in the browser.
-
-    Raises:
-        UsageError: The gateway's libraries are not installed.
-    """
+    """Show one pair after another in the browser."""
     try:
         from ibidem.gateway.page.interview import hold_interview  # noqa: PLC0415 - the libraries are an extra
     except ModuleNotFoundError as error:

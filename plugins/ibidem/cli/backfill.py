@@ -127,13 +127,7 @@ def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
 
 
 def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print the outcomes of the documents; exit with 3 if some were refused.
-
-    Args:
-        settings: The settings.
-        name: The run's name.
-        as_json: Whether to print JSON.
-    """
+    """Print the outcomes of the documents; exit with 3 if some were refused."""
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
     run_summary["took_s"] = round(time.monotonic() - BEGAN, 3)

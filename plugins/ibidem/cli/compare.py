@@ -47,14 +47,11 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
-SHOWN = 10
-"""Passages that are shown, the longest."""
+SHOWN = 10  # passages that are shown, the longest
 
-GUTTER = 3
-"""Blanks between the two columns."""
+GUTTER = 3  # blanks between the two columns
 
-OPENING = 60
-"""Words of a passage that are shown."""
+OPENING = 60  # words of a passage that are shown
 
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
@@ -79,15 +76,10 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """Two texts in columns of equal width, without blanks at the ends of lines.
+    """Two texts in columns of equal width, without blanks at the ends of lines."""
 
-    Args:
-        left: The document on the left.
-        right: The document on the right.
-    """
-
-    left: Text
-    right: Text
+    left: Text  # the document on the left
+    right: Text  # the document on the right
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines."""
@@ -104,13 +96,7 @@ class Columns:
 def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
-    """Yield one passage as it appears in each text.
-
-    Args:
-        passage: The passage.
-        comparison: The comparison that it is of.
-        pages: Pages of both texts.
-    """
+    """Yield one passage as it appears in each text."""
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
@@ -150,14 +136,7 @@ def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
-    """Write the beginning of a passage as it appears in one text; differing words are in brackets.
-
-    Args:
-        text: The text.
-        words: Its words.
-        spans: Whether both texts have some words, and which these are: from, to.
-        style: The style of what differs.
-    """
+    """Write the beginning of a passage as it appears in one text; differing words are in brackets."""
     line = Text()
     for is_same, (start, end) in spans:
         if start == end:
@@ -168,11 +147,9 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
     return line
 
 
-WIDEST: Level = "partial"
-"""The level at which a pair is compared."""
+WIDEST: Level = "partial"  # the level at which a pair is compared
 
-READABLE = 0.5
-"""Share of one of the texts that is in the other, from which their differences can be read."""
+READABLE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
 
 RIGHT = "compare two ids or two files"
 
@@ -256,8 +233,7 @@ def heading(letter: str, document: Document) -> Indented:
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
 
 
-VERDICTS = {"same": "duplicates", "not": "no duplicates"}
-"""What a manual decision makes of a pair."""
+VERDICTS = {"same": "duplicates", "not": "no duplicates"}  # what a manual decision makes of a pair
 
 
 def verdict(comparison: Comparison) -> Text:
@@ -299,6 +275,7 @@ def parts(signal: Mapping[str, Any], name: str) -> str:
     )
 
 
+# How each signal is written.
 SIGNALS = {
     "length": lambda signal: (
         f"{format_count(signal['a'], 'word')} and {signal['b']:,}"
@@ -328,4 +305,3 @@ SIGNALS = {
     "chunks": lambda signal: parts(signal, "chunks"),
     "overlap": lambda signal: f"{percent(signal['a'])} of A is in B, {percent(signal['b'])} of B in A",
 }
-"""How each signal is written."""

@@ -51,10 +51,6 @@ def sanitize(text: str) -> str:
 def highlight(passage: str, *, styled: bool) -> Text:
     """Highlight the query's words in a passage: by style, or by asterisks if styles are not available.
 
-    Args:
-        passage: A snippet or title with `HIGHLIGHT` marks.
-        styled: Whether the terminal shows styles.
-
     >>> highlight("the " + OPEN + "court" + CLOSE + " held", styled=False).plain
     'the *court* held'
     """
@@ -103,13 +99,7 @@ def format_difference(pieces: Iterable[Piece]) -> Text:
 
 
 def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
-    """Format one piece.
-
-    Args:
-        piece: What to write.
-        replaced: Whether it is in the place of the lead's words just written.
-        goes_on: Whether the duplicate's words follow in its place.
-    """
+    """Format one piece."""
     run = sanitize(shorten(piece.words))
     if piece.kind == "lead":
         return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")
@@ -163,28 +153,14 @@ Advance = Callable[[int, int | None], None]
 
 @contextmanager
 def bar(label: str) -> Iterator[Advance]:
-    """Show a progress bar.
-
-    Args:
-        label: The text beside the bar.
-
-    Yields:
-        A function that takes how many are done, and of how many, when that is known.
-    """
+    """Show a progress bar."""
     with _progress(label, TimeElapsedColumn()) as advance:
         yield advance
 
 
 @contextmanager
 def rated_bar(label: str) -> Iterator[Advance]:
-    """Show a progress bar with documents per second and the time left.
-
-    Args:
-        label: The text beside the bar.
-
-    Yields:
-        A function that takes how many are done, and of how many.
-    """
+    """Show a progress bar with documents per second and the time left."""
     with _progress(label, Rate(), TimeRemainingColumn()) as advance:
         yield advance
 
@@ -217,17 +193,11 @@ NARROWEST = 20
 
 @dataclass(frozen=True, slots=True)
 class Indented:
-    """A text indented by some columns.
+    """A text indented by some columns."""
 
-    Args:
-        text: The text; if it must not wrap, it is cut with an ellipsis.
-        columns: How far to the right.
-        head: Text to the left of its first line, at most as wide as that; a number or a sign.
-    """
-
-    text: Text
-    columns: int
-    head: str = ""
+    text: Text  # the text; if it must not wrap, it is cut with an ellipsis
+    columns: int  # how far to the right
+    head: str = ""  # text to the left of its first line, at most as wide as that; a number or a sign
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yield the lines."""
@@ -246,8 +216,7 @@ def warn_once(shares: Iterable[ForeignShare]) -> None:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
 
-MIN_LABELLED_SHARE = 0.5
-"""Share of labelled documents below which precision says little."""
+MIN_LABELLED_SHARE = 0.5  # share of labelled documents below which precision says little
 
 
 def warn_of_labels(labelled: int, documents: int) -> None:
@@ -279,15 +248,7 @@ Filters = Annotated[
 
 
 def parameter(name: str | Parameter, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:
-    """Return the option for a dedupe parameter, with the help of the table of parameters.
-
-    Args:
-        name: The parameter's name, such as `dedupe_keep`, or the parameter.
-        flag: The option, such as `--level`.
-        metavar: The placeholder of its value.
-        default: What the command takes where the option is not given; empty: what the table says.
-        panel: The part of the help that it stands in; None: among the first.
-    """
+    """Return the option for a dedupe parameter, with the help of the table of parameters."""
     definition = PARAMETERS[name] if isinstance(name, str) else name
     return typer.Option(
         flag,
@@ -326,11 +287,7 @@ def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
 
 @contextmanager
 def engine_context(settings: Settings | None = None) -> Iterator[Engine]:
-    """Open the engine of the settings, and close it at the end.
-
-    Args:
-        settings: The settings; read from the environment and files when None.
-    """
+    """Open the engine of the settings, and close it at the end."""
     settings = settings or load()
     engine = open_engine(settings.address, settings.index)
     try:

@@ -46,27 +46,18 @@ from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
-MAX_NAMES = 10
-"""So many unknown ids are printed; with `--json` all of them."""
+MAX_NAMES = 10  # so many unknown ids are printed; with `--json` all of them
 
 
 @dataclass(frozen=True, slots=True)
 class EvaluationRequest:
-    """The arguments of `ibidem evaluate`.
+    """The arguments of `ibidem evaluate`."""
 
-    Args:
-        docs: Files with documents.
-        labels: Labelled pairs of the documents.
-        policy: The figures of the decision.
-        filters: Only documents that pass are taken.
-        worst: How many of the worst mistakes are shown.
-    """
-
-    docs: tuple[str, ...]
-    labels: Labels
-    policy: Policy
-    filters: tuple[Filter, ...]
-    worst: int
+    docs: tuple[str, ...]  # files with documents
+    labels: Labels  # labelled pairs of the documents
+    policy: Policy  # the figures of the decision
+    filters: tuple[Filter, ...]  # only documents that pass are taken
+    worst: int  # how many of the worst mistakes are shown
 
 
 def run(

@@ -134,13 +134,9 @@ def report_threads(export: Path | None, *, as_json: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class ChangedVersion(Version):
-    """A version and its changes.
+    """A version and its changes."""
 
-    Args:
-        changed: The first places at which it differs from its predecessor: `[removed → added]`, words of both around.
-    """
-
-    changed: str
+    changed: str  # the first places at which it differs from its predecessor: `[removed → added]`, words of both around
 
 
 def report_versions(export: Path | None, *, as_json: bool) -> None:

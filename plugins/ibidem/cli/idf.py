@@ -23,8 +23,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
 BAR = 40
-SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)
-"""Lengths that stand on a terminal."""
+SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)  # lengths that stand on a terminal
 
 Shares = Mapping[int, float]
 
@@ -41,16 +40,7 @@ def bars(shares: Shares) -> Iterator[str]:
 
 
 def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
-    """Draw curves into a file, in the format of its suffix.
-
-    Args:
-        curves: Shares by length, for each name in the legend.
-        title: Of the picture.
-        path: The file; `.png`, `.svg` or `.pdf`.
-
-    Raises:
-        UsageError: The library is not installed, or the file cannot be written.
-    """
+    """Draw curves into a file, in the format of its suffix."""
     try:
         from matplotlib import rc_context  # noqa: PLC0415 - an extra, and only where something is drawn
         from matplotlib.figure import Figure  # noqa: PLC0415 - as above
@@ -81,8 +71,7 @@ Paths = Annotated[
         metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
     ),
 ]
-RAREST = 10
-"""So many of a table's rarest allowed terms are shown."""
+RAREST = 10  # so many of a table's rarest allowed terms are shown
 
 
 @app.command()

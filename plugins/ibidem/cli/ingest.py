@@ -117,16 +117,7 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
 
 
 def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) -> dict[str, object]:
-    """Find documents whose files in a folder are gone, and delete them if requested.
-
-    Args:
-        paths: The folders.
-        settings: The settings in force.
-        is_deletion: Whether to delete them, with tombstones.
-
-    Returns:
-        The entries of the summary: ids of the documents that were found, and how many were deleted.
-    """
+    """Find documents whose files in a folder are gone, and delete them if requested."""
     with engine_context(settings) as engine:
         gone = [each.id for each in find_gone(engine, paths)]
         if gone and is_deletion:

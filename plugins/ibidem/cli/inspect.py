@@ -31,6 +31,7 @@ from ibidem_dedupe.request import pair_policy
 
 COLUMNS = 20
 
+# The signatures that are shown, and what their counts count.
 SIGNATURES = {
     "length": "words",
     "shingles": "distinct five-word runs",
@@ -41,13 +42,12 @@ SIGNATURES = {
     "profile": "",
     "idf": "",
 }
-"""The signatures that are shown, and what their counts count."""
 
+# Explanation where a document has fewer or more duplicates than its group has other members.
 DIFFERENT_COUNTS = (
     "The two numbers differ because they count different pairs: duplicates of this document, in any group; and members "
     "of its group, each a duplicate of the lead."
 )
-"""Explanation where a document has fewer or more duplicates than its group has other members."""
 
 
 def run(
@@ -113,12 +113,7 @@ def report(inspection: Inspection, limit: int) -> Iterator[RenderableType]:
 
 
 def lines(duplicate: Duplicate, original: str) -> Iterator[Indented]:
-    """Yield the lines of a duplicate: title, id, level and reason.
-
-    Args:
-        duplicate: The duplicate.
-        original: What the document is called that it duplicates.
-    """
+    """Yield the lines of a duplicate: title, id, level and reason."""
     yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
         yield Indented(Text(sanitize(duplicate.id), "about"), 2)

@@ -38,11 +38,9 @@ from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_workers.groups.service import regroup, settle_all
 
-MIN_SHARE = 0.6
-"""Of 60 terms so many are shared that one of the 25 rarest is."""
+MIN_SHARE = 0.6  # of 60 terms so many are shared that one of the 25 rarest is
 
-MIN_FOUND = 0.97
-"""Share of the pairs that share the least from which no advice is given."""
+MIN_FOUND = 0.97  # share of the pairs that share the least from which no advice is given
 
 
 def run(
@@ -90,11 +88,7 @@ WRITERS = {"threads": write_threads, "works": write_works}
 
 
 def write_members(names: Sequence[str]) -> dict[str, WrittenMembers]:
-    """Find and store threads or works, with a bar, and settle the groups of the documents that changed.
-
-    Args:
-        names: Which of `WRITERS`.
-    """
+    """Find and store threads or works, with a bar, and settle the groups of the documents that changed."""
     settings, written = load(), {}
     with engine_context(settings) as engine:
         for name in names:
@@ -144,15 +138,7 @@ def lookup_advice(policy: Policy) -> str:
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
-    """Return the policy of the stored groups.
-
-    Args:
-        parameters: The given values, by parameter name.
-        presets: Presets by name, those stored with the index among them.
-
-    Raises:
-        UsageError: An index cannot look up duplicates by them.
-    """
+    """Return the policy of the stored groups."""
     policy = pair_policy(parameters, presets=presets)
     if policy.characters == Policy().characters:  # a preset for scans has figures of its own
         policy = replace(policy, characters=None)
@@ -164,11 +150,7 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
 
 
 def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
-    """Refuse a different policy for some of the documents only.
-
-    Raises:
-        UsageError: They differ from those of the index, and not all groups are settled again.
-    """
+    """Refuse a different policy for some of the documents only."""
     if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
         raise UsageError("groups are stored with different figures", "start over with: ibidem regroup --all")
 

@@ -48,18 +48,11 @@ from ibidem_ingest.idf.store import Tables
 ASK = ", shown with --max-per-group"
 LATE_SHOWN = 10
 
-DEEPEST = 10
-"""Steps to which an answer to an answer is indented."""
+DEEPEST = 10  # steps to which an answer to an answer is indented
 
 
 def show(response: Response, console: Console, first: int = 1) -> None:
-    """Print a response.
-
-    Args:
-        response: A response with `explain`; see docs/presentation.md.
-        console: Console that is printed to.
-        first: The number of the page's first group.
-    """
+    """Print a response."""
     styled = console.color_system is not None and not console.no_color
     for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
@@ -223,11 +216,7 @@ def run(
 
 
 def parse_order(typed: str) -> Order:
-    """Parse the value of `--sort`.
-
-    Raises:
-        UsageError: There is no such order; the right ones are listed.
-    """
+    """Parse the value of `--sort`."""
     orders: tuple[Order, ...] = get_args(Order)
     for order in orders:
         if typed == order:

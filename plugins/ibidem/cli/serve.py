@@ -55,18 +55,7 @@ def follow_beside(settings: Settings) -> None:
 def answer(
     settings: Settings, host: str, port: int, processes: int = 1, *, companions: Sequence[Callable[[], None]] = ()
 ) -> None:
-    """Serve until Ctrl-C.
-
-    Args:
-        settings: The settings in force.
-        host: Address to listen on.
-        port: Port to listen on.
-        processes: How many answer.
-        companions: What else is done meanwhile, each in a process of its own.
-
-    Raises:
-        UsageError: The gateway's libraries are not installed, or the address is in use.
-    """
+    """Serve until Ctrl-C."""
     try:
         from ibidem.gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
     except ModuleNotFoundError as error:

@@ -21,12 +21,7 @@ Summary = Mapping[str, Any]
 
 
 def show_summary(summary: Summary, console: Console) -> None:
-    """Print a summary.
-
-    Args:
-        summary: As `ibidem ingest --json` prints it.
-        console: Console that is printed to.
-    """
+    """Print a summary."""
     for line in (*fates(summary), *refusals(summary), *remarks(summary)):
         console.print(line)
 
@@ -56,20 +51,20 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
             yield duplicates[level], f"of them {LEVELS[level]} an earlier document"
 
 
+# Fates of documents that were read from files.
 FATES = {
     "indexed": "indexed",
     "replaced": "of them replaced an earlier version",
     "unchanged": "unchanged",
     "stale": "skipped (older version): a newer version or deletion is in the index",
 }
-"""Fates of documents that were read from files."""
 
+# Fates of the documents of an existing index.
 SIGNED = {
     "indexed": "signed",
     "unchanged": "already signed, unchanged",
     "stale": "skipped (older version): changed or deleted since they were read",
 }
-"""Fates of the documents of an existing index."""
 
 
 def is_backfill(summary: Summary) -> bool:

@@ -61,8 +61,7 @@ Export = Annotated[
 ]
 
 INDENT = 4
-LISTED = 20
-"""Open groups that are listed on a terminal."""
+LISTED = 20  # open groups that are listed on a terminal
 
 
 @app.command()
@@ -129,11 +128,7 @@ def change(
 def find_targets(
     engine: Engine, ids: Sequence[str], parameters: Mapping[str, str | None], *, in_group: bool, in_thread: bool
 ) -> Iterator[TagTarget]:
-    """Yield the documents to tag in each step; all documents are found before any is tagged.
-
-    Raises:
-        UsageError: Options that do not go together.
-    """
+    """Yield the documents to tag in each step; all documents are found before any is tagged."""
     if in_group and in_thread:
         raise UsageError("--group cannot be combined with --thread", "tag one after the other")
     if not in_group and any(value is not None for value in parameters.values()):
@@ -262,11 +257,7 @@ def document_line(document: Mapping[str, Any]) -> str:
 
 
 def check_export(path: Path | None) -> None:
-    """Refuse a file name without a known suffix, before anything is read.
-
-    Raises:
-        UsageError: It does not.
-    """
+    """Refuse a file name without a known suffix, before anything is read."""
     if path is not None and path.suffix[1:] not in FORMATS:
         endings = " or ".join(f".{ending}" for ending in FORMATS)
         raise UsageError(f"--export {path}: the file name has no known suffix", f"end it in {endings}")

@@ -98,13 +98,7 @@ def run(
 
 
 def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
-    """Print the chosen figures.
-
-    Args:
-        tuning: The choice.
-        save: Name of the preset that it was kept as, where it is better than the default; empty: it is not kept.
-        as_json: Whether to print JSON.
-    """
+    """Print the chosen figures."""
     warn_of_labels(tuning.labelled, tuning.documents)
     if as_json:
         print_json(tuning.as_json() | {"saved": (tuning.improves and save) or None})

@@ -20,8 +20,7 @@ from ibidem_workers.groups.service import settle
 from ibidem_workers.pool import Pool
 
 LOOK_EVERY = 0.5
-SETTLES = 2.0
-"""Seconds for which documents are grouped between two looks at the workers."""
+SETTLES = 2.0  # seconds for which documents are grouped between two looks at the workers
 
 
 def run(

@@ -17,19 +17,12 @@ from ibidem_engines.requests import ApiRequest
 
 @dataclass(frozen=True, slots=True)
 class CapturedRequest:
-    """The request that a client would have sent.
+    """The request that a client would have sent."""
 
-    Args:
-        path: Of the request.
-        params: Of its query string, as the client has them.
-        headers: Of the request.
-        body: As the client has it.
-    """
-
-    path: str
-    params: Mapping[str, Any]
-    headers: Mapping[str, str]
-    body: Any
+    path: str  # of the request
+    params: Mapping[str, Any]  # of its query string, as the client has them
+    headers: Mapping[str, str]  # of the request
+    body: Any  # as the client has it
 
     @property
     def index(self) -> str:
@@ -58,12 +51,7 @@ class IgnoredStatus(Exception):
 
 
 class ClientAdapter(ABC):
-    """Sends requests through a client, and returns its response types.
-
-    Args:
-        client: The client.
-        request: What it would have sent.
-    """
+    """Sends requests through a client, and returns its response types."""
 
     def __init__(self, client: Any, request: CapturedRequest) -> None:
         self.client = client

@@ -35,8 +35,7 @@ from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.cluster.media_type import ApiVersion, in_server_version, in_server_version_async
 from ibidem_engines.requests import ApiRequest
 
-OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")
-"""Options with which another user may ask."""
+OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")  # options with which another user may ask
 
 
 class ElasticsearchAdapter(ClientAdapter):
@@ -111,12 +110,7 @@ def reads_json_plainly(decoders: Any) -> bool:
 
 
 class ElasticsearchClient(WrappedClient):
-    """Base of both wrapped clients of Elasticsearch.
-
-    Args:
-        client: The client; requests of the wrapped one are sent in a version of the API that its server takes.
-        metadata: Cached index metadata; None: an empty cache.
-    """
+    """Base of both wrapped clients of Elasticsearch."""
 
     adapter: ClassVar[type[ClientAdapter]] = ElasticsearchAdapter
 
@@ -138,8 +132,7 @@ class AsyncDedupeElasticsearch(ElasticsearchClient, AsyncClient):
     """`AsyncElasticsearch` whose searches accept `dedupe`."""
 
 
-VERSION = "ibidem_version"
-"""Attribute of our copy of a client that holds the version of the API which its server takes."""
+VERSION = "ibidem_version"  # attribute of our copy of a client that holds the version of the API which its server takes
 
 
 def version_of(client: Any) -> ApiVersion:
@@ -149,12 +142,7 @@ def version_of(client: Any) -> ApiVersion:
 
 
 def speak_server_version(client: Any, version: ApiVersion) -> Any:
-    """Return a copy of a client whose methods send requests in an API version that its server accepts.
-
-    Args:
-        client: The client; its connections are shared.
-        version: Of the API; lowered when a server refuses it.
-    """
+    """Return a copy of a client whose methods send requests in an API version that its server accepts."""
     copied = copy_in_version(client, version)
     for name, part in vars(client).items():
         if getattr(part, "_client", None) is client:  # `indices` and similar parts keep a reference to their client

@@ -13,11 +13,7 @@ import orjson
 
 
 class FastJson:
-    """Decoders of a transport by media type; JSON is parsed by orjson, with the original decoder as a fallback.
-
-    Args:
-        decoders: The transport's decoders.
-    """
+    """Decoders of a transport by media type; JSON is parsed by orjson, with the original decoder as a fallback."""
 
     def __init__(self, decoders: Any) -> None:
         self._decoders = decoders
@@ -37,13 +33,7 @@ class FastJson:
 
 
 def read_fast(transport: Any, decoders: str, is_plain: Callable[[Any], bool]) -> Any:
-    """Return a view of a transport that parses JSON with orjson, or the transport itself if its parser was replaced.
-
-    Args:
-        transport: A client's transport.
-        decoders: Name of the attribute that holds its decoders.
-        is_plain: Returns whether these read JSON as the library does.
-    """
+    """Return a view of a transport that parses JSON with orjson, or the transport itself if its parser was replaced."""
     attributes = vars(transport)
     if decoders not in attributes or not is_plain(attributes[decoders]):
         return transport

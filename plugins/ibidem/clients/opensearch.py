@@ -24,8 +24,7 @@ from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.requests import ApiRequest
 
-CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")
-"""Parameters that the client takes for itself."""
+CLIENT_S_OWN = ("request_timeout", "timeout", "ignore")  # parameters that the client takes for itself
 
 
 class OpenSearchAdapter(ClientAdapter):
@@ -108,11 +107,7 @@ class AsyncDedupeOpenSearch(AsyncClient):
 
 
 class _CapturingTransport:
-    """Captures a request instead of sending it.
-
-    Args:
-        serializer: Writes the lines of several searches.
-    """
+    """Captures a request instead of sending it."""
 
     def __init__(self, serializer: Any) -> None:
         self.serializer = serializer

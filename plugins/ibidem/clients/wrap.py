@@ -64,13 +64,13 @@ if TYPE_CHECKING:
         """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
 
 
+# By package and class of the client.
 CLIENTS = {
     ("elasticsearch", "Elasticsearch"): ("ibidem.clients.elasticsearch", "DedupeElasticsearch"),
     ("elasticsearch", "AsyncElasticsearch"): ("ibidem.clients.elasticsearch", "AsyncDedupeElasticsearch"),
     ("opensearchpy", "OpenSearch"): ("ibidem.clients.opensearch", "DedupeOpenSearch"),
     ("opensearchpy", "AsyncOpenSearch"): ("ibidem.clients.opensearch", "AsyncDedupeOpenSearch"),
 }
-"""By package and class of the client."""
 
 
 @overload

@@ -16,11 +16,9 @@ from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, RequestFlow, run_async, run_sync
 from ibidem_ingest.errors import UsageError
 
-BODY, SEARCHES = "body", ("searches", "body")
-"""Arguments under which `search` and `msearch` take their body."""
+BODY, SEARCHES = "body", ("searches", "body")  # arguments under which `search` and `msearch` take their body
 
-GroupedCall = tuple[ClientAdapter, RequestFlow[Json]]
-"""The adapter of a request, and the flow that answers it."""
+GroupedCall = tuple[ClientAdapter, RequestFlow[Json]]  # the adapter of a request, and the flow that answers it
 
 
 class WrappedClient:
@@ -28,10 +26,6 @@ class WrappedClient:
 
     It passes for the client: `isinstance` sees the client's class, and each attribute that is not defined here is read
     and set on the client.
-
-    Args:
-        client: The client.
-        metadata: Cached index metadata; None: an empty cache.
     """
 
     adapter: ClassVar[type[ClientAdapter]]
@@ -205,11 +199,7 @@ def read_mentioned(body: Any) -> Mapping[str, Any]:
 
 
 def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
-    """Return headers and bodies of several searches as parsed JSON.
-
-    Raises:
-        UsageError: A line is not JSON.
-    """
+    """Return headers and bodies of several searches as parsed JSON."""
     if not isinstance(body, str | bytes):
         return [adapter.read_json(line) for line in body or ()]
     text = body.encode() if isinstance(body, str) else body

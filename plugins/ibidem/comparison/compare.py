@@ -26,20 +26,14 @@ from ibidem_ingest.signatures.sign import sign
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.word_hash import wh1
 
+# The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
 ALIKE = 0.6
-"""The least share of letters that a misread word has in common with the word that is there (difflib's ratio)."""
 
-Misread = tuple[str, str]
-"""A word as it was read, and as it is in the other text."""
+Misread = tuple[str, str]  # a word as it was read, and as it is in the other text
 
 
 def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[Misread]:
     """Yield the words that were misread in one of two texts, in the order of the first text, each pair once.
-
-    Args:
-        a: Tokens of one text.
-        b: Tokens of the other.
-        table: The idf table of their language: it knows the words.
 
     >>> table = Table.build("en", 1_000, {"court": 300, "held": 200}, "two words")
     >>> list(misread_words("the conrt held".split(), "the court hcld".split(), table))
@@ -70,11 +64,9 @@ Signals = Mapping[str, Mapping[str, object]]
 
 WIDEST = Policy(level="partial")
 
-MAX_MISREAD = 20
-"""Misread words that are listed."""
+MAX_MISREAD = 20  # misread words that are listed
 
-EXAMPLES = 3
-"""Misread words that a reason names."""
+EXAMPLES = 3  # misread words that a reason names
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,13 +163,7 @@ def compare(
 
 
 def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> bool:
-    """Return whether both texts are unchanged since a manual decision.
-
-    Args:
-        decision: The decision.
-        a: Id and packed value of one document.
-        b: The other document.
-    """
+    """Return whether both texts are unchanged since a manual decision."""
     contents = {decision.a[1]: decision.content_a, decision.b[1]: decision.content_b}
     return all(is_same_content(packed, contents.get(name, "")) for name, packed in (a, b))
 

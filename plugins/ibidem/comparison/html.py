@@ -12,8 +12,7 @@ from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import blocks
 from ibidem.comparison.word_places import Words, page_breaks
 
-COLOURS = 6
-"""Colours that passages have in turn."""
+COLOURS = 6  # colours that passages have in turn
 
 Numbers = NDArray[np.int64]
 
@@ -21,32 +20,20 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 class TextSpan(NamedTuple):
-    """Text of one kind.
+    """Text of one kind."""
 
-    Args:
-        text: The text, as in the document.
-        differs: Whether the other text has other words here, or none; only inside a passage.
-        page: Number of the page that begins before it, from 1; 0 when none does.
-    """
-
-    text: str
-    differs: bool = False
-    page: int = 0
+    text: str  # the text, as in the document
+    differs: bool = False  # whether the other text has other words here, or none; only inside a passage
+    page: int = 0  # number of the page that begins before it, from 1; 0 when none does
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a text: a shared passage, or the text between two passages.
+    """A part of a text: a shared passage, or the text between two passages."""
 
-    Args:
-        stretches: Its text.
-        passage: Number of the passage, from 1; 0 for what only this text has.
-        target: Number of the passage to go to in the other text.
-    """
-
-    stretches: Sequence[TextSpan]
-    passage: int = 0
-    target: int = 0
+    stretches: Sequence[TextSpan]  # its text
+    passage: int = 0  # number of the passage, from 1; 0 for what only this text has
+    target: int = 0  # number of the passage to go to in the other text
 
     @property
     def colour(self) -> int:
@@ -56,15 +43,10 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class PagedText:
-    """A text with the positions of its page breaks.
-
-    Args:
-        text: The text.
-        breaks: Offsets of its page breaks.
-    """
+    """A text with the positions of its page breaks."""
 
     text: str
-    breaks: Numbers
+    breaks: Numbers  # offsets of its page breaks
 
     @classmethod
     def read(cls, text: str) -> "PagedText":
@@ -72,13 +54,7 @@ class PagedText:
         return cls(text, page_breaks(text))
 
     def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[TextSpan]:
-        """Yield a part of the text, split at its page breaks.
-
-        Args:
-            start: Offset of its first character.
-            end: Offset behind its last.
-            differs: Whether the other text has other words here.
-        """
+        """Yield a part of the text, split at its page breaks."""
         first_break, last_break = np.searchsorted(self.breaks, (start, end)).tolist()
         page = 1 if start == 0 and len(self.breaks) else 0
         for number in range(first_break, last_break):
@@ -92,29 +68,17 @@ class PagedText:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Marks:
-    """The passage that each word of a text belongs to.
-
-    Args:
-        words: The words.
-        owner: (n,) number of the passage that holds a word, from 1; 0 for a word that none holds.
-        is_equal: (n,) whether both texts have it there.
-        anchors: For each passage the one that holds its first word, itself unless the text repeats it; 0 for none.
-    """
+    """The passage that each word of a text belongs to."""
 
     words: Words
-    owner: Numbers
-    is_equal: NDArray[np.bool_]
+    owner: Numbers  # (n,) number of the passage that holds a word, from 1; 0 for a word that none holds
+    is_equal: NDArray[np.bool_]  # (n,) whether both texts have it there
+    # For each passage the one that holds its first word, itself unless the text repeats it; 0 for none.
     anchors: Sequence[int]
 
     @classmethod
     def build(cls, words: Words, extents: Sequence[tuple[int, int]], blocks: Iterable[tuple[int, int]]) -> "Marks":
-        """Assign each word to the first passage that covers it.
-
-        Args:
-            words: The words.
-            extents: For each passage the numbers of its words: from, to.
-            blocks: Runs of words that both texts have: from, to.
-        """
+        """Assign each word to the first passage that covers it."""
         owner = np.zeros(len(words.tokens), np.int64)
         reached = 0
         for number, (start, end) in sorted(enumerate(extents, 1), key=lambda each: each[1]):
@@ -141,13 +105,7 @@ def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
 
 
 def parts(text: PagedText, marks: Marks, other_marks: Marks) -> Iterator[Part]:
-    """Split a text into its passages and the text between them.
-
-    Args:
-        text: The text.
-        marks: Which passage holds which of its words.
-        other_marks: The same for the other text.
-    """
+    """Split a text into its passages and the text between them."""
     words = marks.words
     reached = 0
     for number, first, last in equal_runs(marks.owner):
@@ -181,14 +139,7 @@ def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
 
 
 def mark_differences(text: PagedText, words: Words, mask: NDArray[np.bool_], first: int) -> Iterator[TextSpan]:
-    """Yield the text of a passage, with the words that differ as separate parts.
-
-    Args:
-        text: The whole text.
-        words: Its words.
-        mask: (m,) whether both texts have a word of the passage.
-        first: Number of the passage's first word.
-    """
+    """Yield the text of a passage, with the words that differ as separate parts."""
     reached = words.starts[first]
     end = words.ends[first + len(mask) - 1]
     for is_same, start, last in equal_runs(mask):

@@ -22,50 +22,31 @@ from ibidem.grouped_search.explanations import format_count, page_range, reason
 from ibidem_dedupe.reasons import percent
 from ibidem_ingest.document import Document
 
-MAX_DOTS = 150
-"""Dots along one side; the pages of a longer text are put together."""
+MAX_DOTS = 150  # dots along one side; the pages of a longer text are put together
 
-FAINTEST = 0.02
-"""The least share of a dot's words that is shown."""
+FAINTEST = 0.02  # the least share of a dot's words that is shown
 
 
 class Dot(NamedTuple):
-    """Pages of both texts that share text.
+    """Pages of both texts that share text."""
 
-    Args:
-        column: Number of the pages in the first text, from 0.
-        row: Number of the pages in the second text, from 0.
-        share: Share of the shorter one's words that are in a passage of both.
-        passage: Number of the first passage there, from 1.
-    """
-
-    column: int
-    row: int
-    share: float
-    passage: int
+    column: int  # number of the pages in the first text, from 0
+    row: int  # number of the pages in the second text, from 0
+    share: float  # share of the shorter one's words that are in a passage of both
+    passage: int  # number of the first passage there, from 1
 
 
 @dataclass(frozen=True, slots=True)
 class DotPlot:
-    """A dot plot.
+    """A dot plot."""
 
-    Args:
-        columns: How many dots wide it is.
-        rows: How many dots high.
-        dots: In the order of rows.
-        pages_a: Pages of the first text.
-        pages_b: Pages of the second text.
-        name_a: What these are: `page` or `part`.
-        name_b: The same for the second text.
-    """
-
-    columns: int
-    rows: int
-    dots: Sequence[Dot]
-    pages_a: int
-    pages_b: int
-    name_a: str
-    name_b: str
+    columns: int  # how many dots wide it is
+    rows: int  # how many dots high
+    dots: Sequence[Dot]  # in the order of rows
+    pages_a: int  # pages of the first text
+    pages_b: int  # pages of the second text
+    name_a: str  # what these are: `page` or `part`
+    name_b: str  # the same for the second text
 
     def pages(self, dot: Dot) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the first and last page of a dot in each text, from 1."""
@@ -85,13 +66,7 @@ def span(number: int, dots: int, pages: int) -> tuple[int, int]:
 
 
 def dot_plot(passages: Sequence[Passage], a: PageNumbers, b: PageNumbers) -> DotPlot:
-    """Draw a dot plot.
-
-    Args:
-        passages: The text that both have.
-        a: Pages of the first text.
-        b: Pages of the second text.
-    """
+    """Draw a dot plot."""
     columns, rows = min(MAX_DOTS, a.count), min(MAX_DOTS, b.count)
     of_a, of_b = a.of_word * columns // a.count, b.of_word * rows // b.count
     shared = np.zeros((rows, columns), np.int64)
@@ -114,41 +89,26 @@ def equal_word_numbers(passage: Passage) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def visible_dots(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Iterator[Dot]:
-    """Yield the dots that are large enough to be visible.
-
-    Args:
-        shares: (rows, columns) share of common words.
-        first: (rows, columns) number of the first passage there.
-    """
+    """Yield the dots that are large enough to be visible."""
     for row, column in zip(*np.nonzero(shares >= FAINTEST), strict=True):
         yield Dot(int(column), int(row), min(1.0, round(float(shares[row, column]), 3)), int(first[row, column]))
 
 
-SHADES = 4
-"""Shades of a dot, by the share of words."""
+SHADES = 4  # shades of a dot, by the share of words
 
 Letter = Literal["a", "b"]
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two documents.
+    """One of the two documents."""
 
-    Args:
-        letter: Which of the two.
-        title: Its title, or its id.
-        about: Date, source and id.
-        share: How much of it is in the other, in words.
-        pages: How many pages or parts it has, in words.
-        parts: Its whole text.
-    """
-
-    letter: Letter
-    title: str
-    about: str
-    share: str
-    pages: str
-    parts: Sequence[Part]
+    letter: Letter  # which of the two
+    title: str  # its title, or its id
+    about: str  # date, source and id
+    share: str  # how much of it is in the other, in words
+    pages: str  # how many pages or parts it has, in words
+    parts: Sequence[Part]  # its whole text
 
     @classmethod
     def build(
@@ -168,21 +128,13 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class PassageEntry:
-    """A passage in the list of passages.
+    """A passage in the list of passages."""
 
-    Args:
-        anchors: Numbers of the passages to go to in the two texts.
-        words: How long it is, in words.
-        pages_a: Its pages in the first text, in words; may be empty.
-        pages_b: Its pages in the second text.
-        opening: Its first words.
-    """
-
-    anchors: tuple[int, int]
-    words: str
-    pages_a: str
-    pages_b: str
-    opening: str
+    anchors: tuple[int, int]  # numbers of the passages to go to in the two texts
+    words: str  # how long it is, in words
+    pages_a: str  # its pages in the first text, in words; may be empty
+    pages_b: str  # its pages in the second text
+    opening: str  # its first words
 
     @property
     def colour(self) -> int:
@@ -192,27 +144,16 @@ class PassageEntry:
 
 @dataclass(frozen=True, slots=True)
 class SharedPage:
-    """Everything that the page shows.
+    """Everything that the page shows."""
 
-    Args:
-        verdict: What the two are to each other.
-        summary: How much they share.
-        sides: The two documents.
-        entries: The longest passages, in the order of the first text.
-        more: How many passages are not listed.
-        plot: Which pages share text.
-        anchors: For each passage, from 1, the one to go to in the first text.
-        prefix: What names of places begin with, where several pairs are on one page.
-    """
-
-    verdict: str
-    summary: str
-    sides: tuple[Side, Side]
-    entries: Sequence[PassageEntry]
-    more: int
-    plot: DotPlot
-    anchors: Sequence[int]
-    prefix: str = ""
+    verdict: str  # what the two are to each other
+    summary: str  # how much they share
+    sides: tuple[Side, Side]  # the two documents
+    entries: Sequence[PassageEntry]  # the longest passages, in the order of the first text
+    more: int  # how many passages are not listed
+    plot: DotPlot  # which pages share text
+    anchors: Sequence[int]  # for each passage, from 1, the one to go to in the first text
+    prefix: str = ""  # what names of places begin with, where several pairs are on one page
 
     def shade(self, dot: Dot) -> int:
         """Return the shade of a dot, from 1 to 4."""
@@ -225,19 +166,13 @@ class SharedPage:
         return f"{places}: {percent(dot.share)} of the words"
 
 
-ENTRIES = 50
-"""Passages that are listed; every one is marked in the texts."""
+ENTRIES = 50  # passages that are listed; every one is marked in the texts
 
-OPENING = 12
-"""Words that a list entry shows."""
+OPENING = 12  # words that a list entry shows
 
 
 def shared_page(comparison: Comparison) -> SharedPage:
-    """Prepare the page about a comparison.
-
-    Args:
-        comparison: Two documents, compared.
-    """
+    """Prepare the page about a comparison."""
     numbers = (
         PageNumbers.read(comparison.a.text, comparison.words_a),
         PageNumbers.read(comparison.b.text, comparison.words_b),
@@ -269,12 +204,7 @@ def shared_page(comparison: Comparison) -> SharedPage:
 
 
 def render(page: SharedPage, *, language: str = "en") -> str:
-    """Render the page as one self-contained HTML file.
-
-    Args:
-        page: What it shows.
-        language: Language of the texts, for the reader's software; ISO 639-1.
-    """
+    """Render the page as one self-contained HTML file."""
     return environment().get_template("shared_page.html").render(page=page, language=language)
 
 

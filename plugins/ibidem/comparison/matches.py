@@ -19,38 +19,25 @@ from ibidem.comparison.word_places import Words
 from ibidem_ingest.signatures.unique_words import longest
 
 MIN_PASSAGE = 8
-PLACES = 16
-"""The most places in the other text that one run is tried at; a form's empty lines would have thousands."""
+PLACES = 16  # the most places in the other text that one run is tried at; a form's empty lines would have thousands
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of words in both texts.
+    """A run of words in both texts."""
 
-    Args:
-        a: Number of its first word in the first text.
-        b: Number of its first word in the second text.
-        words: How many words it has.
-    """
-
-    a: int
-    b: int
-    words: int
+    a: int  # number of its first word in the first text
+    b: int  # number of its first word in the second text
+    words: int  # how many words it has
 
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A run of words in both texts, as characters.
+    """A run of words in both texts, as characters."""
 
-    Args:
-        a: Offsets in the first text: from, to.
-        b: Offsets in the second text: from, to.
-        words: How many words it has.
-    """
-
-    a: tuple[int, int]
-    b: tuple[int, int]
-    words: int
+    a: tuple[int, int]  # offsets in the first text: from, to
+    b: tuple[int, int]  # offsets in the second text: from, to
+    words: int  # how many words it has
 
 
 def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
@@ -71,11 +58,6 @@ def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
 
 def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> list[Run]:
     """Find the runs of words that both texts have: the longest at each position of `a`, without overlaps there.
-
-    Args:
-        a: Tokens of the first text.
-        b: Tokens of the second text.
-        min_length: Words that a run must have; fewer when a whole text has fewer.
 
     >>> runs("to be or not to be".split(), "whether or not to be".split(), min_length=3)
     [Run(a=2, b=1, words=4)]
@@ -119,43 +101,30 @@ def count_covered(spans: Iterable[tuple[int, int]]) -> int:
     return total
 
 
-GAP = 40
-"""The most words between two runs of one passage, in each text: two or three lines of a book."""
+GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
 
-OPEN = 4
-"""Passages that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two."""
+OPEN = 4  # passages that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
 
 
-MIN_WORDS = 8
-"""Words of runs and anchors that make a passage; fewer are chance."""
+MIN_WORDS = 8  # words of runs and anchors that make a passage; fewer are chance
 
+# Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance.
 DENSE = 0.15
-"""Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance."""
 
 
 class Block(NamedTuple):
-    """Words of a passage that are the same in both texts, or that differ.
+    """Words of a passage that are the same in both texts, or that differ."""
 
-    Args:
-        is_equal: Whether both have them.
-        a: Numbers of words in the first text: from, to.
-        b: The same in the second text.
-    """
-
-    is_equal: bool
-    a: tuple[int, int]
-    b: tuple[int, int]
+    is_equal: bool  # whether both have them
+    a: tuple[int, int]  # numbers of words in the first text: from, to
+    b: tuple[int, int]  # the same in the second text
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A shared range of text, with small differences.
+    """A shared range of text, with small differences."""
 
-    Args:
-        runs: The runs of words that are the same, in the order of both texts.
-    """
-
-    runs: tuple[Run, ...]
+    runs: tuple[Run, ...]  # the runs of words that are the same, in the order of both texts
 
     @property
     def a(self) -> tuple[int, int]:
@@ -176,13 +145,6 @@ class Passage:
 def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
     """Join runs into passages.
 
-    Args:
-        runs: In the order of the first text, without overlap there.
-        gap: The most words between two runs of one passage, in each text.
-
-    Returns:
-        The passages in the order of the first text.
-
     >>> [(one.a, one.b) for one in passages([Run(0, 5, 9), Run(10, 14, 8), Run(30, 90, 8)])]
     [((0, 18), (5, 22)), ((30, 38), (90, 98))]
     """
@@ -198,16 +160,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
 
 
 def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
-    """Find the passages of two texts, including those of badly recognised text.
-
-    Args:
-        a: Tokens of the first text.
-        b: Tokens of the second text.
-        runs: The runs that both have, in the order of the first.
-
-    Returns:
-        The passages in the order of the first text; every run is in one.
-    """
+    """Find the passages of two texts, including those of badly recognised text."""
     inside = np.zeros(len(a), bool)
     for run in runs:
         inside[run.a : run.a + run.words] = True
@@ -238,12 +191,7 @@ def unique_places(tokens: Sequence[str]) -> dict[str, int]:
 
 
 def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
-    """Remove passages with too few words for their length; None if nothing is left.
-
-    Args:
-        passage: Runs and anchors.
-        runs: The runs, which stay in any case.
-    """
+    """Remove passages with too few words for their length; None if nothing is left."""
     length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
     if passage.words >= MIN_WORDS and passage.words >= DENSE * length:
         return passage
@@ -257,13 +205,7 @@ def continues(run: Run, next_run: Run, gap: int) -> bool:
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
-    """Yield the words of a passage as alternating equal and different blocks.
-
-    Args:
-        passage: The passage.
-        a: Tokens of the first text.
-        b: Tokens of the second text.
-    """
+    """Yield the words of a passage as alternating equal and different blocks."""
     for run, next_run in pairwise(passage.runs):
         yield to_block(run)
         yield from align_between((run.a + run.words, next_run.a), (run.b + run.words, next_run.b), a, b)
@@ -277,12 +219,6 @@ def to_block(run: Run) -> Block:
 
 def align_between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
     """Align the words between two runs.
-
-    Args:
-        in_a: Numbers of words in the first text: from, to.
-        in_b: The same in the second text.
-        a: Tokens of the first text.
-        b: Tokens of the second text.
 
     >>> words = "so help me god", "so aid me god"
     >>> [block.is_equal for block in align_between((0, 4), (0, 4), words[0].split(), words[1].split())]

@@ -13,8 +13,7 @@ from ibidem_ingest.mail.parts import Part, part
 from ibidem_ingest.mail.phrases import COLONS, LABEL
 from ibidem_ingest.text.word_hash import wh1
 
-MAX_COMPARED = 500_000
-"""Characters of a body up to which its quotations are compared with what they quote."""
+MAX_COMPARED = 500_000  # characters of a body up to which its quotations are compared with what they quote
 
 MAX_AUTHOR = 120
 
@@ -23,46 +22,27 @@ QUOTATION: tuple[Kind, ...] = ("quoted", "heading")
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """Words of an original, and the words that a quotation has instead.
+    """Words of an original, and the words that a quotation has instead."""
 
-    Args:
-        start: The first character of the words, in the body of the mail that quotes.
-        end: The character behind their last.
-        original: The words in their place in the mail that is quoted; empty where words were put in.
-    """
-
-    start: int
-    end: int
-    original: str
+    start: int  # the first character of the words, in the body of the mail that quotes
+    end: int  # the character behind their last
+    original: str  # the words in their place in the mail that is quoted; empty where words were put in
 
 
 @dataclass(frozen=True, slots=True)
 class BodySection:
-    """A section of a body: the author's text, a quotation with its own quotations, or a signature.
+    """A section of a body: the author's text, a quotation with its own quotations, or a signature."""
 
-    Args:
-        kind: `new`, `quoted` or `signature`.
-        start: Its first character.
-        end: The character behind its last.
-        author: The author of the quotation, by the line above it; empty if unknown.
-        lines: Number of quoted lines with words.
-        changes: What it alters, in the order of the text.
-    """
-
-    kind: Kind
-    start: int
-    end: int
-    author: str = ""
-    lines: int = 0
-    changes: Sequence[Change] = ()
+    kind: Kind  # `new`, `quoted` or `signature`
+    start: int  # its first character
+    end: int  # the character behind its last
+    author: str = ""  # the author of the quotation, by the line above it; empty if unknown
+    lines: int = 0  # number of quoted lines with words
+    changes: Sequence[Change] = ()  # what it alters, in the order of the text
 
 
 def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]:
     r"""Split the body of a mail into sections.
-
-    Args:
-        body: The body.
-        originals: Bodies of the answered mail, of the mail that this one answers, and so on.
 
     >>> for each in body_sections("Yes.\n\nOn 3 May 2004, Ann wrote:\n> Is it due?\n"):
     ...     print(each.kind, each.author, each.lines)
@@ -81,13 +61,7 @@ def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]
 
 
 def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> Iterator[Change]:
-    """Yield the words that differ between quotations and their originals, in text order.
-
-    Args:
-        body: The body.
-        parts: Its parts.
-        originals: As for `body_sections`.
-    """
+    """Yield the words that differ between quotations and their originals, in text order."""
     changes: list[Change] = []
     for depth, original in enumerate(originals, 1):
         if max(len(body), len(original)) > MAX_COMPARED:

@@ -20,36 +20,23 @@ PARAGRAPH = "\n"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of one text.
+    """A run of one text."""
 
-    Args:
-        text: What it says; for a page break the number of the page.
-        kind: `same`: both have it; `changed`: only this text has it; `moved`: the other has it elsewhere; `page`.
-        passage: Of a moved one the number of its passage.
-        target: The number of the passage in the other text that is the same.
-    """
-
-    text: str
+    text: str  # what it says; for a page break the number of the page
+    # `same`: both have it; `changed`: only this text has it; `moved`: the other has it elsewhere; `page`.
     kind: Kind = "same"
-    passage: int = 0
-    target: int = 0
+    passage: int = 0  # of a moved one the number of its passage
+    target: int = 0  # the number of the passage in the other text that is the same
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: text side by side.
+    """One row: text side by side."""
 
-    Args:
-        a: Runs of the first text.
-        b: Runs of the second text.
-        number: Number of the difference, from 1; 0 for a row without one.
-        passages: Numbers of the passages that begin with it, in each text; 0 for none.
-    """
-
-    a: Sequence[Run]
-    b: Sequence[Run]
-    number: int = 0
-    passages: tuple[int, int] = (0, 0)
+    a: Sequence[Run]  # runs of the first text
+    b: Sequence[Run]  # runs of the second text
+    number: int = 0  # number of the difference, from 1; 0 for a row without one
+    passages: tuple[int, int] = (0, 0)  # numbers of the passages that begin with it, in each text; 0 for none
 
     @property
     def differs(self) -> bool:
@@ -59,26 +46,15 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Redline:
-    """A redline.
+    """A redline."""
 
-    Args:
-        rows: The rows, in the order of what both texts have.
-        differences: How many of them differ.
-        moved: How many passages were moved.
-    """
-
-    rows: Sequence[Row]
-    differences: int
-    moved: int
+    rows: Sequence[Row]  # the rows, in the order of what both texts have
+    differences: int  # how many of them differ
+    moved: int  # how many passages were moved
 
 
 def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
-    """Align two texts in two columns.
-
-    Args:
-        a: The parts of the first text.
-        b: Those of the second; a passage's `target` is its number in the first.
-    """
+    """Align two texts in two columns."""
     known = numbers(a)
     lengths: dict[int, int] = {}
     for part in b:
@@ -105,9 +81,6 @@ def length(part: Part) -> int:
 
 def stay(passages: Sequence[tuple[int, int]]) -> list[int]:
     """Return the ascending numbers with the greatest total weight: a heaviest increasing subsequence.
-
-    Args:
-        passages: Number and weight of each.
 
     >>> stay([(1, 5), (4, 9), (2, 3), (3, 3), (5, 1)])
     [1, 4, 5]
@@ -151,12 +124,7 @@ def arrange(a: Sequence[Part], b: Sequence[Part], in_place: frozenset[int]) -> I
 def split_at(
     parts: Sequence[tuple[int, Part]], in_place: frozenset[int]
 ) -> Iterator[tuple[int, Sequence[Part], Part | None]]:
-    """Yield each fixed passage with the numbers of the parts before it, and finally the remaining parts, under 0.
-
-    Args:
-        parts: Parts of a text, each with its number in the first text.
-        in_place: Numbers of the passages that stay.
-    """
+    """Yield each fixed passage with the numbers of the parts before it, and finally the remaining parts, under 0."""
     before: list[Part] = []
     seen: set[int] = set()
     for number, part in parts:

@@ -22,21 +22,15 @@ from ibidem.grouped_search.explanations import (
     uncounted_copies,
 )
 
-PASSAGE = 300
-"""Characters of a text that are shown where no passage of it is marked."""
+PASSAGE = 300  # characters of a text that are shown where no passage of it is marked
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of the list.
-
-    Args:
-        hit: Its hit.
-        lead: The hit that leads its group: its own, or the one above it.
-    """
+    """A document of the list."""
 
     hit: ResponseHit
-    lead: ResponseHit
+    lead: ResponseHit  # the hit that leads its group: its own, or the one above it
 
     @property
     def id(self) -> str:
@@ -111,17 +105,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A lead and its duplicates.
+    """A lead and its duplicates."""
 
-    Args:
-        number: Its place in the list.
-        lead: The document that leads.
-        duplicates: The duplicates listed below it.
-    """
-
-    number: int
-    lead: Entry
-    duplicates: Sequence[Entry]
+    number: int  # its place in the list
+    lead: Entry  # the document that leads
+    duplicates: Sequence[Entry]  # the duplicates listed below it
 
     @property
     def hidden(self) -> int:
@@ -141,13 +129,7 @@ class Group:
 
 
 def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> Iterator[Group]:
-    """Yield the groups of a response.
-
-    Args:
-        hits: The hits of the response, leads with their duplicates behind them.
-        first: The number of the first group.
-        inside: Whether the duplicates inside a collapsed lead are listed too.
-    """
+    """Yield the groups of a response."""
     for number, (lead, duplicates) in enumerate(groups(hits), first):
         members = (inside and inner_duplicates(lead)) or duplicates
         yield Group(number, Entry(lead, lead), [Entry(hit, lead) for hit in members])
@@ -160,21 +142,16 @@ def inner_duplicates(lead: ResponseHit) -> Sequence[ResponseHit]:
 
 
 COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
+# First characters of a cell that a spreadsheet runs, or drops before it looks; also in their wide forms.
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-"""First characters of a cell that a spreadsheet runs, or drops before it looks; also in their wide forms."""
 
-BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"
-"""Invisible characters that may precede a formula."""
+BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"  # invisible characters that may precede a formula
 
 Row = Mapping[str, Any]
 
 
 def rows(response: Response) -> Iterator[Row]:
-    """Yield a row for each document, duplicates after their lead.
-
-    Args:
-        response: Of a search with duplicates indented.
-    """
+    """Yield a row for each document, duplicates after their lead."""
     for group in read_groups(response["hits"]["hits"]):
         yield from (row(entry) for entry in (group.lead, *group.duplicates))
 
@@ -195,12 +172,7 @@ def row(entry: Entry) -> Row:
 
 
 def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:
-    """Format rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell.
-
-    Args:
-        rows: The rows.
-        columns: The names of their values, in order.
-    """
+    """Format rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell."""
     stream = io.StringIO()
     table = csv.writer(stream)
     table.writerow(columns)
@@ -227,8 +199,8 @@ def inert(cell: str) -> str:
     return f"'{cell}" if normalize("NFKC", cell).lstrip(BLANK).startswith(FORMULA) else cell
 
 
+# Media type and writer by the ending of the address.
 FORMATS: Mapping[str, tuple[str, Any]] = {
     "csv": ("text/csv; charset=utf-8", as_csv),
     "jsonl": ("application/x-ndjson", as_lines),
 }
-"""Media type and writer by the ending of the address."""

@@ -15,11 +15,10 @@ from ibidem.comparison.word_places import chunks
 
 EXAMINED = 400
 READ = 200_000
-WORD = 20
-"""Characters of which a word, with what is around it, has hardly more."""
+WORD = 20  # characters of which a word, with what is around it, has hardly more
 
+# Words of each text that are cut at first; where they do not show how a difference ends, all are.
 FIRST = EXAMINED + 100
-"""Words of each text that are cut at first; where they do not show how a difference ends, all are."""
 
 MAX_RUN = 6
 MAX_WORD = 24
@@ -30,36 +29,22 @@ Place = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words in a difference.
+    """A run of words in a difference."""
 
-    Args:
-        kind: In both texts (`same`), only in one of them, or a run of common words that is left out (`gap`).
-        words: The words as in the text; empty for a gap.
-    """
-
-    kind: Kind
-    words: tuple[str, ...] = ()
+    kind: Kind  # in both texts (`same`), only in one of them, or a run of common words that is left out (`gap`)
+    words: tuple[str, ...] = ()  # the words as in the text; empty for a gap
 
 
 @dataclass(frozen=True, slots=True)
 class DiffSide:
-    """The beginning of a text, prepared for alignment: the words to compare, and the words to show.
+    """The beginning of a text, prepared for alignment: the words to compare, and the words to show."""
 
-    Args:
-        keys: The tokens of each chunk, so that case and punctuation are no difference.
-        words: Each chunk, as in the text.
-    """
-
-    keys: list[tuple[str, ...]]
-    words: list[str]
+    keys: list[tuple[str, ...]]  # the tokens of each chunk, so that case and punctuation are no difference
+    words: list[str]  # each chunk, as in the text
 
     @classmethod
     def cut(cls, text: str, limit: int | None = None) -> "DiffSide":
         """Take the first words of a text.
-
-        Args:
-            text: The text.
-            limit: How many words to cut at most; None: all.
 
         >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
         ['Profit', 'rose', 'to', '12.3', 'mln']
@@ -70,11 +55,6 @@ class DiffSide:
 
 def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
     """Remove the common beginning and end of two texts, except for the words around the difference.
-
-    Args:
-        a: The one text.
-        b: The other.
-        around: Number of equal characters to keep at both ends.
 
     >>> [part[-24:] for part in set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.")]
     ['. The same. Rent is due.', 'e same. Rent is not due.']
@@ -126,10 +106,6 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
 
     A place that reaches beyond is yielded when it is the only one, and then with all that follows it.
 
-    Args:
-        a: The lead's words.
-        b: The duplicate's words.
-
     >>> list(places("the first annual report".split(), "the second annual report".split()))
     [(1, 2, 1, 2)]
     """
@@ -156,13 +132,7 @@ def is_open(differing: Sequence[Place]) -> bool:
 
 
 def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
-    """Yield the words between two differences: all of a short run, else the first and last ones with a gap.
-
-    Args:
-        run: The words that both texts have there.
-        context: Words kept on each side of a place.
-        first: Whether it is the first run, so that its beginning is left out too.
-    """
+    """Yield the words between two differences: all of a short run, else the first and last ones with a gap."""
     if len(run) <= (context if first else 2 * context):
         yield Piece("same", tuple(run))
         return
@@ -174,15 +144,6 @@ def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[P
 
 def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> list[Piece]:
     """Return the words of a duplicate that differ from the lead's, ignoring case and punctuation.
-
-    Args:
-        lead: The lead's text.
-        duplicate: The duplicate's text.
-        limit: The most places to return; a gap at the end means that there are more.
-        context: Words that both have, given before and after each place.
-
-    Returns:
-        The pieces in text order; empty when no word differs.
 
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]

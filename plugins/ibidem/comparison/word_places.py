@@ -26,32 +26,20 @@ _CHUNK = re.compile(rf"\S(?:\S|(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK}
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A run of text without white space, or a word broken at the end of a line.
+    """A run of text without white space, or a word broken at the end of a line."""
 
-    Args:
-        start: Offset of its first character in the text.
-        end: Offset behind its last character.
-        tokens: The tokens in it.
-    """
-
-    start: int
-    end: int
+    start: int  # offset of its first character in the text
+    end: int  # offset behind its last character
     tokens: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The tokens of a text and the characters that each of them covers.
+    """The tokens of a text and the characters that each of them covers."""
 
-    Args:
-        tokens: As `tok2` cuts them.
-        starts: Offset of each token's first character.
-        ends: Offset behind each token's last character.
-    """
-
-    tokens: list[str]
-    starts: list[int]
-    ends: list[int]
+    tokens: list[str]  # as `tok2` cuts them
+    starts: list[int]  # offset of each token's first character
+    ends: list[int]  # offset behind each token's last character
 
 
 def chunks(text: str) -> Iterator[Chunk]:
@@ -98,32 +86,20 @@ def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
     return places
 
 
-PART = 400
-"""Words of a part, which is about what a page of a book holds."""
+PART = 400  # words of a part, which is about what a page of a book holds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class PageNumbers:
-    """The page of each word.
+    """The page of each word."""
 
-    Args:
-        count: How many pages, or parts.
-        of_word: (n,) for each word the number of its page, from 0.
-        paged: Whether the text has page breaks.
-    """
-
-    count: int
-    of_word: NDArray[np.int64]
-    paged: bool
+    count: int  # how many pages, or parts
+    of_word: NDArray[np.int64]  # (n,) for each word the number of its page, from 0
+    paged: bool  # whether the text has page breaks
 
     @classmethod
     def read(cls, text: str, words: Words) -> "PageNumbers":
-        """Number the pages of a text.
-
-        Args:
-            text: The text.
-            words: Its words.
-        """
+        """Number the pages of a text."""
         breaks = page_breaks(text)
         if not len(breaks):
             parts = max(1, -(-len(words.tokens) // PART))
@@ -137,12 +113,7 @@ class PageNumbers:
         return "page" if self.paged else "part"
 
     def label(self, first: int, last: int) -> str:
-        """Name the pages of a range of words; empty for a text of one part.
-
-        Args:
-            first: Number of its first word.
-            last: Number of its last word.
-        """
+        """Name the pages of a range of words; empty for a text of one part."""
         if self.count < 2:
             return ""
         first_page, last_page = int(self.of_word[first]) + 1, int(self.of_word[last]) + 1

@@ -10,21 +10,13 @@ from ibidem.evaluation.labels import Pair
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """The agreement of pairs with labels.
+    """The agreement of pairs with labels."""
 
-    Args:
-        true: Pairs that are duplicates.
-        found: Pairs that were found.
-        precision: Share of those found that are duplicates; 1.0 when none was found.
-        recall: Share of the duplicates that were found; 1.0 when there are none.
-        f1: Harmonic mean of the two.
-    """
-
-    true: int
-    found: int
-    precision: float
-    recall: float
-    f1: float
+    true: int  # pairs that are duplicates
+    found: int  # pairs that were found
+    precision: float  # share of those found that are duplicates; 1.0 when none was found
+    recall: float  # share of the duplicates that were found; 1.0 when there are none
+    f1: float  # harmonic mean of the two
 
     @classmethod
     def measure(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
@@ -46,15 +38,10 @@ class PairFigures:
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCount:
-    """The pairs that a kind of evidence joins, and no stronger kind.
+    """The pairs that a kind of evidence joins, and no stronger kind."""
 
-    Args:
-        found: Pairs.
-        right: How many of the pairs are duplicates.
-    """
-
-    found: int
-    right: int
+    found: int  # pairs
+    right: int  # how many of the pairs are duplicates
 
     def as_json(self) -> dict[str, object]:
         """Return the figures by name."""
@@ -73,17 +60,11 @@ def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dic
 
 @dataclass(frozen=True, slots=True)
 class SetFigures:
-    """Agreement of duplicate sets with labels, as in Conrad's Table 8; a set has two or more documents.
+    """Agreement of duplicate sets with labels, as in Conrad's Table 8; a set has two or more documents."""
 
-    Args:
-        agree: Labelled sets that were found with exactly the same documents.
-        missed: Labelled sets that were not.
-        over: Sets found that no label knows.
-    """
-
-    agree: int
-    missed: int
-    over: int
+    agree: int  # labelled sets that were found with exactly the same documents
+    missed: int  # labelled sets that were not
+    over: int  # sets found that no label knows
 
     @classmethod
     def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":

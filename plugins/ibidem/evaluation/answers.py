@@ -12,15 +12,7 @@ VERDICTS = {"1": True, "0": False}
 
 
 def read_answers(path: Path, ids: Ids[str]) -> dict[Pair, bool]:
-    """Read the answers so far; empty if there is no table yet.
-
-    Args:
-        path: The table.
-        ids: Ids of the documents.
-
-    Raises:
-        UsageError: It is no such table, contradicts itself, or names documents that are not there.
-    """
+    """Read the answers so far; empty if there is no table yet."""
     if not path.exists():
         return {}
     columns, rows = read_table(path)

@@ -21,34 +21,25 @@ from ibidem_dedupe.learned import FIGURES, Learned
 from ibidem_dedupe.learned_evidence import add_up
 from ibidem_dedupe.pair_figures import measure_columns
 
-SPREAD = 20
-"""The first pairs, spread over similarity."""
+SPREAD = 20  # the first pairs, spread over similarity
 
-ASSUMED = 0.25
-"""How much an assumed label weighs, by an answer."""
+ASSUMED = 0.25  # how much an assumed label weighs, by an answer
 
 TEXTS_THEMSELVES = 20
-REPEATED = 0.5
-"""How much surer a rule counts as about a pair, for each time that one of its documents was asked about."""
+REPEATED = 0.5  # how much surer a rule counts as about a pair, for each time that one of its documents was asked about
 
+# Answers in a row that change less than this share of the joined pairs end the asking, once a rule asks by itself.
 UNCHANGED, CHANGE = 10, 0.005
-"""Answers in a row that change less than this share of the joined pairs end the asking, once a rule asks by itself."""
 
-RESAMPLES = 20
-"""Samples of the answers, drawn with replacement, that give the spread of the expected F1."""
+RESAMPLES = 20  # samples of the answers, drawn with replacement, that give the spread of the expected F1
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """The expected quality of a rule.
+    """The expected quality of a rule."""
 
-    Args:
-        f1: F1 over all candidates.
-        spread: Its standard deviation over samples of the answers.
-    """
-
-    f1: float
-    spread: float
+    f1: float  # F1 over all candidates
+    spread: float  # its standard deviation over samples of the answers
 
     def __str__(self) -> str:
         """Format F1 and its spread.
@@ -61,15 +52,10 @@ class Expectation:
 
 @dataclass(eq=False, slots=True)
 class Inquiry:
-    """Answers on pairs, and the rule learned from them.
+    """Answers on pairs, and the rule learned from them."""
 
-    Args:
-        collection: Signed documents.
-        answers: Labels by the number of the candidate.
-    """
-
-    collection: Collection
-    answers: dict[int, bool] = field(default_factory=dict)
+    collection: Collection  # signed documents
+    answers: dict[int, bool] = field(default_factory=dict)  # labels by the number of the candidate
     a: Rows = field(init=False)
     b: Rows = field(init=False)
     figures: Figures = field(init=False)

@@ -21,34 +21,23 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-MAX_LISTED = 10
-"""So many are listed, half of either kind where there are enough of both."""
+MAX_LISTED = 10  # so many are listed, half of either kind where there are enough of both
 
-SLICE = 50_000
-"""Pairs that are compared at once: bounds the memory."""
+SLICE = 50_000  # pairs that are compared at once: bounds the memory
 
 Kind = Literal["missed", "wrong"]
 
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A pair on which labels and signatures disagree.
+    """A pair on which labels and signatures disagree."""
 
-    Args:
-        a: One document's id.
-        b: The other's.
-        kind: `missed`: a duplicate by the labels alone; `wrong`: one by the signatures alone.
-        alike: Share of equal min-hash slots, 0 to 1.
-        why: The reason in words.
-        signals: Signals of the pair, by signature.
-    """
-
-    a: str
-    b: str
-    kind: Kind
-    alike: float
-    why: str
-    signals: Signals
+    a: str  # one document's id
+    b: str  # the other's
+    kind: Kind  # `missed`: a duplicate by the labels alone; `wrong`: one by the signatures alone
+    alike: float  # share of equal min-hash slots, 0 to 1
+    why: str  # the reason in words
+    signals: Signals  # signals of the pair, by signature
 
     def as_json(self) -> dict[str, object]:
         """Return the error as shown by `ibidem evaluate --json`."""
@@ -57,28 +46,15 @@ class Mistake:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SignedDocuments:
-    """The documents of pairs of ids.
+    """The documents of pairs of ids."""
 
-    Args:
-        ids: Their ids, by row.
-        columns: Their packed values.
-        policy: The figures of the decision.
-        matcher: Decides on pairs of long texts; None where these are no duplicates.
-    """
-
-    ids: Sequence[str]
-    columns: PackedColumns
-    policy: Policy
-    matcher: LongTextMatcher | None = None
+    ids: Sequence[str]  # their ids, by row
+    columns: PackedColumns  # their packed values
+    policy: Policy  # the figures of the decision
+    matcher: LongTextMatcher | None = None  # decides on pairs of long texts; None where these are no duplicates
 
     def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MAX_LISTED) -> list[Mistake]:
-        """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs.
-
-        Args:
-            true: Pairs that are duplicates by the labels.
-            pairs: Pairs that were found.
-            limit: How many to list.
-        """
+        """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs."""
         missed_pairs, false_pairs = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
         share = max(limit // 2, limit - len(false_pairs))
         first = [self.mistake(pair, "missed", alike) for alike, pair in missed_pairs[:share]]
@@ -133,28 +109,16 @@ def shared_share(name: str, figures: Why) -> str:
 
 @dataclass(frozen=True, slots=True)
 class WorstPair:
-    """A pair on which labels and signatures disagree, with both texts.
+    """A pair on which labels and signatures disagree, with both texts."""
 
-    Args:
-        mistake: What they say.
-        page: The two side by side.
-    """
-
-    mistake: Mistake
-    page: SharedPage
+    mistake: Mistake  # what they say
+    page: SharedPage  # the two side by side
 
 
 def worst_pairs(
     mistakes: Sequence[Mistake], items: Iterable[Document | Refusal], tables: Tables, policy: Policy
 ) -> list[WorstPair]:
-    """Compare the two documents of each mistake.
-
-    Args:
-        mistakes: The pairs, the worst first.
-        items: Documents and refusals, as readers give them; only those of the pairs are kept.
-        tables: The idf tables.
-        policy: The decision for a pair.
-    """
+    """Compare the two documents of each mistake."""
     ids = {name for each in mistakes for name in (each.a, each.b)}
     documents = {item.id: item for item in items if isinstance(item, Document) and item.id in ids}
     worst = []
@@ -165,9 +129,5 @@ def worst_pairs(
 
 
 def render_worst(pairs: Sequence[WorstPair]) -> str:
-    """Render the page as one self-contained HTML file.
-
-    Args:
-        pairs: The pairs, the worst first.
-    """
+    """Render the page as one self-contained HTML file."""
     return environment().get_template("worst_page.html").render(pairs=pairs)

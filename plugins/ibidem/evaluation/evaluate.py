@@ -40,54 +40,35 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
 
-EVERY = parse_condition("")
-"""The condition that every listed pair fulfils."""
+EVERY = parse_condition("")  # the condition that every listed pair fulfils
 
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Files with the labels of a collection.
+    """Files with the labels of a collection."""
 
-    Args:
-        path: A table of clusters or of pairs.
-        positive: A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
-        unjudged: A table of pairs that the labels do not speak about; None when there is none.
-    """
-
-    path: Path
+    path: Path  # a table of clusters or of pairs
+    # A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
     positive: str = ""
-    unjudged: Path | None = None
+    unjudged: Path | None = None  # a table of pairs that the labels do not speak about; None when there is none
 
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The agreement of the duplicates found with labels.
+    """The agreement of the duplicates found with labels."""
 
-    Args:
-        documents: How many were signed.
-        labelled: How many of them have labels; found pairs of the others count as wrong.
-        pairs: The pair decision over all candidates, groups aside.
-        evidence: For each kind of evidence, how many pairs it is the first to join, and how many of these are right.
-        ari: Adjusted Rand index of the groups, in the order of the documents, against the sets of the labels.
-        sets: The same in duplicate sets.
-        refused: Documents that could not be read.
-        unknown: Ids that the labels name and no document has.
-        mistakes: The worst of the pairs on which labels and signatures disagree.
-        took_s: Seconds it took.
-        foreign: Languages whose documents are in another one.
-    """
-
-    documents: int
-    labelled: int
-    pairs: PairFigures
+    documents: int  # how many were signed
+    labelled: int  # how many of them have labels; found pairs of the others count as wrong
+    pairs: PairFigures  # the pair decision over all candidates, groups aside
+    # For each kind of evidence, how many pairs it is the first to join, and how many of these are right.
     evidence: Mapping[str, EvidenceCount]
-    ari: float
-    sets: SetFigures
-    refused: int
-    unknown: Sequence[str]
-    mistakes: Sequence[Mistake]
-    took_s: float
-    foreign: Sequence[ForeignShare] = ()
+    ari: float  # adjusted Rand index of the groups, in the order of the documents, against the sets of the labels
+    sets: SetFigures  # the same in duplicate sets
+    refused: int  # documents that could not be read
+    unknown: Sequence[str]  # ids that the labels name and no document has
+    mistakes: Sequence[Mistake]  # the worst of the pairs on which labels and signatures disagree
+    took_s: float  # seconds it took
+    foreign: Sequence[ForeignShare] = ()  # languages whose documents are in another one
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem evaluate --json`."""
@@ -108,21 +89,13 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Collection:
-    """Documents that were signed in memory.
+    """Documents that were signed in memory."""
 
-    Args:
-        ids: Their ids, in the order of the files.
-        columns: Their packed values.
-        long: Their long signatures, encoded, by id.
-        left_out: Ids of documents that the filters left out or that could not be read.
-        refused: How many could not be read.
-    """
-
-    ids: Sequence[str]
-    columns: PackedColumns
-    long: Mapping[str, bytes]
-    left_out: AbstractSet[str]
-    refused: int
+    ids: Sequence[str]  # their ids, in the order of the files
+    columns: PackedColumns  # their packed values
+    long: Mapping[str, bytes]  # their long signatures, encoded, by id
+    left_out: AbstractSet[str]  # ids of documents that the filters left out or that could not be read
+    refused: int  # how many could not be read
 
     def build_matcher(self, policy: Policy) -> tuple[LongTextMatcher | None, KeyIndex | None]:
         """Return the matcher of long texts, and their candidate pairs; None below level `partial`."""
@@ -149,20 +122,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     filters: Sequence[Filter] = (),
     worst: int = MAX_LISTED,
 ) -> Evaluation:
-    """Sign documents in memory, and compare the duplicates found with labels.
-
-    Args:
-        items: Documents and refusals, as readers give them.
-        labels: Labelled pairs of the documents.
-        tables: The idf tables.
-        policy: The decision for a pair; the default one when None.
-        progress: Called with the number of documents signed so far.
-        filters: Only documents that pass are taken, and only labels of these count.
-        worst: How many of the worst mistakes to tell.
-
-    Raises:
-        UsageError: Labels that cannot be read, or of fewer than two documents; no documents, or the same id twice.
-    """
+    """Sign documents in memory, and compare the duplicates found with labels."""
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
@@ -172,17 +132,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
 
 
 def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MAX_LISTED) -> Evaluation:
-    """Compare the duplicates among signed documents with labels.
-
-    Args:
-        collection: Signed documents.
-        labels: Labelled pairs of the documents.
-        policy: The decision for a pair.
-        worst: How many of the worst mistakes to tell.
-
-    Raises:
-        UsageError: Labels that cannot be read, or of fewer than two documents.
-    """
+    """Compare the duplicates among signed documents with labels."""
     began = perf_counter()
     ids, in_labels = set(collection.ids), labelled_ids(labels.path)
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
@@ -218,14 +168,7 @@ def found_pairs(
 def found_evidence(
     collection: Collection, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> dict[Pair, str]:
-    """Return all pairs that the decision joins, by their ids, each with the kind of its strongest evidence.
-
-    Args:
-        collection: Signed documents.
-        policy: The decision for a pair.
-        matcher: Decides on pairs of long texts; found out when None.
-        long_index: Which of them share clues.
-    """
+    """Return all pairs that the decision joins, by their ids, each with the kind of its strongest evidence."""
     if matcher is None:
         matcher, long_index = collection.build_matcher(policy)
     pairs = duplicates(collection.columns, policy, matcher, long_index)
@@ -242,17 +185,7 @@ def sign_collection(
     progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
 ) -> Collection:
-    """Sign documents in memory, keeping only packed values and long signatures.
-
-    Args:
-        items: Documents and refusals, as readers give them.
-        tables: The idf tables.
-        progress: Called with the number of documents signed so far.
-        filters: Only documents that pass are taken.
-
-    Raises:
-        UsageError: There are no documents, or the same id occurs twice.
-    """
+    """Sign documents in memory, keeping only packed values and long signatures."""
     refusals: list[Refusal] = []
     left_out: set[str] = set()
     packed: dict[str, bytes] = {}
@@ -286,13 +219,7 @@ def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal])
 def filter_documents(
     documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]
 ) -> Iterator[Document]:
-    """Yield the documents that pass all filters, and record the ids of the other documents.
-
-    Args:
-        documents: Documents.
-        filters: On `id`, `source`, `language` or `meta.<name>`.
-        left_out: Receives the ids of the other documents.
-    """
+    """Yield the documents that pass all filters, and record the ids of the other documents."""
     for document in documents:
         if all(matches_filter(document, each) for each in filters):
             yield document

@@ -5,25 +5,17 @@ from typing import Literal, Protocol
 
 from ibidem_ingest.document import Document
 
-Key = Literal["y", "n", "s", "q"]
-"""Yes, no, skip, quit."""
+Key = Literal["y", "n", "s", "q"]  # yes, no, skip, quit
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A pair of documents to judge.
+    """A pair of documents to judge."""
 
-    Args:
-        number: The pair's, among all candidates.
-        asked: How many pairs were judged before it.
-        count: How many are judged at most.
-        documents: The two documents.
-    """
-
-    number: int
-    asked: int
-    count: int
-    documents: tuple[Document, Document]
+    number: int  # the pair's, among all candidates
+    asked: int  # how many pairs were judged before it
+    count: int  # how many are judged at most
+    documents: tuple[Document, Document]  # the two documents
 
 
 class Interview(Protocol):

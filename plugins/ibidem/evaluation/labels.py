@@ -32,42 +32,27 @@ OPERATORS: Mapping[str, Test] = {
     "=": operator.eq,
 }
 CLUSTERS = ("id",)
-PAIRS = ("a", "b")
-"""The columns that name documents."""
+PAIRS = ("a", "b")  # the columns that name documents
 
-SHOWN = 10
-"""So many contradictions are named."""
+SHOWN = 10  # so many contradictions are named
 
 _TERM = re.compile(r"\s*(\w+)\s*(>=|<=|==|=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A condition on the columns of a pair: every term has to hold.
+    """A condition on the columns of a pair: every term has to hold."""
 
-    Args:
-        typed: The condition, as typed.
-        terms: Column, operator and number.
-    """
-
-    typed: str
-    terms: tuple[tuple[str, str, float], ...]
+    typed: str  # the condition, as typed
+    terms: tuple[tuple[str, str, float], ...]  # column, operator and number
 
     def holds(self, row: Row, location: str) -> bool:
-        """Return whether a row meets the condition.
-
-        Args:
-            row: Values by column.
-            location: The row's place, for messages.
-        """
+        """Return whether a row meets the condition."""
         return all(OPERATORS[sign](number(row, column, location), bound) for column, sign, bound in self.terms)
 
 
 def parse_condition(typed: str) -> Condition:
     """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty condition is always true.
-
-    Raises:
-        UsageError: It is not valid.
 
     >>> parse_condition("jac5>=0.5 and words_a > 50").terms
     (('jac5', '>=', 0.5), ('words_a', '>', 50.0))
@@ -92,21 +77,7 @@ def number(row: Row, column: str, location: str) -> float:
 
 
 def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected: bool = True) -> set[Pair]:
-    """Read the pairs that are duplicates.
-
-    Args:
-        path: The labels.
-        condition: On the columns of a pair; not for clusters.
-        ids: The documents; labels of others are passed over.
-        expected: Whether labels of none of these documents are an error.
-
-    Returns:
-        Pairs of ids, the smaller first.
-
-    Raises:
-        UsageError: No labels, labels of none of the documents, labels that contradict each other, or a condition on
-            clusters.
-    """
+    """Read the pairs that are duplicates."""
     known_ids = set(ids)
     names, rows = read_labels(path, condition)
     table = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
@@ -125,14 +96,7 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected
 
 
 def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdict]:
-    """Return the verdict on each document or pair.
-
-    Args:
-        rows: The ids that a row names, what it says of them, and its place.
-
-    Raises:
-        UsageError: Rows contradict each other.
-    """
+    """Return the verdict on each document or pair."""
     verdicts: dict[Names, tuple[Verdict, str]] = {}
     contradictions = []
     for names, verdict, location in rows:
@@ -149,30 +113,16 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
 
 
 def labelled_ids(path: Path) -> set[str]:
-    """Return the ids of all labelled documents.
-
-    Args:
-        path: The labels.
-    """
+    """Return the ids of all labelled documents."""
     names, rows = read_labels(path, parse_condition(""))
     return {row[name] for _, row in rows for name in names}
 
 
-MIN_LABELLED = 2
-"""Labelled documents without which there is no pair to judge."""
+MIN_LABELLED = 2  # labelled documents without which there is no pair to judge
 
 
 def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> int:
-    """Return how many documents have labels.
-
-    Args:
-        path: The labels, for the message.
-        labelled: Ids of the documents that have labels.
-        documents: How many documents there are.
-
-    Raises:
-        UsageError: So few that there is no pair to judge.
-    """
+    """Return how many documents have labels."""
     if len(labelled) < MIN_LABELLED:
         raise UsageError(
             f"{path} has labels of {len(labelled)} of {documents:,} documents: there is no pair to judge",
@@ -182,11 +132,7 @@ def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> in
 
 
 def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table of labels: its id columns, then each row with its line number.
-
-    Raises:
-        UsageError: No labels, or a condition on clusters or on a column that is not there.
-    """
+    """Read a table of labels: its id columns, then each row with its line number."""
     columns, rows = read_table(path)
     names = next((kind for kind in (CLUSTERS, PAIRS) if set(kind) <= set(columns)), None)
     if names is None or (names == CLUSTERS and "cluster" not in columns):
@@ -215,16 +161,7 @@ def cluster_pairs(clustered: Mapping[tuple[str], str]) -> set[Pair]:
 
 
 def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
-    """Refuse a file that names documents that do not exist.
-
-    Args:
-        path: The file.
-        unknown: Ids that no document has.
-        about: What its lines are: `labels` or `answers`.
-
-    Raises:
-        UsageError: There are such ids.
-    """
+    """Refuse a file that names documents that do not exist."""
     if ids := sorted(unknown):
         shown = ", ".join(map(repr, ids[:SHOWN]))
         raise UsageError(
@@ -239,11 +176,7 @@ def order_pair(a: str, b: str) -> Pair:
 
 
 def read_table(path: Path) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table: its columns, then each row with its line number.
-
-    Raises:
-        UsageError: It cannot be read, or has no header.
-    """
+    """Read a table: its columns, then each row with its line number."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:

@@ -20,40 +20,27 @@ from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-RANDOM_PAIRS = 400
-"""Random pairs that are taken as no duplicates."""
+RANDOM_PAIRS = 400  # random pairs that are taken as no duplicates
 
+# A rule that accepts whatever it may weigh.
 EVERY_CANDIDATE = Policy.from_rule(Learned(1.0, tuple(Weight(name, 0.0, 0.0) for name in FIGURES)))
-"""A rule that accepts whatever it may weigh."""
 
 Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Examples:
-    """Pairs with their figures and labels.
+    """Pairs with their figures and labels."""
 
-    Args:
-        a: (m,) the earlier rows.
-        b: (m,) the later rows.
-        figures: (m, 29) figures.
-        is_duplicate: (m,) labels.
-        weights: (m,) how many pairs of the whole collection each stands for.
-    """
-
-    a: Rows
-    b: Rows
-    figures: Figures
-    is_duplicate: Bools
-    weights: Figures
+    a: Rows  # (m,) the earlier rows
+    b: Rows  # (m,) the later rows
+    figures: Figures  # (m, 29) figures
+    is_duplicate: Bools  # (m,) labels
+    weights: Figures  # (m,) how many pairs of the whole collection each stands for
 
     @classmethod
     def build(cls, truth: Truth) -> "Examples":
-        """Collect all judged candidates, and random pairs.
-
-        Raises:
-            UsageError: All candidates are duplicates, or none of them is.
-        """
+        """Collect all judged candidates, and random pairs."""
         columns = truth.collection.columns
         a, b = (np.concatenate(each) for each in zip(find_candidates(columns), draw_pairs(columns), strict=True))
         judged = np.flatnonzero(~np.isin(truth.code(a, b), truth.unjudged))

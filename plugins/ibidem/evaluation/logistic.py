@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
 
-RIDGE = 1.0
-"""Penalty on squared weights of standardised figures: that of one pair."""
+RIDGE = 1.0  # penalty on squared weights of standardised figures: that of one pair
 
 MAX_STEPS = 50
 TOLERANCE = 1e-8
@@ -20,16 +19,7 @@ Figures = NDArray[np.float64]
 
 
 def fit(figures: Figures, is_duplicate: NDArray[np.bool_], weights: Figures) -> Learned:
-    """Fit a rule to labelled pairs.
-
-    Args:
-        figures: (m, 29) figures of the pairs.
-        is_duplicate: (m,) labels; both kinds are among them.
-        weights: (m,) how many pairs each stands for.
-
-    Returns:
-        The rule with the highest penalised likelihood.
-    """
+    """Fit a rule to labelled pairs."""
     centres, scales = figures.mean(axis=0), figures.std(axis=0)
     scales[scales < TOLERANCE] = 1.0
     standardised = np.column_stack((np.ones(len(figures)), (figures - centres) / scales))

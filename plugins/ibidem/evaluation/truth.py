@@ -19,24 +19,16 @@ Counts = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Truth:
-    """The labelled pairs of a collection, in folds.
+    """The labelled pairs of a collection, in folds."""
 
-    Args:
-        collection: Signed documents.
-        part: (n,) the number of each document's duplicate set.
-        fold: (n,) the fold of each document: that of its duplicate set.
-        true: Pairs of rows that are duplicates, as `smaller * size + larger`.
-        unjudged: Pairs without a label.
-        sampled: How many documents of the whole collection each of these stands for. Sets are drawn whole, so a wrong
-            pair of two sets stands for as many pairs: half of the sets have half of the duplicates, and a quarter of
-            the pairs of different sets.
-    """
-
-    collection: Collection
-    part: Rows
-    fold: Rows
-    true: Rows
-    unjudged: Rows
+    collection: Collection  # signed documents
+    part: Rows  # (n,) the number of each document's duplicate set
+    fold: Rows  # (n,) the fold of each document: that of its duplicate set
+    true: Rows  # pairs of rows that are duplicates, as `smaller * size + larger`
+    unjudged: Rows  # pairs without a label
+    # How many documents of the whole collection each of these stands for. Sets are drawn whole, so a wrong pair of two
+    # sets stands for as many pairs: half of the sets have half of the duplicates, and a quarter of the pairs of
+    # different sets.
     sampled: float = 1.0
 
     @classmethod
@@ -73,15 +65,7 @@ class Truth:
         return np.where(is_true | (self.part[a] == self.part[b]), 1.0, self.sampled)
 
     def counts(self, a: Rows, b: Rows) -> Counts:
-        """Count found and true, found, and true pairs for each fold.
-
-        Args:
-            a: (m,) rows found.
-            b: (m,) rows found.
-
-        Returns:
-            (folds, 3) counts, wrong ones by their weight; a pair across folds counts where its first document is.
-        """
+        """Count found and true, found, and true pairs for each fold."""
         size = len(self.fold)
         codes = np.setdiff1d(self.code(a, b), self.unjudged)
         is_true = np.isin(codes, self.true)

@@ -28,39 +28,30 @@ from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 
 SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
-DEFAULT = 66
-"""The similarity of the default figures."""
+DEFAULT = 66  # the similarity of the default figures
 
-MIN_SETS = 10
-"""Duplicate sets without which nothing is chosen: two for each fold."""
+MIN_SETS = 10  # duplicate sets without which nothing is chosen: two for each fold
 
-MANY_SETS = 50
-"""Duplicate sets from which on the figures of presets are chosen from as well."""
+MANY_SETS = 50  # duplicate sets from which on the figures of presets are chosen from as well
 
+# Presets that are chosen from: all whose duplicates can be looked up in every scope.
 OTHERS = tuple(name for name, each in PRESETS.items() if each.policy.terms is not None and each.policy.terms.full)
-"""Presets that are chosen from: all whose duplicates can be looked up in every scope."""
 
 Evidence = Literal["terms", "characters"]
+# Evidence that figures may do without.
 SWITCHED_OFF: tuple[tuple[Evidence, ...], ...] = ((), ("characters",), ("terms",), ("terms", "characters"))
-"""Evidence that figures may do without."""
 
+# How much higher F1 has to be for thresholds than for the default figures, and for a learned rule than for both.
 GAIN = 0.005
-"""How much higher F1 has to be for thresholds than for the default figures, and for a learned rule than for both."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Figures:
-    """Figures to choose from.
+    """Figures to choose from."""
 
-    Args:
-        preset: The preset whose other figures they are; empty: the default ones.
-        similarity: The least share of common text, in percent.
-        without: Evidence that does not count.
-    """
-
-    preset: str = ""
-    similarity: int = DEFAULT
-    without: tuple[Evidence, ...] = ()
+    preset: str = ""  # the preset whose other figures they are; empty: the default ones
+    similarity: int = DEFAULT  # the least share of common text, in percent
+    without: tuple[Evidence, ...] = ()  # evidence that does not count
 
     @property
     def policy(self) -> Policy:
@@ -87,15 +78,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class LearnedChoice:
-    """A rule learned from labels.
+    """A rule learned from labels."""
 
-    Args:
-        rule: The rule that all labels teach.
-        expected: What such a rule reaches on labels that had no part in it.
-    """
-
-    rule: Learned
-    expected: PairFigures
+    rule: Learned  # the rule that all labels teach
+    expected: PairFigures  # what such a rule reaches on labels that had no part in it
 
 
 Choice = Literal["default", "thresholds", "learned"]
@@ -103,29 +89,18 @@ Choice = Literal["default", "thresholds", "learned"]
 
 @dataclass(frozen=True, slots=True)
 class Tuning:
-    """The figures that the labels recommend.
+    """The figures that the labels recommend."""
 
-    Args:
-        documents: How many there are.
-        pairs: Pairs that are duplicates.
-        sets: Sets that they make.
-        curve: For each similarity, with the other figures that were chosen, precision, recall and F1 over all labels.
-        chosen: The figures with the highest F1 over all labels.
-        default: What the default figures reach.
-        expected: What the choice reaches on labels that had no part in it.
-        labelled: How many documents have labels; found pairs of the others count as wrong.
-        learned: A learned rule, if requested.
-    """
-
-    documents: int
-    pairs: int
-    sets: int
+    documents: int  # how many there are
+    pairs: int  # pairs that are duplicates
+    sets: int  # sets that they make
+    # For each similarity, with the other figures that were chosen, precision, recall and F1 over all labels.
     curve: Mapping[int, PairFigures]
-    chosen: Figures
-    default: PairFigures
-    expected: PairFigures
-    labelled: int = 0
-    learned: LearnedChoice | None = None
+    chosen: Figures  # the figures with the highest F1 over all labels
+    default: PairFigures  # what the default figures reach
+    expected: PairFigures  # what the choice reaches on labels that had no part in it
+    labelled: int = 0  # how many documents have labels; found pairs of the others count as wrong
+    learned: LearnedChoice | None = None  # a learned rule, if requested
 
     @property
     def choice(self) -> Choice:
@@ -173,18 +148,7 @@ class Tuning:
 
 
 def tune(collection: Collection, labels: Labels, *, learn: bool = False, collection_size: int = 0) -> Tuning:
-    """Choose figures by labels.
-
-    Args:
-        collection: Signed documents.
-        labels: Labelled pairs of the documents.
-        learn: Whether to learn a rule as well.
-        collection_size: How many documents the whole collection has, where these are a sample of it; 0: these are all.
-
-    Raises:
-        UsageError: Labels that cannot be read, contradict each other, name documents that are not there, or are of
-            too few duplicate sets.
-    """
+    """Choose figures by labels."""
     ids, named = set(collection.ids), labelled_ids(labels.path)
     refuse_unknown(labels.path, named - ids - collection.left_out, "labels")
     labelled = count_labelled(labels.path, named & ids, len(ids))
@@ -197,15 +161,7 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, collect
 def choose_figures(
     collection: Collection, true: set[Pair], unjudged: set[Pair], *, learn: bool = False, collection_size: int = 0
 ) -> Tuning:
-    """Choose figures by pairs.
-
-    Args:
-        collection: Signed documents.
-        true: Pairs that are duplicates.
-        unjudged: Pairs without a label.
-        learn: Whether to learn a rule as well.
-        collection_size: How many documents the whole collection has.
-    """
+    """Choose figures by pairs."""
     part = components(collection.ids, true)
     sets = sum(count > 1 for count in np.bincount(part).tolist())
     if sets < MIN_SETS:

@@ -44,9 +44,10 @@ async def root(request: Request, context: WithContext, engine: CallersEngine) ->
     return await pass_as_it_came(request, context.upstream, b"")
 
 
+# Headers that an engine's own clients insist on, with every answer.
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
-"""Headers that an engine's own clients insist on, with every answer."""
 
+# Routers, in the order in which paths are compared.
 ROUTERS = (
     operation_routes.router,
     routes.router,
@@ -63,16 +64,10 @@ ROUTERS = (
     root_router,
     search_routes.router,
 )
-"""Routers, in the order in which paths are compared."""
 
 
 def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
-    """Create the application without connecting to anything.
-
-    Args:
-        settings: The settings in force.
-        hosts: Further host names of the gateway.
-    """
+    """Create the application without connecting to anything."""
     context = GatewayContext(settings, Engines(settings), make_upstream(settings), Metrics())
 
     @asynccontextmanager

@@ -9,18 +9,13 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ibidem_core.settings import Settings
 
-SPARE_FILES = 256
-"""Files that are left for all else than connections."""
+SPARE_FILES = 256  # files that are left for all else than connections
 
 LATE, FULL = 408, 429
 
 
 class Connections:
-    """The open connections of a server, by address.
-
-    Args:
-        settings: How many an address may hold, and how long headers may take.
-    """
+    """The open connections of a server, by address."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -33,14 +28,7 @@ class Connections:
         return Connection(self, *parts, **options)
 
     def add(self, connection: "Connection") -> bool:
-        """Register a connection; if there are too many, an idle one is closed.
-
-        Args:
-            connection: The connection.
-
-        Returns:
-            False if all others are being answered.
-        """
+        """Register a connection; if there are too many, an idle one is closed."""
         neighbours = self._connections.setdefault(connection.network, {})
         for connections, limit in ((neighbours, self.settings.gateway_connections), (self._all, self._limit)):
             if len(connections) >= limit:
@@ -62,13 +50,7 @@ class Connections:
 
 
 class Connection(HttpToolsProtocol):
-    """A connection whose requests have to arrive in time.
-
-    Args:
-        registry: All connections.
-        parts: The server's own.
-        options: The server's own.
-    """
+    """A connection whose requests have to arrive in time."""
 
     def __init__(self, registry: Connections, *parts: Any, **options: Any) -> None:
         super().__init__(*parts, **options)

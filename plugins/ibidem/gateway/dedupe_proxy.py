@@ -22,28 +22,21 @@ from ibidem_engines.requests import ApiRequest, RequestFlow
 T = TypeVar("T")
 Json = dict[str, Any]
 
-JSON, LINES = "json", "x-ndjson"
-"""The two forms of a request's body."""
+JSON, LINES = "json", "x-ndjson"  # the two forms of a request's body
 
 CALLERS = 1_000
-INDEXES = 1_000
-"""Callers, and indexes of each, of which is remembered how they are made."""
+INDEXES = 1_000  # callers, and indexes of each, of which is remembered how they are made
 
-AT_HAND = 1_000
-"""Hits of a window that is grouped in some ten milliseconds, which is done at once."""
+AT_HAND = 1_000  # hits of a window that is grouped in some ten milliseconds, which is done at once
 
+# Where longer windows are grouped, so that none holds up other requests.
 GROUPING = ThreadPoolExecutor(1, thread_name_prefix="grouping")
-"""Where longer windows are grouped, so that none holds up other requests."""
 
 _OF_THE_ANSWER = frozenset(("accept", "accept-encoding"))
 
 
 class EngineRefusal(Exception):
-    """Error response of the engine, which is passed to the caller unchanged.
-
-    Args:
-        reply: The answer.
-    """
+    """Error response of the engine, which is passed to the caller unchanged."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.status)
@@ -69,35 +62,17 @@ class CallerCache:
 
 @dataclass(slots=True)
 class DedupeProxy:
-    """The grouped searches of one request.
+    """The grouped searches of one request."""
 
-    Args:
-        upstream: The engine.
-        headers: The request's headers, names in small letters.
-        metrics: Where stages are noted.
-        tables: Names of the current idf tables.
-        kind: The form of the engine's answers, known after the first.
-        warnings: What the engine warned of.
-    """
-
-    upstream: Upstream
-    headers: Mapping[str, str]
-    metrics: Metrics
-    tables: Collection[str] = ()
-    kind: str = "application/json"
-    warnings: dict[str, None] = field(default_factory=dict)
+    upstream: Upstream  # the engine
+    headers: Mapping[str, str]  # the request's headers, names in small letters
+    metrics: Metrics  # where stages are noted
+    tables: Collection[str] = ()  # names of the current idf tables
+    kind: str = "application/json"  # the form of the engine's answers, known after the first
+    warnings: dict[str, None] = field(default_factory=dict)  # what the engine warned of
 
     async def search(self, request: NativeRequest, metadata: IndexMetadataCache) -> Json:
-        """Search, and respond in the engine's own format with duplicates grouped.
-
-        Args:
-            request: The search and its grouping.
-            metadata: Cache of the metadata of indexes.
-
-        Raises:
-            EngineRefusal: The engine's own error.
-            UsageError: What cannot be grouped.
-        """
+        """Search, and respond in the engine's own format with duplicates grouped."""
         if request.dedupe is None:
             raise ValueError("a search that asks for no groups is forwarded")
         search = read_search(request.indexes, request.body, request.parameters, request.dedupe)
@@ -114,22 +89,11 @@ class DedupeProxy:
         return {} if reply.status in request.ok_statuses else self._read(reply)
 
     async def send_lines(self, path: str, params: Mapping[str, str], lines: bytes) -> Json:
-        """Send several searches unchanged, and return the JSON of the response.
-
-        Args:
-            path: With a leading slash.
-            params: Of the query string.
-            lines: Heads and bodies.
-        """
+        """Send several searches unchanged, and return the JSON of the response."""
         return self._read(await self._request("POST", path, params, LINES, lines))
 
     async def _run(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
-        """Send every request of a flow, and measure the time of its stages.
-
-        Args:
-            flow: Requests to be sent.
-            aside: Whether its own work is so long that it runs in a thread, which costs some time.
-        """
+        """Send every request of a flow, and measure the time of its stages."""
         loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
         while True:
             if aside:
@@ -171,18 +135,7 @@ class DedupeProxy:
 
 
 def step(flow: RequestFlow[T], answer: object) -> tuple[ApiRequest | None, Any, float]:
-    """Advance a flow by one step.
-
-    Args:
-        flow: Requests to be sent.
-        answer: The answer to what it asked last; None at first.
-
-    Returns:
-        What it asks next, or None; what came of it, when it is done; and how many seconds the step took.
-
-    Raises:
-        HttpError: A part of the index failed.
-    """
+    """Advance a flow by one step."""
     began = perf_counter()
     try:
         api_request = flow.send(answer)

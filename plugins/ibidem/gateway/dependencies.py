@@ -16,21 +16,13 @@ from ibidem_ingest.idf.store import Tables
 
 @dataclass(frozen=True, slots=True)
 class GatewayContext:
-    """Settings, caches and metrics that every request may use.
+    """Settings, caches and metrics that every request may use."""
 
-    Args:
-        settings: The settings in force.
-        engines: The engines, by caller.
-        upstream: The cluster behind the gateway; None over SQLite.
-        metrics: The counters.
-        caches: How indexes are made, as each caller may know it.
-    """
-
-    settings: Settings
-    engines: Engines
-    upstream: Upstream | None
-    metrics: Metrics
-    caches: CallerCache = field(default_factory=CallerCache)
+    settings: Settings  # the settings in force
+    engines: Engines  # the engines, by caller
+    upstream: Upstream | None  # the cluster behind the gateway; None over SQLite
+    metrics: Metrics  # the counters
+    caches: CallerCache = field(default_factory=CallerCache)  # how indexes are made, as each caller may know it
 
     @property
     def kind(self) -> str:
@@ -54,11 +46,7 @@ async def route_context(request: Request) -> GatewayContext:
 
 
 async def cluster(request: Request) -> Upstream:
-    """Return the cluster behind the gateway.
-
-    Raises:
-        HttpError: There is none.
-    """
+    """Return the cluster behind the gateway."""
     upstream = gateway_context(request).upstream
     if upstream is None:
         raise HttpError(
@@ -81,14 +69,12 @@ def callers_engine(request: Request) -> Engine:
     return all_.engines.get(Caller.read(request.headers), all_.settings.index)
 
 
-WithContext = Annotated[GatewayContext, Depends(route_context)]
-"""A parameter of a route: what every request may use."""
+WithContext = Annotated[GatewayContext, Depends(route_context)]  # a parameter of a route: what every request may use
 
+# A parameter of a route: the cluster behind the gateway; refused over SQLite.
 WithCluster = Annotated[Upstream, Depends(cluster)]
-"""A parameter of a route: the cluster behind the gateway; refused over SQLite."""
 
-WithCaller = Annotated[Caller, Depends(caller)]
-"""A parameter of a route: who calls."""
+WithCaller = Annotated[Caller, Depends(caller)]  # a parameter of a route: who calls
 
+# A parameter of a route: the index of the settings, with the caller's own rights.
 CallersEngine = Annotated[Engine, Depends(callers_engine)]
-"""A parameter of a route: the index of the settings, with the caller's own rights."""

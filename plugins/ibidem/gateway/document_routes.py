@@ -50,8 +50,7 @@ document_router = APIRouter(prefix="/ibidem", tags=["documents"])
 
 PathId = Annotated[str, Path(description="A document's id.", min_length=1)]
 
-_whole_index = Lock()
-"""Grouping a whole index takes a processor for seconds: one at a time."""
+_whole_index = Lock()  # grouping a whole index takes a processor for seconds: one at a time
 
 
 @document_router.get("/search")
@@ -100,14 +99,7 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
 
 
 def check_access(engine: Engine) -> None:
-    """Refuse callers unknown to the engine, and all callers if it does not respond.
-
-    Args:
-        engine: The engine, as the caller may read it.
-
-    Raises:
-        EngineError: The engine's own words to a stranger, or that it does not answer.
-    """
+    """Refuse callers unknown to the engine, and all callers if it does not respond."""
     try:
         engine.info()
     finally:
@@ -115,22 +107,13 @@ def check_access(engine: Engine) -> None:
 
 
 def answer(value: Mapping[str, Any], status: int = 200) -> Response:
-    """Serialize a value as JSON.
-
-    Args:
-        value: The value of the response.
-        status: HTTP status.
-    """
+    """Serialize a value as JSON."""
     return Response(orjson.dumps(value), status, media_type=JSON)
 
 
 @contextmanager
 def lock_index() -> Iterator[None]:
-    """Hold the lock that allows one whole-index task at a time.
-
-    Raises:
-        HttpError: Somebody is in already.
-    """
+    """Hold the lock that allows one whole-index task at a time."""
     if not _whole_index.acquire(blocking=False):
         raise HttpError(
             429, "rejected_execution_exception", "the index is being grouped for another caller", "try again later"
@@ -145,11 +128,7 @@ MAX_WORDS = 2_000
 
 
 async def check_overrides(request: Request) -> None:
-    """Refuse to change overrides unless the settings allow it.
-
-    Raises:
-        HttpError: They do not.
-    """
+    """Refuse to change overrides unless the settings allow it."""
     if not gateway_context(request).settings.gateway_overrides:
         raise HttpError(
             403,

@@ -24,12 +24,7 @@ OTHER = "Something went wrong"
 
 
 def as_page(request: Request, error: HttpError) -> Response:
-    """Create an error page for people; form input is kept.
-
-    Args:
-        request: The request.
-        error: Error to be answered.
-    """
+    """Create an error page for people; form input is kept."""
     title = TITLES.get(error.status, OTHER)
     answer = html(
         "page_error.html",
@@ -46,10 +41,6 @@ def as_page(request: Request, error: HttpError) -> Response:
 
 def hide_address(text: str, engine: str) -> str:
     """Remove the engine's address from an error, since some servers include it.
-
-    Args:
-        text: The message.
-        engine: The engine's address.
 
     >>> hide_address("no route to http://10.0.0.7:9200", "opensearch+http://10.0.0.7:9200")
     'no route to the search engine'

@@ -18,12 +18,12 @@ LOG = logging.getLogger(__name__)
 
 JSON = "application/json"
 
+# Status and type by the class of our error, the narrower first; the names are the engines' own.
 KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
     MissingDocument: (404, "resource_not_found_exception"),
     UsageError: (400, "illegal_argument_exception"),
     NoIndex: (404, "index_not_found_exception"),
 }
-"""Status and type by the class of our error, the narrower first; the names are the engines' own."""
 
 
 ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
@@ -31,14 +31,7 @@ UNKNOWN = "extra_forbidden"
 
 
 class HttpError(Exception):
-    """A request that ends with an error.
-
-    Args:
-        status: HTTP status.
-        kind: The error's type, as clients compare it.
-        reason: The reason.
-        remedy: Instruction that mends it; may be empty.
-    """
+    """A request that ends with an error."""
 
     def __init__(self, status: int, kind: str, reason: str, remedy: str = "") -> None:
         super().__init__(status, kind, reason, remedy)
@@ -65,9 +58,6 @@ class HttpError(Exception):
 def http_error(error: IbidemError) -> HttpError:
     """Convert one of our errors into an HTTP error.
 
-    Args:
-        error: Error that was raised.
-
     >>> http_error(UsageError("dedupe='maybe' is not valid", "allowed: off, collapse, indent")).status
     400
     """
@@ -76,12 +66,7 @@ def http_error(error: IbidemError) -> HttpError:
 
 
 def to_http_error(request: Request, error: Exception) -> HttpError:
-    """Convert an exception into an HTTP error.
-
-    Args:
-        request: The request.
-        error: An error of ours, of the engine, of the framework, or a fault of the gateway.
-    """
+    """Convert an exception into an HTTP error."""
     if isinstance(error, HttpError):
         return error
     if isinstance(error, IbidemError):
@@ -109,11 +94,7 @@ def invalid(request: Request, error: RequestValidationError) -> HttpError:
 
 
 def public_message(error: IbidemError) -> tuple[str, str]:
-    """Return the reason and remedy that a caller may see, without the engine's address or file name.
-
-    Args:
-        error: Error that was raised.
-    """
+    """Return the reason and remedy that a caller may see, without the engine's address or file name."""
     if isinstance(error, TableError):
         return "an idf table cannot be read", "see the gateway's log"
     if not isinstance(error, EngineError):
@@ -155,29 +136,21 @@ def turned_away(error: IbidemError) -> bool:
 
 
 def as_response(_: Request, error: HttpError) -> Response:
-    """Create an error response for programs.
-
-    Args:
-        error: Error to be answered.
-    """
+    """Create an error response for programs."""
     return Response(error.body(), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 
 
+# Headers that belong to a status: how to say who one is, and when to come again.
 AGAIN: Mapping[int, Mapping[str, str]] = {
     401: {"www-authenticate": 'Basic realm="search engine", charset="UTF-8"'},
     429: {"retry-after": "1"},
     503: {"retry-after": "5"},
 }
-"""Headers that belong to a status: how to say who one is, and when to come again."""
 
 
 PAGE = "text/html"
 
 
 def accepts_html(request: Request) -> bool:
-    """Return whether a browser sent the request: only browsers accept HTML.
-
-    Args:
-        request: The request.
-    """
+    """Return whether a browser sent the request: only browsers accept HTML."""
     return PAGE in request.headers.get("accept", "")

@@ -6,23 +6,13 @@ import zlib
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.search_request import GZIP
 
-MAX_RATIO = 100
-"""Times its own length that a packed body may unpack to; JSON of real documents reaches 20."""
+MAX_RATIO = 100  # times its own length that a packed body may unpack to; JSON of real documents reaches 20
 
-AT_ONCE = 256_000
-"""Bytes that are unpacked before other requests have their turn."""
+AT_ONCE = 256_000  # bytes that are unpacked before other requests have their turn
 
 
 class Expansion:
-    """Counts the uncompressed size of a body, member by member, without storing it.
-
-    Args:
-        encoding: The header `Content-Encoding`.
-        allowed: Bytes that any body may unpack to.
-
-    Raises:
-        HttpError: An encoding other than gzip, whose uncompressed size cannot be checked.
-    """
+    """Counts the uncompressed size of a body, member by member, without storing it."""
 
     def __init__(self, encoding: str, allowed: int) -> None:
         way = encoding.strip().lower() or "identity"
@@ -35,14 +25,7 @@ class Expansion:
         self._packed = self._unpacked = 0
 
     async def count(self, part: bytes) -> None:
-        """Count the next part of a body, before it is forwarded.
-
-        Args:
-            part: The part as received.
-
-        Raises:
-            HttpError: It is not gzip, or unpacks to too much.
-        """
+        """Count the next part of a body, before it is forwarded."""
         self._packed += len(part)
         while self._reader is not None and part:
             part = self._step(self._reader, part)

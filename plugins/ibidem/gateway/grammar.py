@@ -9,15 +9,13 @@ from typing import Any
 
 from ibidem.gateway.errors import HttpError
 
-Part = Callable[[Any], Iterator[str]]
-"""Reads a part of a search, and yields the indexes that it names."""
+Part = Callable[[Any], Iterator[str]]  # reads a part of a search, and yields the indexes that it names
 
-UNKNOWN = "parsing_exception"
-"""The engines' own name for what they do not know."""
+UNKNOWN = "parsing_exception"  # the engines' own name for what they do not know
 
-SHAPES = "shapes"
-"""The index in which the engines look for a shape when none is named."""
+SHAPES = "shapes"  # the index in which the engines look for a shape when none is named
 
+# Parts that may name indexes in a way that is not looked into.
 HIDING: Mapping[str, str] = {
     "agentic": "a model generates it",
     "collate": "it is a template of a query",
@@ -27,7 +25,6 @@ HIDING: Mapping[str, str] = {
     "template": "a search pipeline generates it",
     "wrapper": "it is a query in a string",
 }
-"""Parts that may name indexes in a way that is not looked into."""
 
 
 def skip(_: Any) -> Iterator[str]:
@@ -36,13 +33,7 @@ def skip(_: Any) -> Iterator[str]:
 
 
 def object_reader(parts: Mapping[str, Part], default: Part | None = None, *, strict: bool = False) -> Part:
-    """Return a reader of an object.
-
-    Args:
-        parts: Parts that may be objects or lists, with their readers.
-        default: How other members are read; None refuses objects and lists.
-        strict: Whether all others are refused.
-    """
+    """Return a reader of an object."""
 
     def read(value: Any) -> Iterator[str]:
         """Yield the indexes named by the parts of an object."""
@@ -73,11 +64,7 @@ def map_reader(reader: Part) -> Part:
 
 
 def refuse(name: str) -> None:
-    """Refuse a part whose content is not checked.
-
-    Raises:
-        HttpError: Naming the part and the reason.
-    """
+    """Refuse a part whose content is not checked."""
     remedy = "leave it out; IBIDEM_GATEWAY_INDEXES=* allows all indexes"
     if name in HIDING:
         raise HttpError(403, "security_exception", f"{name!r} is not accepted here, since {HIDING[name]}", remedy)
@@ -101,11 +88,7 @@ def query_list(value: Any) -> Iterator[str]:
 
 
 def named_index(value: Mapping[str, Any], name: str) -> str:
-    """Return the index named by an object.
-
-    Raises:
-        HttpError: It is not a string.
-    """
+    """Return the index named by an object."""
     if not isinstance(value[name], str):
         raise HttpError(400, UNKNOWN, f"{name} is not a string: {value[name]!r}", "write the name of one index")
     index: str = value[name]
@@ -201,6 +184,7 @@ HIGHLIGHT: Mapping[str, Part] = {**HIGHLIGHT_FIELD, "fields": map_reader(object_
 DECAY = table("exp", "gauss", "linear", "field_value_factor", "random_score", "script_score")
 FUNCTION: Mapping[str, Part] = {"filter": query, **DECAY}
 
+# The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`.
 QUERIES: Mapping[str, Part] = {
     **table("combined_fields", "common", "distance_feature", "exists", "fuzzy", "geo_bounding_box", "geo_distance"),
     **table("geo_grid", "geo_polygon", "ids", "intervals", "kql", "match", "match_all", "match_bool_prefix"),
@@ -233,8 +217,8 @@ QUERIES: Mapping[str, Part] = {
     "span_not": object_reader(table("include", "exclude", part=query)),
     "terms": map_reader(terms_lookup),
 }
-"""The types of queries. Those that name indexes: `geo_shape`, `more_like_this`, `percolate`, `pinned`, `terms`."""
 
+# The types of aggregations, and the parts next to them.
 AGGREGATIONS: Mapping[str, Part] = {
     **table("auto_date_histogram", "avg", "avg_bucket", "boxplot", "bucket_correlation", "bucket_count_ks_test"),
     **table("bucket_script", "bucket_selector", "bucket_sort", "cardinality", "cartesian_bounds"),
@@ -256,7 +240,6 @@ AGGREGATIONS: Mapping[str, Part] = {
     "t_test": object_reader(table("a", "b", part=object_reader({"filter": query, "script": skip}))),
     "top_hits": hits,
 }
-"""The types of aggregations, and the parts next to them."""
 
 RETRIEVERS = frozenset(
     (
@@ -280,6 +263,7 @@ SUGGESTION: Mapping[str, Part] = {
     "phrase": object_reader(table("direct_generator", "highlight", "smoothing")),
 }
 
+# The parts of a search.
 PARTS: Mapping[str, Part] = {
     **table("_source", "derived", "docvalue_fields", "fields", "rank", "runtime_mappings", "script_fields"),
     **table("search_after", "slice", "stats", "stored_fields"),
@@ -297,7 +281,6 @@ PARTS: Mapping[str, Part] = {
     "sub_searches": list_reader(object_reader({"query": query})),
     "suggest": map_reader(object_reader(SUGGESTION)),
 }
-"""The parts of a search."""
 
 SEARCH = object_reader(PARTS, strict=True)
 INNER = object_reader(PARTS)

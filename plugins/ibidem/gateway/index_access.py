@@ -16,21 +16,20 @@ from ibidem.grouped_search.dsl.unsupported import refuse_depth
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Ledger
 
+# Names of the indexes that keep records next to an index.
 _LEDGER = re.compile(rf".+-ibidem-(?:{'|'.join(get_args(Ledger))})")
-"""Names of the indexes that keep records next to an index."""
 
+# Names that the engines take, or patterns with `*`: no other cluster's, no exclusion.
 _NAME = re.compile(r'[^\x00-\x20\x7f\\/?"<>|,#:{}%+_.-][^\x00-\x20\x7f\\/?"<>|,#:{}%]{0,254}')
-"""Names that the engines take, or patterns with `*`: no other cluster's, no exclusion."""
 
 _CHARACTER = r'[^\x00-\x20\x7f\\/?"<>|,#:{}%*]'
+# A date in the name of an index, with a format that holds no quoted text.
 _DATE = re.compile(r"\{now(?:[+-]\d{1,9}[A-Za-z]|/[A-Za-z])*(?:\{[A-Za-z0-9._-]*(?:\|[A-Za-z0-9/_+:-]+)?\})?\}")
-"""A date in the name of an index, with a format that holds no quoted text."""
 
+# A name with dates, such as `<logs-{now/d}>`.
 _DATED_NAME = re.compile(rf"<((?:(?![+_.-]){_CHARACTER})?(?:{_CHARACTER}|{_DATE.pattern})+)>")
-"""A name with dates, such as `<logs-{now/d}>`."""
 
-DATE_MATH = re.compile("<[^<>]*>")
-"""Part of a path in which a stroke, written `%2F`, separates no names."""
+DATE_MATH = re.compile("<[^<>]*>")  # part of a path in which a stroke, written `%2F`, separates no names
 
 
 def patterns(settings: Settings) -> tuple[str, ...]:
@@ -49,10 +48,6 @@ def is_allowed(name: str, settings: Settings) -> bool:
     A pattern is taken as a text: whatever a `*` in it matches, a `*` of the settings covers as well. A ledger, which
     holds the key of cursors among other records, is open only where it is named itself, or where all indexes are.
 
-    Args:
-        name: One name or pattern.
-        settings: The settings in force.
-
     >>> settings = Settings(gateway_indexes="news-*")
     >>> is_allowed("news-2026-*", settings), is_allowed("*", settings), is_allowed("news-1-ibidem-runs", settings)
     (True, False, False)
@@ -63,15 +58,7 @@ def is_allowed(name: str, settings: Settings) -> bool:
 
 
 def check_expansion(value: object, settings: Settings) -> None:
-    """Refuse a wildcard that matches hidden indexes, such as ledgers, unless all indexes are open.
-
-    Args:
-        value: Of `expand_wildcards`.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: It does.
-    """
+    """Refuse a wildcard that matches hidden indexes, such as ledgers, unless all indexes are open."""
     kinds = str(value).split(",") if not isinstance(value, list) else [str(each) for each in value]
     if {"hidden", "all"} & {each.strip().lower() for each in kinds} and not has_all_indexes(settings):
         raise HttpError(
@@ -85,15 +72,7 @@ def literal(pattern: str) -> str:
 
 
 def check_indexes(names: str, settings: Settings) -> str:
-    """Check and return the index names of a path.
-
-    Args:
-        names: Names and patterns, separated by commas.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: An impossible name, or one that is not open to callers.
-    """
+    """Check and return the index names of a path."""
     if has_all_indexes(settings) and settings.gateway_paths == "all":
         return names
     for name in names.split(","):
@@ -102,11 +81,7 @@ def check_indexes(names: str, settings: Settings) -> str:
 
 
 def check_name(name: str, settings: Settings) -> None:
-    """Check one name or pattern.
-
-    Raises:
-        HttpError: It is none, or not open to callers.
-    """
+    """Check one name or pattern."""
     dated = _DATED_NAME.fullmatch(name)
     if not (dated or _NAME.fullmatch(name)) or ".." in name:
         raise HttpError(
@@ -123,23 +98,13 @@ def check_name(name: str, settings: Settings) -> None:
 
 
 INDEX, ID = ("index", "_index"), ("id", "_id", "path")
-TARGET = "target_index"
-"""Where a runtime field of type `lookup` reads."""
+TARGET = "target_index"  # where a runtime field of type `lookup` reads
 
 WRAPPER = "wrapper"
 
 
 def check_references(body: Any, settings: Settings) -> None:
-    """Check every index that a search body references; no check if all indexes are open.
-
-    Args:
-        body: A request's body, read from JSON.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: An index that is not open to callers, or a part that could name one unseen.
-        UsageError: A body that is nested too deeply to be looked through.
-    """
+    """Check every index that a search body references; no check if all indexes are open."""
     if has_all_indexes(settings):
         return
     refuse_depth(body)
@@ -173,13 +138,12 @@ def names_a_document(value: dict[str, Any], name: str) -> bool:
     return name in value and not isinstance(value[name], dict | list) and any(each in value for each in ID)
 
 
-INDEXES = r"(?:[^/<>]|<[^<>]*>)+"
-"""Names of indexes in a path whose `%2F` are read."""
+INDEXES = r"(?:[^/<>]|<[^<>]*>)+"  # names of indexes in a path whose `%2F` are read
 
+# Paths that are answered here.
 OWN = re.compile(
     rf"/|/(?:healthz|readyz|metrics|docs|openapi\.json)|/ibidem/(?!_).*|/(?:{INDEXES}/)?_(?:search|msearch|count)"
 )
-"""Paths that are answered here."""
 
 
 def has_all_paths(settings: Settings) -> bool:
@@ -188,29 +152,20 @@ def has_all_paths(settings: Settings) -> bool:
 
 
 def streams(scope: Scope, settings: Settings) -> bool:
-    """Return whether a request is streamed; the body of a streamed request may have any length.
-
-    Args:
-        scope: The request.
-        settings: The settings in force.
-    """
+    """Return whether a request is streamed; the body of a streamed request may have any length."""
     return has_all_paths(settings) and not OWN.fullmatch(scope["path"])
 
 
-HEADER = "x-ibidem-dedupe"
-"""Its value is a mode."""
+HEADER = "x-ibidem-dedupe"  # its value is a mode
 
+# Modes by what follows the name of an index, after `~`.
 ALIASES: Mapping[str, str] = {"dedupe": "collapse", "indent": "indent"}
-"""Modes by what follows the name of an index, after `~`."""
 
 _ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
 
 
 def split_alias(indexes: str) -> tuple[str, str]:
     """Split an alias into the engine's own index names and the dedupe mode that it implies, if any.
-
-    Args:
-        indexes: Names by commas.
 
     >>> split_alias("news~dedupe,law"), split_alias("news")
     (('news,law', 'collapse'), ('news', ''))
@@ -222,10 +177,6 @@ def split_alias(indexes: str) -> tuple[str, str]:
 def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
     """Return the default dedupe parameters; an alias takes precedence over a header.
 
-    Args:
-        alias: The mode that an alias asks for, or nothing.
-        headers: The headers of the request, names in lower case.
-
     >>> default_mode("", {"x-ibidem-dedupe": "indent"})
     {'dedupe': 'indent'}
     """
@@ -235,9 +186,6 @@ def default_mode(alias: str, headers: Mapping[str, str]) -> dict[str, str]:
 
 def own_path(raw: str) -> str:
     """Return a path with the engine's own index names.
-
-    Args:
-        raw: The path as received.
 
     >>> own_path("/news~dedupe/_doc/a~dedupe")
     '/news/_doc/a~dedupe'

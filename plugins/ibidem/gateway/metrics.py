@@ -16,8 +16,8 @@ from ibidem_engines.stored_groups import Order
 
 Stage = Literal["window", "grouping", "fetch", "facets", "differences", "tags", "rendering"]
 
+# Seconds of each stage of the request that is being answered.
 STAGES: ContextVar[dict[str, float]] = ContextVar("stages")
-"""Seconds of each stage of the request that is being answered."""
 
 SECONDS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 
@@ -46,13 +46,7 @@ class Metrics:
         )
 
     def count_request(self, route: str, status: int, seconds: float) -> None:
-        """Count a request.
-
-        Args:
-            route: The declared path of the route; empty if none answered.
-            status: HTTP status.
-            seconds: From its first byte to the end of the answer.
-        """
+        """Count a request."""
         self.requests.labels(route, str(status)).inc()
         self.seconds.labels(route).observe(seconds)
 
@@ -72,11 +66,7 @@ class Metrics:
             self.took(stage, perf_counter() - began)
 
     def count_search(self, account: Mapping[str, Any]) -> None:
-        """Count the documents and groups of a grouped search.
-
-        Args:
-            account: Its account, the block `dedupe` of the answer.
-        """
+        """Count the documents and groups of a grouped search."""
         self.documents.inc(account["documents"]["in_window"])
         self.groups.inc(account["groups"]["in_window"])
         self.unsigned.inc(account["unsigned"])
@@ -94,19 +84,7 @@ def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to co
     *,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `ibidem.search` does, and update the metrics.
-
-    Args:
-        engine: Engine that is searched.
-        query: For what.
-        request: How to group and show.
-        page: Number of the page, from 1.
-        size: Groups on a page.
-        metrics: Where to count.
-        tables: Names of the current idf tables.
-        order: How the hits of the window are ordered.
-        facets: Whether to count what the window may be narrowed to.
-    """
+    """Search as `ibidem.search` does, and update the metrics."""
     began = perf_counter()
     result = search_window(engine, query, request, page, size, tables=tables, order=order, facets=facets)
     took = perf_counter() - began

@@ -28,15 +28,7 @@ from ibidem_core.settings import Settings
 
 
 async def buffer_body(receive: Receive, settings: Settings) -> Receive:
-    """Read a body, and return a `receive` function that replays it before the client's further messages.
-
-    Args:
-        receive: Gives what comes from the client.
-        settings: How long a body may be, and may take.
-
-    Raises:
-        HttpError: It is too long, came too slowly, or the client disconnected.
-    """
+    """Read a body, and return a `receive` function that replays it before the client's further messages."""
     try:
         async with asyncio.timeout(settings.gateway_arrival):
             body = await receive_body(receive, settings)
@@ -82,22 +74,14 @@ def body_too_long(settings: Settings) -> HttpError:
 
 
 SAFE = ("GET", "HEAD", "OPTIONS")
+# Paths that take a processor for seconds: no link of another site leads there.
 COSTLY = ("/ibidem/groups", "/ibidem/page/export")
-"""Paths that take a processor for seconds: no link of another site leads there."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
 def check_host(host: str, hosts: tuple[str, ...]) -> None:
-    """Refuse a host name that does not belong to the gateway.
-
-    Args:
-        host: The header `Host`.
-        hosts: Names without ports; `*` for any.
-
-    Raises:
-        HttpError: It is another's name.
-    """
+    """Refuse a host name that does not belong to the gateway."""
     match = _HOST.fullmatch(host)
     if "*" in hosts or (match and match["name"].lower() in hosts):
         return
@@ -110,16 +94,7 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
-    """Refuse a request from a page of another site, except for links that the user follows.
-
-    Args:
-        method: The request's method.
-        headers: Its headers, names in small letters.
-        path: The requested path.
-
-    Raises:
-        HttpError: It comes from another site.
-    """
+    """Refuse a request from a page of another site, except for links that the user follows."""
     if same_site(headers):
         return
     followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
@@ -148,6 +123,7 @@ def same_site(headers: Mapping[str, str]) -> bool:
     return all(netloc == headers.get("host") for netloc in origins)
 
 
+# Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type.
 POLICY = {
     "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -156,30 +132,20 @@ POLICY = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
-"""Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
 
+# Headers that a request may have once.
 ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host", HEADER))
-"""Headers that a request may have once."""
 
 LOG = logging.getLogger(__name__)
 
+# Paths that tell nothing of the index; they are asked by addresses that nobody knows before.
 PROBES = ("/healthz", "/readyz")
-"""Paths that tell nothing of the index; they are asked by addresses that nobody knows before."""
 
-ALWAYS = (*PROBES, "/metrics")
-"""Paths that answer however busy the gateway is."""
+ALWAYS = (*PROBES, "/metrics")  # paths that answer however busy the gateway is
 
 
 class LimitsMiddleware:
-    """The outermost layer of the gateway.
-
-    Args:
-        app: What answers.
-        settings: The limits.
-        metrics: Counts the requests.
-        hosts: Host names of the gateway.
-        product: Headers that the engine would send with every answer.
-    """
+    """The outermost layer of the gateway."""
 
     def __init__(
         self, app: ASGIApp, *, settings: Settings, metrics: Metrics, hosts: Iterable[str], product: Mapping[str, str]
@@ -289,11 +255,7 @@ def collect(release: Callable[[], None], work: asyncio.Future[None]) -> None:
 
 
 def check_headers(scope: Scope) -> None:
-    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones.
-
-    Raises:
-        HttpError: Naming the header.
-    """
+    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones."""
     names = [name for name, _ in scope["headers"] if name in ONCE]
     for name in set(names):
         if names.count(name) > 1:
@@ -320,12 +282,7 @@ def stage_times(stages: Mapping[str, float], all_ms: float) -> dict[str, float]:
 
 
 class Outgoing:
-    """The response to the client, with the headers common to all responses.
-
-    Args:
-        send: Sends to the client.
-        always: Headers added to every response, unless it has them.
-    """
+    """The response to the client, with the headers common to all responses."""
 
     def __init__(self, send: Send, always: dict[str, str]) -> None:
         self._send = send

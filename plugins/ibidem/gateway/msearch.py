@@ -35,6 +35,7 @@ from ibidem_dedupe.request import as_text, is_dedupe_name
 from ibidem_engines.requests import quote_index
 from ibidem_ingest.errors import IbidemError, UsageError
 
+# Further names that a head may have.
 HEAD = frozenset(
     (
         *("allow_no_indices", "allowNoIndices", "allow_partial_search_results", "ccs_minimize_roundtrips"),
@@ -43,20 +44,14 @@ HEAD = frozenset(
         *("search_type", "searchType", "cancel_after_time_interval"),
     )
 )
-"""Further names that a head may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchLine:
-    """One of several searches.
+    """One of several searches."""
 
-    Args:
-        request: The parsed search, or its error.
-        content: Its header and body, serialized again, each with a line end.
-    """
-
-    request: NativeRequest | UsageError | HttpError
-    content: bytes
+    request: NativeRequest | UsageError | HttpError  # the parsed search, or its error
+    content: bytes  # its header and body, serialized again, each with a line end
 
     @property
     def passes(self) -> bool:
@@ -66,17 +61,11 @@ class SearchLine:
 
 @dataclass(frozen=True, slots=True)
 class MsearchRequest:
-    """Several searches.
+    """Several searches."""
 
-    Args:
-        path: Where requests without groups are sent on to.
-        parameters: Of the query string, without ours.
-        lines: The searches.
-    """
-
-    path: str
-    parameters: Mapping[str, str]
-    lines: Sequence[SearchLine]
+    path: str  # where requests without groups are sent on to
+    parameters: Mapping[str, str]  # of the query string, without ours
+    lines: Sequence[SearchLine]  # the searches
 
     @property
     def dedupe(self) -> bool:
@@ -87,18 +76,7 @@ class MsearchRequest:
 def read_lines(
     indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings
 ) -> MsearchRequest:
-    """Read several searches.
-
-    Args:
-        indexes: The indexes in the path; may be empty.
-        query_string: The query string as received; its dedupe parameters apply to each search.
-        headers: Names in small letters.
-        content: The body's bytes.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: A line that is not a JSON object, an index that is not open or not named.
-    """
+    """Read several searches."""
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
     if "source" in parameters:
@@ -123,9 +101,6 @@ def read_lines(
 def pairs(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     r"""Yield header and body of each search.
 
-    Raises:
-        HttpError: A head without a body, or a last line without an end.
-
     >>> list(pairs(b'{}\n{"query":{}}\n'))
     [(b'{}', b'{"query":{}}')]
     """
@@ -147,16 +122,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
     settings: Settings,
     default: Mapping[str, str],
 ) -> SearchLine:
-    """Read one of several searches; an invalid parameter or part makes only this search fail.
-
-    Args:
-        indexes: Where its head names none.
-        for_each: What the query string asks of every one.
-        head: Names the indexes, and how they are read.
-        body: In the engine's own language.
-        settings: The settings in force.
-        default: Parameters of the dedupe layer where nothing says it.
-    """
+    """Read one of several searches; an invalid parameter or part makes only this search fail."""
     name, alias = split_alias(read_index(indexes, head, settings))
     default = {"dedupe": alias} if alias else default
     options = {name: value for name, value in head.items() if name not in INDEX}
@@ -180,11 +146,7 @@ def read_one(  # noqa: PLR0913, PLR0917 - a search, and what is said of all of t
 
 
 def read_index(indexes: str, head: Values, settings: Settings) -> str:
-    """Return the indexes named by a header, or those of the path.
-
-    Raises:
-        HttpError: It names them twice, or nothing names one.
-    """
+    """Return the indexes named by a header, or those of the path."""
     try:
         targets = [join_names(head[name]) for name in INDEX if name in head] or [indexes]
     except UsageError as error:
@@ -195,28 +157,17 @@ def read_index(indexes: str, head: Values, settings: Settings) -> str:
 
 
 def check_head(options: Values, settings: Settings) -> None:
-    """Refuse header options that are not allowed while only some indexes are open.
-
-    Raises:
-        HttpError: Naming it.
-    """
+    """Refuse header options that are not allowed while only some indexes are open."""
     for name in options:
         if not has_all_indexes(settings) and name not in HEAD and not is_dedupe_name(name):
             raise HttpError(400, "illegal_argument_exception", f"key [{name}] is not supported in the metadata section")
 
 
-AT_ONCE = 4
-"""Grouped searches of one request that run at the same time."""
+AT_ONCE = 4  # grouped searches of one request that run at the same time
 
 
 async def answer_msearch(work: DedupeProxy, lines: MsearchRequest, metadata: IndexMetadataCache) -> Json:
-    """Answer several searches in order, as `_msearch` does; a failed search does not affect the others.
-
-    Args:
-        work: Sends the searches.
-        lines: The searches.
-        metadata: Cache of the metadata of indexes.
-    """
+    """Answer several searches in order, as `_msearch` does; a failed search does not affect the others."""
     turns = asyncio.Semaphore(AT_ONCE)
     searches = [answer_line(work, line, metadata, turns) for line in lines.lines if not line.passes]
     engine_answer, *answers = await asyncio.gather(send_ungrouped(work, lines), *searches)

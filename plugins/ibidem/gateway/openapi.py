@@ -13,6 +13,7 @@ from ibidem_engines.query import QUERY_HELP
 from ibidem_engines.stored_presets import lookup_presets
 from ibidem_ingest.document import MAX_ID_BYTES
 
+# An error as OpenSearch and Elasticsearch write theirs.
 ERROR: dict[str, Any] = {
     "type": "object",
     "required": ["error", "status"],
@@ -29,7 +30,6 @@ ERROR: dict[str, Any] = {
         "status": {"type": "integer"},
     },
 }
-"""An error as OpenSearch and Elasticsearch write theirs."""
 
 WRONG = {
     "400": "The request is not valid; the reason says what is allowed.",
@@ -51,11 +51,7 @@ WRONG = {
 
 
 def add_error_schema(app: FastAPI) -> None:
-    """Add the errors that every route may return to the OpenAPI document, in one common schema.
-
-    Args:
-        app: The application, its routes added.
-    """
+    """Add the errors that every route may return to the OpenAPI document, in one common schema."""
     described = app.openapi
 
     def openapi() -> dict[str, Any]:
@@ -71,11 +67,7 @@ def add_error_schema(app: FastAPI) -> None:
 
 
 def add_errors(responses: dict[str, Any]) -> None:
-    """Describe every error, and remove the framework's own error schema.
-
-    Args:
-        responses: The responses of an operation, by status.
-    """
+    """Describe every error, and remove the framework's own error schema."""
     responses.pop("422", None)
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
     for status, description in WRONG.items():
@@ -131,12 +123,7 @@ class LevelQuery(StrictQuery):
     dedupe_window_days: str | None = to_field(PARAMETERS["dedupe_window_days"])[1]
 
     def policy(self, engine: Engine, level: Level = "near") -> Policy:
-        """Return the policy for the decision on a pair.
-
-        Args:
-            engine: The index, which may have presets of its own.
-            level: The default level.
-        """
+        """Return the policy for the decision on a pair."""
         parameters = {name: getattr(self, name) for name in LevelQuery.model_fields}
         return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))
 

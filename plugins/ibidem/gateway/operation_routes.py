@@ -34,11 +34,7 @@ def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
 
 
 def dead_letters(engine: Engine) -> bytes:
-    """Count the documents that could not be ingested; None if they cannot be read.
-
-    Args:
-        engine: The index, as the caller may read it.
-    """
+    """Count the documents that could not be ingested; None if they cannot be read."""
     registry = CollectorRegistry()
     try:
         count = engine.count("dead")

@@ -26,6 +26,7 @@ from ibidem.gateway.upstream import rewrite_headers, target
 from ibidem_core.settings import Settings
 
 READS, WRITES = frozenset(("GET", "HEAD")), frozenset(("PUT", "POST"))
+# Operations on documents, and their methods.
 ACTIONS: Mapping[str, frozenset[str]] = {
     "": READS,
     "_bulk": WRITES,
@@ -36,7 +37,6 @@ ACTIONS: Mapping[str, frozenset[str]] = {
     "_source": READS,
     "_update": frozenset(("POST",)),
 }
-"""Operations on documents, and their methods."""
 
 OF_IDS = frozenset(("_create", "_doc", "_source", "_update"))
 PARAMETERS = frozenset(
@@ -48,43 +48,28 @@ PARAMETERS = frozenset(
         "wait_for_active_shards",
     )
 )
+# Metadata that a line of `_bulk`, or a document of `_mget`, may have.
 META = frozenset(
     (
         *("_id", "_index", "if_primary_term", "if_seq_no", "require_alias", "retry_on_conflict", "routing", "version"),
         *("_source", "stored_fields", "version_type"),
     )
 )
-"""Metadata that a line of `_bulk`, or a document of `_mget`, may have."""
 
 OPERATIONS = ("create", "delete", "index", "update")
 
 
 @dataclass(frozen=True, slots=True)
 class OutgoingRequest:
-    """A request as it is sent to the engine.
+    """A request as it is sent to the engine."""
 
-    Args:
-        target: Path and query string.
-        headers: Its headers.
-        body: Its body.
-    """
-
-    target: str
+    target: str  # path and query string
     headers: list[tuple[str, str]]
     body: bytes | None
 
 
 async def read_document_request(request: Request, content: bytes, settings: Settings) -> OutgoingRequest:
-    """Parse a document request, and serialize it again.
-
-    Args:
-        request: Method, path, query string and headers.
-        content: The body's bytes.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: Another path, an index that is not open, a body that names one.
-    """
+    """Parse a document request, and serialize it again."""
     index, action, id_ = path_parts(request)
     if index:
         check_indexes(index, settings)
@@ -108,11 +93,7 @@ async def read_document_request(request: Request, content: bytes, settings: Sett
 
 
 def path_parts(request: Request) -> tuple[str, str, str]:
-    """Return index, action and id of a path.
-
-    Raises:
-        HttpError: It is another path.
-    """
+    """Return index, action and id of a path."""
     raw = request.scope["raw_path"].decode("ascii").removeprefix("/").split("/")
     parts = [unquote(part, errors="strict") for part in raw]
     if parts[0] in ("_bulk", "_mget"):
@@ -131,11 +112,7 @@ def path_parts(request: Request) -> tuple[str, str, str]:
 
 
 def check_documents(body: Mapping[str, Any], index: str, settings: Settings) -> None:
-    """Check the documents that `_mget` names.
-
-    Raises:
-        HttpError: One in an index that is not open, or in none.
-    """
+    """Check the documents that `_mget` names."""
     documents = body.get("docs", [])
     if body.keys() - {"docs", "ids"} or not isinstance(documents, list):
         raise HttpError(400, "parsing_exception", "_mget takes docs or ids")
@@ -146,11 +123,7 @@ def check_documents(body: Mapping[str, Any], index: str, settings: Settings) -> 
 
 
 def check_meta(meta: Any, index: str, settings: Settings) -> None:
-    """Check the metadata of a document: its index and id.
-
-    Raises:
-        HttpError: An index that is not open, or none, or what nobody knows.
-    """
+    """Check the metadata of a document: its index and id."""
     if not isinstance(meta, dict) or meta.keys() - META:
         raise HttpError(400, "parsing_exception", f"a document may be named only by {', '.join(sorted(META))}")
     name = meta.get("_index", index)
@@ -159,21 +132,11 @@ def check_meta(meta: Any, index: str, settings: Settings) -> None:
     check_indexes(name, settings)
 
 
-AT_ONCE = 500
-"""Lines of `_bulk` that are read before other requests have their turn."""
+AT_ONCE = 500  # lines of `_bulk` that are read before other requests have their turn
 
 
 async def rewrite_bulk(content: bytes, index: str, settings: Settings) -> bytes:
-    """Serialize the lines of `_bulk` again, in batches: a body may have one line per byte.
-
-    Args:
-        content: The body, unpacked.
-        index: The index of the path; may be empty.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: What it does is not known, or in an index that is not open.
-    """
+    """Serialize the lines of `_bulk` again, in batches: a body may have one line per byte."""
     rewritten = bytearray()
     for count, line in enumerate(bulk_lines(content, index, settings), 1):
         rewritten += line
@@ -183,11 +146,7 @@ async def rewrite_bulk(content: bytes, index: str, settings: Settings) -> bytes:
 
 
 def bulk_lines(content: bytes, index: str, settings: Settings) -> Iterator[bytes]:
-    """Yield the lines of `_bulk`, each serialized again; blank lines are empty.
-
-    Raises:
-        HttpError: What it does is not known, or in an index that is not open.
-    """
+    """Yield the lines of `_bulk`, each serialized again; blank lines are empty."""
     lines = split_lines(content)
     for line in lines:
         if not line.strip():
@@ -216,19 +175,14 @@ def split_lines(content: bytes) -> Iterator[bytes]:
     yield content[start:]
 
 
-ROUTE = SimpleNamespace(path="/{path}")
-"""Name under which these requests are counted."""
+ROUTE = SimpleNamespace(path="/{path}")  # name under which these requests are counted
 
 
 @dataclass(slots=True)
 class Passthrough:
-    """Forwards every request that no other route handles.
+    """Forwards every request that no other route handles."""
 
-    Args:
-        context: Settings, caches and metrics that every request may use.
-    """
-
-    context: GatewayContext
+    context: GatewayContext  # settings, caches and metrics that every request may use
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""

@@ -8,14 +8,12 @@ from urllib.parse import parse_qsl
 
 from starlette.types import Scope
 
-KEY: Final = "ibidem.patience"
-"""Where the server's own description of a request holds it."""
+KEY: Final = "ibidem.patience"  # where the server's own description of a request holds it
 
-MAX_WAIT_S = 3_600.0
-"""Longest wait of the engine that is waited for."""
+MAX_WAIT_S = 3_600.0  # longest wait of the engine that is waited for
 
+# Parameters of a search, or of a document, that tell the engine how long to wait or to keep what it found.
 WAITS = ("timeout", "scroll")
-"""Parameters of a search, or of a document, that tell the engine how long to wait or to keep what it found."""
 
 _TIME = re.compile(r"(?P<count>[0-9]{1,15})(?P<unit>nanos|micros|ms|s|m|h|d)")
 _SECONDS: Mapping[str, float] = {
@@ -30,11 +28,7 @@ _SECONDS: Mapping[str, float] = {
 
 
 class Patience:
-    """Time until a request times out.
-
-    Args:
-        seconds: From now.
-    """
+    """Time until a request times out."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -51,12 +45,7 @@ class Patience:
 
 
 def extend(scope: Scope, parameters: Mapping[str, object]) -> None:
-    """Extend a request's timeout by the longest wait among its parameters.
-
-    Args:
-        scope: The request.
-        parameters: Of its query string, or of its body.
-    """
+    """Extend a request's timeout by the longest wait among its parameters."""
     patience = scope.get(KEY)
     if isinstance(patience, Patience):
         patience.extend(max(parse_time(parameters.get(name)) for name in WAITS))

@@ -8,9 +8,6 @@ from ibidem.gateway.errors import HttpError
 class Places:
     """The places for requests of one kind; one address may occupy three quarters of them.
 
-    Args:
-        limit: How many there are.
-
     >>> places = Places(4)
     >>> for address in ("10.0.0.1", "10.0.0.1", "10.0.0.1", "10.0.0.2"):
     ...     places.take(address)
@@ -25,14 +22,7 @@ class Places:
         self.taken = 0
 
     def take(self, address: str) -> None:
-        """Acquire a place.
-
-        Args:
-            address: The address of the caller.
-
-        Raises:
-            HttpError: All are taken, or all that one address may hold.
-        """
+        """Acquire a place."""
         if self._held[address] >= self._address_limit:
             raise too_many_requests(f"{self._held[address]} requests of one address are being answered")
         if self.taken >= self._limit:

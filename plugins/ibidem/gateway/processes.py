@@ -14,22 +14,16 @@ LOG = logging.getLogger(__name__)
 ENDS = (signal.SIGINT, signal.SIGTERM)
 WATCHED = {*ENDS, signal.SIGCHLD}
 
+# Before a process that ended by itself is started again: at first, and at most after it ended time and again.
 FIRST_PAUSE_S, MAX_PAUSE_S = 1.0, 30.0
-"""Before a process that ended by itself is started again: at first, and at most after it ended time and again."""
 
-SECONDS_TO_END = 15.0
-"""For which processes may finish what they do, before they are killed."""
+SECONDS_TO_END = 15.0  # for which processes may finish what they do, before they are killed
 
-Work = Callable[[], None]
-"""What a process does; it ends at SIGTERM."""
+Work = Callable[[], None]  # what a process does; it ends at SIGTERM
 
 
 class Supervised:
-    """A process that is restarted when it exits, with a growing delay if it exits early.
-
-    Args:
-        work: What it does.
-    """
+    """A process that is restarted when it exits, with a growing delay if it exits early."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -56,9 +50,6 @@ def run_processes(works: Sequence[Work]) -> None:
     """Run processes until SIGTERM.
 
     Each ends when this one does, however it ended: it holds the reading end of a pipe that nothing is written to.
-
-    Args:
-        works: What each does.
     """
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, WATCHED)
     reading, writing = os.pipe()

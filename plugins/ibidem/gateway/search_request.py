@@ -26,23 +26,13 @@ from ibidem.gateway.index_access import (
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import DedupeRequest, dedupe_request, is_dedupe_name
 
-GZIP = 31
-"""zlib's way to say: gzip, with the largest window."""
+GZIP = 31  # zlib's way to say: gzip, with the largest window
 
 Values = Mapping[str, Any]
 
 
 def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) -> Values | None:
-    """Read a JSON object body; None without a body.
-
-    Args:
-        content: The body's bytes.
-        headers: Names in small letters.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: It is none, or in another form.
-    """
+    """Read a JSON object body; None without a body."""
     text = decompress(content, headers, settings)
     if not text:
         return None
@@ -51,15 +41,7 @@ def read_body(content: bytes, headers: Mapping[str, str], settings: Settings) ->
 
 
 def check_type(content_type: str, endings: Iterable[str]) -> None:
-    """Refuse a body in a format that cannot be checked.
-
-    Args:
-        content_type: The content type.
-        endings: How the name of the form may end.
-
-    Raises:
-        HttpError: Another form than JSON.
-    """
+    """Refuse a body in a format that cannot be checked."""
     kind = content_type.partition(";")[0].strip().lower()
     if not any(kind == f"application/{ending}" or kind.endswith(f"+{ending}") for ending in endings):
         raise HttpError(
@@ -71,11 +53,7 @@ def check_type(content_type: str, endings: Iterable[str]) -> None:
 
 
 def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -> bytes:
-    """Decompress a body, up to the maximum length.
-
-    Raises:
-        HttpError: An encoding other than gzip, or data that is damaged, too long, or followed by other data.
-    """
+    """Decompress a body, up to the maximum length."""
     way = headers.get("content-encoding", "identity").strip().lower()
     if way == "identity" or not content:
         return content
@@ -105,9 +83,6 @@ def decompress(content: bytes, headers: Mapping[str, str], settings: Settings) -
 def as_object(content: bytes) -> Values:
     """Read a JSON object whose names are unique.
 
-    Raises:
-        HttpError: It is none.
-
     >>> as_object(b'{"size": 1}')
     {'size': 1}
     """
@@ -122,11 +97,7 @@ def as_object(content: bytes) -> Values:
 
 
 def unique_members(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
-    """Build an object from its pairs; duplicate names are refused.
-
-    Raises:
-        ValueError: A name occurs twice; readers differ in which value they take.
-    """
+    """Build an object from its pairs; duplicate names are refused."""
     members = dict(pairs)
     if len(members) < len(pairs):
         names = [name for name, _ in pairs]
@@ -149,6 +120,7 @@ def dump_json(value: object) -> bytes:
             raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
 
 
+# Those that name no index, hold no body or are looked into, and leave nothing behind.
 KNOWN = frozenset(
     (
         *("_source", "_source_exclude_vectors", "_source_excludes", "_source_includes", "allow_no_indices"),
@@ -164,7 +136,6 @@ KNOWN = frozenset(
         "version",
     )
 )
-"""Those that name no index, hold no body or are looked into, and leave nothing behind."""
 
 REFUSED: Mapping[str, str] = {
     "scroll": "a scroll cannot be continued or closed here",
@@ -174,15 +145,7 @@ REFUSED: Mapping[str, str] = {
 
 
 def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
-    """Refuse unknown parameters unless all indexes are open, and scrolls unless all paths are.
-
-    Args:
-        parameters: Of the query string.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: Naming the parameter.
-    """
+    """Refuse unknown parameters unless all indexes are open, and scrolls unless all paths are."""
     if has_all_paths(settings):
         return
     check_expansion(parameters.get("expand_wildcards", ""), settings)
@@ -195,25 +158,17 @@ def check_parameters(parameters: Mapping[str, str], settings: Settings) -> None:
             raise HttpError(400, "illegal_argument_exception", f"unrecognized parameter: [{name}]", "leave it out")
 
 
-SOURCE, SOURCE_TYPE = "source", "source_content_type"
-"""Parameters of the query string in which the engines take a body."""
+SOURCE, SOURCE_TYPE = "source", "source_content_type"  # parameters of the query string in which the engines take a body
 
 
 @dataclass(frozen=True, slots=True)
 class NativeRequest:
-    """One search, with the dedupe parameters removed.
+    """One search, with the dedupe parameters removed."""
 
-    Args:
-        indexes: The indexes in the path, checked.
-        parameters: Of the query string, without ours.
-        body: In the engine's own language, without ours.
-        dedupe: The dedupe request; None without dedupe parameters.
-    """
-
-    indexes: str
-    parameters: Mapping[str, str]
-    body: Values
-    dedupe: DedupeRequest | None
+    indexes: str  # the indexes in the path, checked
+    parameters: Mapping[str, str]  # of the query string, without ours
+    body: Values  # in the engine's own language, without ours
+    dedupe: DedupeRequest | None  # the dedupe request; None without dedupe parameters
 
     @property
     def passes(self) -> bool:
@@ -224,19 +179,7 @@ class NativeRequest:
 def read_request(
     indexes: str, query_string: str, headers: Mapping[str, str], content: bytes, settings: Settings
 ) -> NativeRequest:
-    """Read a search.
-
-    Args:
-        indexes: Names and patterns, separated by commas.
-        query_string: The query string as received.
-        headers: Names in small letters.
-        content: The body's bytes.
-        settings: The settings in force.
-
-    Raises:
-        HttpError: An index that is not open, a body that is not a JSON object.
-        UsageError: A dedupe parameter that is not valid, or said in two ways.
-    """
+    """Read a search."""
     parameters = read_parameters(query_string)
     check_parameters(parameters, settings)
     body = read_body(content, headers, settings)
@@ -258,9 +201,6 @@ def read_request(
 def read_source(parameters: Mapping[str, str]) -> Values:
     """Read the body from the query string parameter `source`.
 
-    Raises:
-        HttpError: It is not a JSON object, or in another form.
-
     >>> read_source({"source": '{"size": 1}', "source_content_type": "application/json"})
     {'size': 1}
     """
@@ -271,15 +211,7 @@ def read_source(parameters: Mapping[str, str]) -> Values:
 def build_request(
     indexes: str, parameters: Mapping[str, str], body: Values, settings: Settings, default: Mapping[str, str]
 ) -> NativeRequest:
-    """Separate the dedupe parameters from the engine's own.
-
-    Args:
-        indexes: Names and patterns, separated by commas.
-        parameters: Of the query string.
-        body: Read from JSON.
-        settings: The settings in force.
-        default: Parameters of the dedupe layer where neither of them says it.
-    """
+    """Separate the dedupe parameters from the engine's own."""
     check_indexes(indexes, settings)
     engine_body = {name: value for name, value in body.items() if not is_dedupe_name(name)}
     check_references(engine_body, settings)
@@ -292,11 +224,7 @@ def build_request(
 
 
 def read_parameters(query_string: str) -> dict[str, str]:
-    """Read a query string.
-
-    Raises:
-        HttpError: A name that is given twice, which the engines refuse as well.
-    """
+    """Read a query string."""
     try:
         pairs = parse_qsl(query_string, keep_blank_values=True, errors="strict", max_num_fields=200)
     except ValueError as error:

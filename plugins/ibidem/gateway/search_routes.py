@@ -24,8 +24,7 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe.request import DEDUPE
 from ibidem_engines.requests import quote_index
 
-JSON, LINES = "json", "x-ndjson"
-"""The two forms of a body that is written here."""
+JSON, LINES = "json", "x-ndjson"  # the two forms of a body that is written here
 
 
 async def pass_on(
@@ -35,15 +34,7 @@ async def pass_on(
     read: NativeRequest | MsearchRequest | None,
     settings: Settings,
 ) -> Response:
-    """Forward a request without dedupe parameters, and return the response unchanged.
-
-    Args:
-        request: Method, path, query string and headers.
-        upstream: The engine.
-        content: The body's bytes.
-        read: The parsed request; None if only the engine judges it.
-        settings: The settings in force.
-    """
+    """Forward a request without dedupe parameters, and return the response unchanged."""
     if read is None or (has_all_indexes(settings) and not read.dedupe):
         return await pass_as_it_came(request, upstream, content)
     if isinstance(read, MsearchRequest):
@@ -58,13 +49,7 @@ async def pass_on(
 
 
 async def pass_as_it_came(request: Request, upstream: Upstream, content: bytes) -> Response:
-    """Forward a request unchanged, and return the response unchanged.
-
-    Args:
-        request: Method, path, query string and headers.
-        upstream: The engine.
-        content: The body's bytes.
-    """
+    """Forward a request unchanged, and return the response unchanged."""
     path = request.scope["raw_path"].decode("ascii")
     if query := request.scope["query_string"].decode("ascii"):
         path = f"{path}?{query}"
@@ -84,20 +69,11 @@ def as_response(reply: Reply) -> Response:
 Answer = TypeVar("Answer")
 Read = TypeVar("Read", NativeRequest, MsearchRequest)
 
-CLOSED = 499
-"""The status that servers note for it; nobody reads it."""
+CLOSED = 499  # the status that servers note for it; nobody reads it
 
 
 async def cancel_on_disconnect(request: Request, work: Coroutine[None, None, Answer]) -> Answer:
-    """Await `work`; cancel it if the client disconnects.
-
-    Args:
-        request: The client's request, its body read.
-        work: What answers it.
-
-    Raises:
-        HttpError: The client disconnected.
-    """
+    """Await `work`; cancel it if the client disconnects."""
     label, leaving = asyncio.ensure_future(work), asyncio.ensure_future(wait_for_disconnect(request))
     try:
         await asyncio.wait((label, leaving), return_when=asyncio.FIRST_COMPLETED)
@@ -125,11 +101,7 @@ register_url_convertor("indexes", IndexesConvertor())
 
 
 async def check_path(request: Request) -> None:
-    """Reject a path that the engine would split differently from this router.
-
-    Raises:
-        HttpError: `%2F` outside date math, or an unescaped slash within it.
-    """
+    """Reject a path that the engine would split differently from this router."""
     raw = request.scope["raw_path"].decode("ascii")
     parts = [DATE_MATH.sub("", unquote(part)) for part in raw.removeprefix("/").split("/")]
     if len(parts) > MAX_PARTS or any("/" in part for part in parts):
@@ -138,16 +110,13 @@ async def check_path(request: Request) -> None:
         )
 
 
-MAX_PARTS = 2
-"""Parts of the path of a search: its indexes, and what is done with them."""
+MAX_PARTS = 2  # parts of the path of a search: its indexes, and what is done with them
 
 router = APIRouter(tags=["search"], dependencies=[Depends(check_path)])
 
-everywhere = APIRouter(tags=["search"])
-"""Searches that name no index, where all are open."""
+everywhere = APIRouter(tags=["search"])  # searches that name no index, where all are open
 
-OF_ENGINE = "engine"
-"""Name under which the engine's own errors are counted."""
+OF_ENGINE = "engine"  # name under which the engine's own errors are counted
 
 Indexes = Annotated[str, Path(description="Names and patterns of indexes, separated by commas.")]
 
@@ -205,16 +174,7 @@ async def several(
 
 
 def readable(read: Callable[[], Read], request: Request, context: GatewayContext) -> Read | None:
-    """Parse a request; None if it cannot be parsed and only the engine decides on access.
-
-    Args:
-        read: Reads it.
-        request: The request.
-        context: Settings, caches and metrics that every request may use.
-
-    Raises:
-        HttpError: It cannot be read.
-    """
+    """Parse a request; None if it cannot be parsed and only the engine decides on access."""
     try:
         return read()
     except HttpError:
@@ -225,8 +185,8 @@ def readable(read: Callable[[], Read], request: Request, context: GatewayContext
         raise
 
 
+# Function that answers a request that is grouped here.
 Find = Callable[[DedupeProxy, NativeRequest, IndexMetadataCache], Awaitable[Json]]
-"""Function that answers a request that is grouped here."""
 
 
 async def respond(  # noqa: PLR0913, PLR0917 - the parameters of a route, and what it finds
@@ -255,13 +215,7 @@ async def count_groups(work: DedupeProxy, request: NativeRequest, metadata: Inde
 
 
 async def answer(work: DedupeProxy, result: Awaitable[Json], parameters: Mapping[str, str]) -> Response:
-    """Respond with grouped results, or with the engine's own error.
-
-    Args:
-        work: The searches, which know the form of the engine's answers.
-        result: What will come of them.
-        parameters: Of the query string: `filter_path` and `pretty` shape the answer.
-    """
+    """Respond with grouped results, or with the engine's own error."""
     try:
         response = read_filter(parameters).apply(await result)
     except EngineRefusal as refusal:

@@ -21,8 +21,7 @@ BACKLOG = 2_048
 RARELY = (50_000, 20, 50)
 
 
-Listening = tuple[str, int]
-"""Host and port."""
+Listening = tuple[str, int]  # host and port
 
 
 def serve(
@@ -35,16 +34,6 @@ def serve(
     """Serve requests until SIGTERM; running requests are finished first.
 
     Each answer is a line of the log: method, path, status and time; what people search for is in none.
-
-    Args:
-        settings: The settings in force.
-        listening_at: Where to listen.
-        ready: Called with the address of the page once callers are let in.
-        processes: How many answer; each has limits of its own.
-        companions: What else is done, each in a process of its own, for as long as requests are answered.
-
-    Raises:
-        UsageError: The address is in use or not one of this machine.
     """
     logs.set_up(settings, "info")
     host, port = listening_at
@@ -67,12 +56,7 @@ def serve(
 
 
 def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
-    """Create the server of a gateway; it does not listen yet.
-
-    Args:
-        settings: The settings in force.
-        hosts: Further host names of the gateway.
-    """
+    """Create the server of a gateway; it does not listen yet."""
     config = uvicorn.Config(
         make_gateway(settings, hosts),
         http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
@@ -96,11 +80,7 @@ def spare_the_collector() -> None:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Listen at an address.
-
-    Raises:
-        UsageError: It is another's, or none of this machine.
-    """
+    """Listen at an address."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

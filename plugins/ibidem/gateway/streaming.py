@@ -21,31 +21,20 @@ from ibidem.gateway.search_routes import CLOSED
 from ibidem.gateway.upstream import Upstream, forward_headers, response_headers
 from ibidem_core.settings import Settings
 
+# Bytes a second that a client has to send or to take, on average over `IBIDEM_GATEWAY_ARRIVAL` seconds.
 MIN_RATE = 1_000
-"""Bytes a second that a client has to send or to take, on average over `IBIDEM_GATEWAY_ARRIVAL` seconds."""
 
 Answer = TypeVar("Answer")
 
 
 class Pace:
-    """Minimum transfer rate of a client: each byte adds waiting time, and waiting uses it up.
-
-    Args:
-        limit: Seconds that it may be waited for at a stretch, and without a byte.
-    """
+    """Minimum transfer rate of a client: each byte adds waiting time, and waiting uses it up."""
 
     def __init__(self, limit: float) -> None:
         self._limit = self._remaining = limit
 
     async def wait(self, work: Awaitable[Answer]) -> Answer:
-        """Wait for the client, at most for the time that is left.
-
-        Args:
-            work: Ends when the client has sent or taken something.
-
-        Raises:
-            TimeoutError: It is too slow.
-        """
+        """Wait for the client, at most for the time that is left."""
         clock = asyncio.get_running_loop().time
         began = clock()
         async with asyncio.timeout(self._remaining):
@@ -59,14 +48,7 @@ class Pace:
 
 
 class StreamedResponse:
-    """One streamed request to the engine, and its streamed response.
-
-    Args:
-        request: The request.
-        upstream: The engine.
-        settings: How long a client is waited for.
-        send: Sends to the client.
-    """
+    """One streamed request to the engine, and its streamed response."""
 
     def __init__(self, request: Request, upstream: Upstream, settings: Settings, send: Send) -> None:
         self._request = request

@@ -9,17 +9,7 @@ from ibidem.gateway.errors import HttpError
 
 
 def as_table(name: str, ending: str, rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> Response:
-    """Return a response with rows as a table to download.
-
-    Args:
-        name: Name of the file without its ending.
-        ending: The ending, which says the format.
-        rows: The rows.
-        columns: The names of their values, in order.
-
-    Raises:
-        HttpError: No such format.
-    """
+    """Return a response with rows as a table to download."""
     if ending not in FORMATS:
         raise HttpError(
             404, "resource_not_found_exception", f"no export as {ending!r}", f"allowed: {', '.join(FORMATS)}"

@@ -47,14 +47,7 @@ class TagChange(StrictQuery):
     )
 
     def target(self, engine: Engine) -> TagTarget:
-        """Return the documents to tag.
-
-        Args:
-            engine: The index, with the caller's rights.
-
-        Raises:
-            UsageError: A group or thread of several documents, or not as many as were shown.
-        """
+        """Return the documents to tag."""
         target = find_target(engine, self.ids, self.of)
         if self.seen is not None:
             target.check_count(self.seen)
@@ -62,17 +55,7 @@ class TagChange(StrictQuery):
 
 
 def find_target(engine: Engine, ids: list[str], kind: Kind, policy: Policy | None = None) -> TagTarget:
-    """Return the documents to tag in one step.
-
-    Args:
-        engine: The index, with the caller's rights.
-        ids: Documents.
-        kind: Whether these alone, or the group or thread of the only one.
-        policy: The policy for finding a group; None: the default.
-
-    Raises:
-        UsageError: A group or thread of several documents.
-    """
+    """Return the documents to tag in one step."""
     if kind == "document":
         return find_named(engine, ids)
     if len(ids) != 1:
@@ -92,31 +75,20 @@ class ReportQuery(LevelQuery):
     )
 
     def report(self, engine: Engine) -> TagReport:
-        """Build the report.
-
-        Args:
-            engine: The index, with the caller's rights.
-        """
+        """Build the report."""
         return make_report(engine, readable_tags(engine), self.policy(engine), self.by)
 
 
 def make_report(engine: Engine, tags: Tags, policy: Policy | None = None, by: GroupsBy = "groups") -> TagReport:
-    """Build the report; one caller at a time, since it may take seconds.
-
-    Args:
-        engine: The index, with the caller's rights.
-        tags: The entries that the caller may know.
-        policy: The policy for grouping.
-        by: What groups are compared.
-    """
+    """Build the report; one caller at a time, since it may take seconds."""
     with lock_index():
         return report_tags(engine, tags, policy, by=by)
 
 
 ReportParameters = Annotated[ReportQuery, Query()]
 Ending = Literal["csv", "jsonl"]
+# The answer of an export, as the description of the API has it.
 TABLE: dict[int | str, dict[str, Any]] = {200: {"content": {"text/csv": {}, "application/x-ndjson": {}}}}
-"""The answer of an export, as the description of the API has it."""
 
 
 @tag_router.get("")

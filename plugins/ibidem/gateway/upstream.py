@@ -27,18 +27,15 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 
+# Headers by which an engine grants or narrows rights. What a proxy before an engine vouches for is not among them.
 RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization", "securitytenant")
-"""Headers by which an engine grants or narrows rights. What a proxy before an engine vouches for is not among them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller, identified by the authorization headers that the engine checks.
+    """A caller, identified by the authorization headers that the engine checks."""
 
-    Args:
-        headers: The received headers among `RIGHTS`, with their values.
-    """
-
+    # The received headers among `RIGHTS`, with their values.
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
 
     @classmethod
@@ -63,16 +60,11 @@ class Caller:
             return ""
 
 
-MAX_CALLERS = 100
-"""Callers whose connections are kept."""
+MAX_CALLERS = 100  # callers whose connections are kept
 
 
 class Engines:
-    """Engines by index and caller; the most recently used ones stay open.
-
-    Args:
-        settings: Where the engine is, and how long to wait for it.
-    """
+    """Engines by index and caller; the most recently used ones stay open."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -80,12 +72,7 @@ class Engines:
         self._lock = Lock()
 
     def get(self, caller: Caller, index: str) -> Engine:
-        """Return the engine with only the caller's credentials; those in the address are not used.
-
-        Args:
-            caller: The user of the request.
-            index: Name of the index, checked before.
-        """
+        """Return the engine with only the caller's credentials; those in the address are not used."""
         if self._settings.engine.startswith("sqlite:"):
             caller = Caller()
         with self._lock:
@@ -106,6 +93,7 @@ class Engines:
                 self._engines.popitem()[1].close()
 
 
+# Headers that go on to the engine; what a proxy would vouch for (`x-forwarded-for`, `x-proxy-user`) never does.
 FORWARDED = (
     *RIGHTS,
     "accept",
@@ -118,15 +106,14 @@ FORWARDED = (
     "x-elastic-client-meta",
     "x-opaque-id",
 )
-"""Headers that go on to the engine; what a proxy would vouch for (`x-forwarded-for`, `x-proxy-user`) never does."""
 
+# Headers of an answer that belong to one connection, not to what is said over it.
 OF_THE_CONNECTION = frozenset(
     ("connection", "content-length", "date", "keep-alive", "server", "te", "trailer", "transfer-encoding", "upgrade")
 )
-"""Headers of an answer that belong to one connection, not to what is said over it."""
 
+# Headers that the HTTP library would send by itself.
 OURS = frozenset(name.title() for name in ("accept", "accept-encoding", "content-type", "user-agent"))
-"""Headers that the HTTP library would send by itself."""
 
 CONNECT_S = 5.0
 
@@ -137,24 +124,14 @@ _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The engine's response.
+    """The engine's response."""
 
-    Args:
-        status: HTTP status.
-        headers: Name and value of each header that belongs to the answer.
-        body: Its bytes, encoded as the headers say.
-    """
-
-    status: int
-    headers: Sequence[tuple[str, str]]
-    body: bytes
+    status: int  # HTTP status
+    headers: Sequence[tuple[str, str]]  # name and value of each header that belongs to the answer
+    body: bytes  # its bytes, encoded as the headers say
 
     def json(self) -> Any:
-        """Read the body.
-
-        Raises:
-            HttpError: It is no JSON.
-        """
+        """Read the body."""
         try:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
@@ -162,12 +139,7 @@ class Reply:
 
 
 class Upstream:
-    """The engine's nodes, with pooled connections that are closed at the end.
-
-    Args:
-        address: Their address; credentials in it are not used.
-        limit: Maximum of concurrent requests; as many again may be streamed.
-    """
+    """The engine's nodes, with pooled connections that are closed at the end."""
 
     def __init__(self, address: Address, limit: int) -> None:
         self._nodes = address.urls
@@ -179,17 +151,7 @@ class Upstream:
     async def send(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None
     ) -> Reply:
-        """Send a request to a node, or to the next one if it does not respond.
-
-        Args:
-            method: Its method.
-            target: Path and query string, encoded.
-            headers: Its headers.
-            body: Its body.
-
-        Raises:
-            HttpError: No node answers (503), or one broke off (502).
-        """
+        """Send a request to a node, or to the next one if it does not respond."""
         first = next(self._turns)
         nodes = [self._nodes[(first + turn) % len(self._nodes)] for turn in range(len(self._nodes))]
         for node in nodes:
@@ -207,17 +169,7 @@ class Upstream:
     async def stream(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: AsyncIterator[bytes] | None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request with a streamed body, and return the response before its body is read.
-
-        Args:
-            method: Its method.
-            target: Path and query string, encoded.
-            headers: Its headers.
-            body: Gives its body.
-
-        Raises:
-            HttpError: The node does not answer (503), or broke off (502).
-        """
+        """Send a request with a streamed body, and return the response before its body is read."""
         node = self._nodes[next(self._turns) % len(self._nodes)]
         try:
             async with self._connect().request(
@@ -268,20 +220,12 @@ def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]
 
 
 def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the request headers that are forwarded to the engine.
-
-    Args:
-        headers: The received headers, names in lower case.
-    """
+    """Return the request headers that are forwarded to the engine."""
     return [(name, headers[name]) for name in FORWARDED if name in headers]
 
 
 def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
     """Return the headers of a request with a newly serialized body, in the client's API version.
-
-    Args:
-        headers: The received headers, names in lower case.
-        form: The form of the body, `json` or `x-ndjson`; None for no body.
 
     >>> rewrite_headers({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
     ('content-type', 'application/vnd.elasticsearch+json; compatible-with=8')

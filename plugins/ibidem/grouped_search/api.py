@@ -44,32 +44,21 @@ from ibidem_engines.stored_memberships import Memberships
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 
-TEXTS_AT_ONCE = 20
-"""Documents that are read together for their versions: a text has ten million characters at the most."""
+TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a text has ten million characters at the most
 
 
 @dataclass(slots=True)
 class EngineBackend(SearchBackend, StoredBackend):
-    """A query to an engine, and its documents as shown.
+    """A query to an engine, and its documents as shown."""
 
-    Args:
-        engine: Engine that is searched.
-        query: For what.
-        words: Manual decisions.
-        view: What the ranking reads.
-        order: How the hits of a window are ordered.
-        settled: How far groups are settled.
-        undated: How many documents of the window have no date, where dates decide on the order.
-        seconds: How long rankings and documents were read, by `window` and `fetch`.
-    """
-
-    engine: Engine
+    engine: Engine  # engine that is searched
     query: Query
-    words: Sequence[Override] = ()
-    view: ReadView = NOW
-    order: Order = "relevance"
-    settled: GroupCheckpoint = field(default_factory=GroupCheckpoint)
-    undated: int = 0
+    words: Sequence[Override] = ()  # manual decisions
+    view: ReadView = NOW  # what the ranking reads
+    order: Order = "relevance"  # how the hits of a window are ordered
+    settled: GroupCheckpoint = field(default_factory=GroupCheckpoint)  # how far groups are settled
+    undated: int = 0  # how many documents of the window have no date, where dates decide on the order
+    # How long rankings and documents were read, by `window` and `fetch`.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @override
@@ -200,18 +189,13 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """The response of a search, with its window and facets.
-
-    Args:
-        response: The response.
-        window: The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
-        facets: Facets of the window, if requested.
-        seconds: How long rankings and documents were read, by `window` and `fetch`.
-    """
+    """The response of a search, with its window and facets."""
 
     response: Json
+    # The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
     window: Window | None
-    facets: Facets = field(default_factory=Facets)
+    facets: Facets = field(default_factory=Facets)  # facets of the window, if requested
+    # How long rankings and documents were read, by `window` and `fetch`.
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
@@ -229,21 +213,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     portion: Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `search` does, with the same errors, and return the window too.
-
-    Args:
-        engine: Engine that is searched.
-        query: For what.
-        request: How to group and show.
-        page: Number of the page, from 1.
-        size: Groups on a page.
-        overrides: Manual decisions on pairs; those kept next to the index when None.
-        tables: Names of the current idf tables.
-        order: By date, the best hits of one window are ordered, and no others are looked at.
-        all_copies: Whether to read every copy of a text, where very many match, and not to count them.
-        portion: Some duplicates of one of the page's groups, instead of the page.
-        facets: Whether to count facets of the window.
-    """
+    """Search as `search` does, with the same errors, and return the window too."""
     start_time = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else MAX_WINDOW)
     check_scope(query, request)
@@ -292,37 +262,20 @@ def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") ->
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Answer:
-    """A page of groups, made by the engine's plugin or by this library.
+    """A page of groups, made by the engine's plugin or by this library."""
 
-    Args:
-        hits: The list to show.
-        account: Counts that describe the result.
-        total: Number of documents that match.
-        best: Score of the first in the ranking.
-        view: What the ranking reads.
-        window: The hits that were grouped here.
-        facets: Facets of the window.
-        next_page: Where the next page begins, for stored groups.
-    """
-
-    hits: list[Json]
-    account: Json
-    total: int
-    best: float | None
-    view: ReadView
-    window: Window | None = None
-    facets: Facets = field(default_factory=Facets)
-    next_page: NextPage | None = None
+    hits: list[Json]  # the list to show
+    account: Json  # counts that describe the result
+    total: int  # number of documents that match
+    best: float | None  # score of the first in the ranking
+    view: ReadView  # what the ranking reads
+    window: Window | None = None  # the hits that were grouped here
+    facets: Facets = field(default_factory=Facets)  # facets of the window
+    next_page: NextPage | None = None  # where the next page begins, for stored groups
 
 
 def to_response(answer: Answer, account: Json, start_time: float) -> Json:
-    """Format a response like the engine's own.
-
-    Args:
-        answer: The page of groups.
-        account: Counts that describe the result.
-        start_time: When the search began, in seconds of `perf_counter`.
-    """
+    """Format a response like the engine's own."""
     took = round((perf_counter() - start_time) * 1000)
     total = {"value": answer.total, "relation": "eq"}
     return {

@@ -65,42 +65,25 @@ class SearchBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Portion:
-    """A range of the duplicates of one group.
+    """A range of the duplicates of one group."""
 
-    Args:
-        group: The group's name.
-        offset: How many come before them.
-        size: How many at most.
-    """
-
-    group: str
-    offset: int
-    size: int
+    group: str  # the group's name
+    offset: int  # how many come before them
+    size: int  # how many at most
 
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A validated request for one page.
+    """A validated request for one page."""
 
-    Args:
-        request: How to group and show.
-        start: How many groups come before the page.
-        size: Groups on a page.
-        tables: Names of the current idf tables; may be empty.
-        deepest: The most hits that a window may hold.
-        may_leave_out: Whether documents can be left out of the ranking without moving others.
-        portion: Of which one group a portion is shown instead of the page; None: the page.
-        next_page: Where the page of a cursor begins.
-    """
-
-    request: DedupeRequest
-    start: int
-    size: int
-    tables: Collection[str] = ()
-    deepest: int = MAX_WINDOW
-    may_leave_out: bool = True
-    portion: Portion | None = None
-    next_page: NextPage | None = None
+    request: DedupeRequest  # how to group and show
+    start: int  # how many groups come before the page
+    size: int  # groups on a page
+    tables: Collection[str] = ()  # names of the current idf tables; may be empty
+    deepest: int = MAX_WINDOW  # the most hits that a window may hold
+    may_leave_out: bool = True  # whether documents can be left out of the ranking without moving others
+    portion: Portion | None = None  # of which one group a portion is shown instead of the page; None: the page
+    next_page: NextPage | None = None  # where the page of a cursor begins
 
 
 def document_ref(hit: Hit) -> DocumentRef:
@@ -111,15 +94,7 @@ def document_ref(hit: Hit) -> DocumentRef:
 def cursor_codec(
     key: bytes, index: str, query: Query, request: DedupeRequest, order: Order = "relevance"
 ) -> CursorCodec:
-    """Return the cursor codec of a list.
-
-    Args:
-        key: The key of the index.
-        index: Name of the index, or names.
-        query: The query.
-        request: How it is grouped.
-        order: How documents are ordered.
-    """
+    """Return the cursor codec of a list."""
     return CursorCodec(key, index, query.digest(), f"{request.digest()} {order}")
 
 

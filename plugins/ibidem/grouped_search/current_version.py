@@ -33,12 +33,6 @@ def page_places(
     """Return the position of each row among the versions of its group; empty if not requested.
 
     Of versions that nothing puts in order the best in rank comes last.
-
-    Args:
-        source: Reads the documents.
-        window: The documents.
-        groups: Rows of each group.
-        request: The request.
     """
     several = [rows for rows in groups if len(rows) > 1]
     if request.keep.by != "current" or not several:

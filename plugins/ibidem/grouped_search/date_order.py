@@ -12,13 +12,7 @@ from ibidem_ingest.dates import interval, time_of_day
 
 
 def sort_hits(hits: Sequence[Hit], dates: Mapping[DocumentRef, str], order: Order) -> Sequence[Hit]:
-    """Sort the hits of a window by time; a date without a time counts as the start of its day.
-
-    Args:
-        hits: By relevance; equal times stay in this order.
-        dates: Dates by index and id; documents without one come last.
-        order: `newest` by the last day of a date, `oldest` by the first.
-    """
+    """Sort the hits of a window by time; a date without a time counts as the start of its day."""
     texts = [dates.get(name, "") for name in HitNames(hits)]
     intervals = [interval(text) for text in texts]
     days = np.array([(first if order == "oldest" else last) or 0 for first, last in intervals], np.int64)

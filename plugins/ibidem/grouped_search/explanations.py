@@ -9,8 +9,8 @@ from ibidem_dedupe.parameters import MEMBERSHIPS
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import Why, percent
 
+# Relations of two documents, by signatures of whole documents.
 RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
-"""Relations of two documents, by signatures of whole documents."""
 
 
 def relation_name(evidence: Evidence) -> str:
@@ -38,44 +38,35 @@ def format_count(number: object, singular: str, plural: str = "") -> str:
     return f"{number:,} {plural or singular + 's'}"
 
 
-MAX_TITLE = 80
-"""Characters of another text's title; those of old books fill a paragraph."""
+MAX_TITLE = 80  # characters of another text's title; those of old books fill a paragraph
 
 
+# The two texts, and the signal that tells which share of one is in the other.
 SIDES: Mapping[str, str] = {"own": "covered_a", "other": "covered_b"}
-"""The two texts, and the signal that tells which share of one is in the other."""
 
+# Relations without a direction.
 RELATIONS: Mapping[str, str] = {
     "same_pagination": "the same text on the same pages",
     "different_pagination": "the same text on other pages",
     "overlapping_text": "texts that overlap",
 }
-"""Relations without a direction."""
 
+# The first two, of texts that have no pages.
 WITHOUT_PAGES: Mapping[str, str] = {
     "same_pagination": "the same text",
     "different_pagination": "the same text, longer or shorter in places",
 }
-"""The first two, of texts that have no pages."""
 
-SHARE_BELOW = 0.75
-"""Share of a span from which it is not mentioned: a span that is common almost whole says it already."""
+SHARE_BELOW = 0.75  # share of a span from which it is not mentioned: a span that is common almost whole says it already
 
-HALF = 0.5
-"""Share of both texts below which it is mentioned also for texts that are called the same."""
+HALF = 0.5  # share of both texts below which it is mentioned also for texts that are called the same
 
+# Relations of a document to the other.
 DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
-"""Relations of a document to the other."""
 
 
 def relation(why: Why, other: str, own_name: str = "") -> str:
-    """Describe the relation of a long text to another, with positions.
-
-    Args:
-        why: The evidence: `relation`, `direction`, `parts` and the ranges `own` and `other`.
-        other: The other's title or id; may be empty.
-        own_name: Its own name, where one sentence names both.
-    """
+    """Describe the relation of a long text to another, with positions."""
     name = str(why["relation"])
     direction = DIRECTIONS.get(why.get("direction", name))
     if direction is None:
@@ -96,12 +87,7 @@ def relation(why: Why, other: str, own_name: str = "") -> str:
 
 
 def common_share(why: Why, side: str) -> float | None:
-    """Return the share of a text's five-word runs that the other text has, if known.
-
-    Args:
-        why: The evidence.
-        side: `own` or `other`.
-    """
+    """Return the share of a text's five-word runs that the other text has, if known."""
     signals = why.get("signals")
     share = signals.get(SIDES[side]) if isinstance(signals, Mapping) else None
     return float(share) if isinstance(share, int | float) else None
@@ -150,20 +136,20 @@ def guards(why: Why) -> list[str]:
     return phrases
 
 
+# How a mail is below another, by what says so.
 ANSWERS: Mapping[object, str] = {
     "headers": "answers {}, according to its header",
     "quotation": "answers {}, which it quotes",
     "subject": "answers {}, by subject, people and time",
     "family": "attached to {}",
 }
-"""How a mail is below another, by what says so."""
 
+# What says that a document is a version.
 VERSIONS: Mapping[object, str] = {
     "declared": "as a field declares",
     "name": "by its name and text",
     "text": "by its text",
 }
-"""What says that a document is a version."""
 
 
 def membership_reason(why: Why) -> str:
@@ -182,11 +168,6 @@ def membership_reason(why: Why) -> str:
 
 def reason(why: Why, other: str = "", own_name: str = "") -> str:
     """Return the reason why a document is a duplicate.
-
-    Args:
-        why: The evidence as a response carries it: `signature`, its figures, and the guard values.
-        other: Title or id of the document that it duplicates; named where one holds the other.
-        own_name: Its own name, where one sentence names both.
 
     >>> reason({"signature": "termvector", "shared": 57, "of": 60, "days_apart": 1, "length_ratio": 0.98})
     '57 of 60 rare terms shared, 1 day apart'
@@ -238,12 +219,7 @@ def hit_title(hit: ResponseHit) -> str:
 
 
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
-    """Describe the evidence for a duplicate, with its notes.
-
-    Args:
-        mark: What the layer says of it.
-        lead: What its lead is called; may be empty.
-    """
+    """Describe the evidence for a duplicate, with its notes."""
     phrases = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
     phrases += [f"; {note}" for note in mark.get("notes", ())]
     if mark.get("outside"):
@@ -312,6 +288,7 @@ def note_lines(account: Mapping[str, Any]) -> list[str]:
     return lines
 
 
+# Counts of the account that are named when they are not zero.
 REMARKS = {
     "unsigned": "without signatures",
     "crowded": "not compared with all leads that share a value with them",
@@ -319,7 +296,6 @@ REMARKS = {
     "unsettled": "not grouped yet",
     "without_document": "without a document or a text",
 }
-"""Counts of the account that are named when they are not zero."""
 
 
 def remarks(account: Mapping[str, Any]) -> Iterator[str]:

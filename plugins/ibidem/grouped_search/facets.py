@@ -12,27 +12,19 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_ingest.dates import EPOCH
 from ibidem_ingest.signatures.packed import NO_DATE
 
-MAX_SOURCES = 12
-"""Sources that are listed."""
+MAX_SOURCES = 12  # sources that are listed
 
 
-FacetBucket = tuple[DocumentRef, int, int]
-"""One document, and how many documents and groups have its value in common."""
+FacetBucket = tuple[DocumentRef, int, int]  # one document, and how many documents and groups have its value in common
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The facets of a window.
+    """The facets of a window."""
 
-    Args:
-        sources: The most frequent first.
-        tables: Idf tables, each of one language; the most frequent first.
-        years: Year, documents and groups, the latest first.
-    """
-
-    sources: Sequence[FacetBucket] = ()
-    tables: Sequence[FacetBucket] = ()
-    years: Sequence[tuple[int, int, int]] = ()
+    sources: Sequence[FacetBucket] = ()  # the most frequent first
+    tables: Sequence[FacetBucket] = ()  # idf tables, each of one language; the most frequent first
+    years: Sequence[tuple[int, int, int]] = ()  # year, documents and groups, the latest first
 
 
 def count_facets(window: Window) -> Facets:
@@ -48,26 +40,15 @@ def count_facets(window: Window) -> Facets:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """The documents of a window that share a value.
+    """The documents of a window that share a value."""
 
-    Args:
-        row: One of them, from which the value can be read.
-        documents: How many they are.
-        groups: How many groups they belong to.
-    """
-
-    row: int
-    documents: int
-    groups: int
+    row: int  # one of them, from which the value can be read
+    documents: int  # how many they are
+    groups: int  # how many groups they belong to
 
 
 def count_sources(window: Window, limit: int) -> list[Facet]:
-    """Count the documents of each source, the most frequent first.
-
-    Args:
-        window: The grouped hits.
-        limit: How many sources at most.
-    """
+    """Count the documents of each source, the most frequent first."""
     values = window.columns.source[: window.ranked].astype(np.int64)
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:limit]
 

@@ -15,24 +15,17 @@ from ibidem_dedupe.parameters import Membership
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.stored_memberships import Memberships
 
+# Remedy where no document is of a thread or a work.
 COMMANDS: Mapping[Membership, str] = {
     "thread": "find and store the threads of mails with: ibidem regroup --threads",
     "version": "find and store the versions of works with: ibidem regroup --versions",
 }
-"""Remedy where no document is of a thread or a work."""
 
 
 def group_members(
     window: Window, kind: Membership, stored: Mapping[DocumentRef, Memberships], overrides: Iterable[Override]
 ) -> Window:
-    """Group a window by threads or works.
-
-    Args:
-        window: The window, each document alone.
-        kind: `thread` or `version`.
-        stored: The stored memberships of its documents.
-        overrides: Manual decisions, which hold for documents that are of no thread or work.
-    """
+    """Group a window by threads or works."""
     rows = range(len(window.hits))
     days = [sort_key_earliest(window.columns, row) for row in rows]
     members = WindowMembers(kind, [window.name(row) for row in rows], stored, days)
@@ -51,12 +44,7 @@ def group_members(
 
 
 def member_stats(window: Window, request: DedupeRequest) -> Mapping[str, object]:
-    """Return the account's counts of threads or works; empty if these are not grouped.
-
-    Args:
-        window: The grouped hits.
-        request: How they were grouped.
-    """
+    """Return the account's counts of threads or works; empty if these are not grouped."""
     members = window.members
     if members is None or not request.membership:
         return {}

@@ -16,34 +16,22 @@ from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships, Threa
 
 @dataclass(frozen=True, slots=True)
 class MemberOrder:
-    """The order of a thread or work below the document on top.
+    """The order of a thread or work below the document on top."""
 
-    Args:
-        rows: Rows of the others: inclusive mails, or later versions, first, so that these are shown where few are.
-        places: Place of each in the list.
-        depths: How deep each is indented, from 1.
-    """
-
+    # Rows of the others: inclusive mails, or later versions, first, so that these are shown where few are.
     rows: tuple[int, ...]
-    places: Mapping[int, int]
-    depths: Mapping[int, int]
+    places: Mapping[int, int]  # place of each in the list
+    depths: Mapping[int, int]  # how deep each is indented, from 1
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class WindowMembers:
-    """The stored threads and works of the documents of a window.
+    """The stored threads and works of the documents of a window."""
 
-    Args:
-        kind: `thread` or `version`.
-        names: Index and id of each row.
-        stored: The memberships of documents.
-        days: First day of each row's date; a large number without one.
-    """
-
-    kind: Membership
-    names: Sequence[DocumentRef]
-    stored: Mapping[DocumentRef, Memberships]
-    days: Sequence[int]
+    kind: Membership  # `thread` or `version`
+    names: Sequence[DocumentRef]  # index and id of each row
+    stored: Mapping[DocumentRef, Memberships]  # the memberships of documents
+    days: Sequence[int]  # first day of each row's date; a large number without one
 
     def head(self, rows: int) -> "WindowMembers":
         """Return the first rows."""
@@ -63,23 +51,14 @@ class WindowMembers:
         return thread.thread if thread else work.work if work else ""
 
     def top(self, rows: Sequence[int]) -> int:
-        """Return the row to show on top: the first mail in the tree of answers, or the last version.
-
-        Args:
-            rows: Rows of one set.
-        """
+        """Return the row to show on top: the first mail in the tree of answers, or the last version."""
         if self.kind == "version":
             return min(rows, key=self._age)
         ids = {self.names[row][1] for row in rows}
         return min(rows, key=lambda row: (self.parent(row) in ids, self.parent(row) != "", self.days[row], row))
 
     def order(self, rows: Sequence[int], top: int) -> MemberOrder:
-        """Return the rows of a thread or work in display order.
-
-        Args:
-            rows: Rows of one set.
-            top: The row on top.
-        """
+        """Return the rows of a thread or work in display order."""
         others = [row for row in rows if row != top]
         if self.kind == "version":
             newest = sorted(others, key=self._age)

@@ -18,21 +18,15 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.packed import read_length
 
 UNKNOWN = Passage("")
-MAX_WORDS = 5_000
-"""Words of a passage; a longer text is not read, so that a window of books fits into memory."""
+MAX_WORDS = 5_000  # words of a passage; a longer text is not read, so that a window of books fits into memory
 
 
 @dataclass(slots=True)
 class WindowOverlaps:
-    """The passages of a window that grows.
+    """The passages of a window that grows."""
 
-    Args:
-        source: Backend that they are read from.
-        fields: Fields with text and document; None: nothing is read, and nothing overlaps.
-    """
-
-    source: SearchBackend
-    fields: PassageFields | None
+    source: SearchBackend  # backend that they are read from
+    fields: PassageFields | None  # fields with text and document; None: nothing is read, and nothing overlaps
     _passages: dict[DocumentRef, Passage] = field(default_factory=dict)
 
     def overlaps(self, hits: Sequence[Hit]) -> RequestFlow[Overlaps]:
@@ -63,10 +57,6 @@ def is_passage(hit: Hit) -> bool:
 
 def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage:
     """Return a document as a passage; names and texts of other types are ignored.
-
-    Args:
-        source: The fields of the document.
-        fields: Which of them are read.
 
     >>> read_passage({"text": "Rent is due.", "meta": {"document": 7}}, PassageFields("meta.document"))
     Passage(text='Rent is due.', document='7', date='', source='', title='')

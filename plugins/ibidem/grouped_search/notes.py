@@ -10,14 +10,7 @@ from ibidem_engines.spelling import did_you_mean
 
 
 def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
-    """Return the notes of a response on its query.
-
-    Args:
-        engine: The index.
-        query: The query.
-        view: What the ranking read.
-        matched: How many documents match.
-    """
+    """Return the notes of a response on its query."""
     suggestion = did_you_mean(engine, query) if not matched and query.native is None else ""
     notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
     if any(each.field == "language" for each in query.filters):
@@ -26,13 +19,6 @@ def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> J
 
 
 def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:
-    """Count the documents that match all but the conditions on a field, and lack that field.
-
-    Args:
-        engine: The index.
-        query: The query.
-        name: The field: `source`, `language` or `date`.
-        view: What the ranking read.
-    """
+    """Count the documents that match all but the conditions on a field, and lack that field."""
     others = tuple(each for each in query.filters if each.field != name)
     return engine.search(replace(query, filters=(*others, Filter(name, ""))), 1, view).total

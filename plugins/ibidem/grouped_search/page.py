@@ -26,8 +26,7 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships
 from ibidem_ingest.errors import UsageError
 
-MANY = 100
-"""Copies of a text from which on further ones are surplus."""
+MANY = 100  # copies of a text from which on further ones are surplus
 
 
 def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
@@ -35,10 +34,6 @@ def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str
 
     All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
     one of them apart from it, and no manual decision.
-
-    Args:
-        window: The hits that were read.
-        overrides: Manual decisions, those about documents that were not read too.
     """
     cannot_link = {name for word in overrides if word.verdict == "not" for name in (word.a, word.b)}
     return {
@@ -74,13 +69,7 @@ def counts(contents: Iterable[str]) -> list[SignatureLookup]:
 
 
 def count_unread(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
-    """Return the number of counted, unread copies of each text, by the id of its group.
-
-    Args:
-        window: The page's hits, and hits found by a scope.
-        matching: How many documents with each content hash match.
-        outside: Documents that a scope found and that do not match.
-    """
+    """Return the number of counted, unread copies of each text, by the id of its group."""
     rows = copies(window) if matching else {}
     counts = {}
     for content, count in matching.items():
@@ -96,10 +85,6 @@ class WindowReader:
     It holds the ranking without copies that are only counted; `surplus` holds their content hashes, and
     `matching` how many documents with one of these match, as far as a request counted them. Which copies are left out
     depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
-
-    Args:
-        source: Backend that the page is read from.
-        page_request: For which page.
     """
 
     def __init__(self, source: SearchBackend, page_request: PageRequest) -> None:
@@ -210,13 +195,7 @@ def next_steps(steps: int, groups: int, goal: int) -> int:
 def group_window(
     source: SearchBackend, long_signatures: LongSignatureCache, group: Callable[[], Window]
 ) -> RequestFlow[Window]:
-    """Group a window, and again with missing long signatures; most levels need none.
-
-    Args:
-        source: Backend that these are read from.
-        long_signatures: Long signatures read so far.
-        group: Groups the window with them.
-    """
+    """Group a window, and again with missing long signatures; most levels need none."""
     while True:
         window = group()
         if not long_signatures.missing:
@@ -233,19 +212,12 @@ def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> Req
 
 @dataclass(frozen=True, slots=True)
 class GroupedPage:
-    """A page of groups, with its window and ranking.
-
-    Args:
-        ranking: The ranking.
-        window: The part of it that the page is based on, grouped.
-        hits: The list to show.
-        account: Counts that describe the page.
-    """
+    """A page of groups, with its window and ranking."""
 
     ranking: Ranking
-    window: Window
-    hits: list[Json]
-    account: Json
+    window: Window  # the part of it that the page is based on, grouped
+    hits: list[Json]  # the list to show
+    account: Json  # counts that describe the page
 
 
 def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
@@ -259,12 +231,7 @@ def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
 
 
 def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
-    """Build a page of groups.
-
-    Args:
-        source: Backend that the page is read from.
-        page_request: The page that is asked for.
-    """
+    """Build a page of groups."""
     request = page_request.request
     read = WindowReader(source, page_request)
     yield from read.read_steps()
@@ -307,18 +274,7 @@ def has_order(window: Window, first: int) -> bool:
 def widen(
     source: SearchBackend, window: Window, lookup_leads: Sequence[int], leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[tuple[Window, ScopeMatches]]:
-    """Add the duplicates that a scope finds beyond a window.
-
-    Args:
-        source: Backend that the page is read from.
-        window: The window.
-        lookup_leads: Rows whose duplicates are looked up.
-        leads: The leads that are on the page.
-        request: How to group and show.
-
-    Returns:
-        The window with what was found, and what was found.
-    """
+    """Add the duplicates that a scope finds beyond a window."""
     if request.scope != "window" and lookup_leads:
         yield from read_long(source, window, leads)
     matches = yield from look_up_duplicates(source, window, lookup_leads, request)

@@ -19,8 +19,7 @@ MAX_HOLDERS = 4
 What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
 """
 
-OVERLAP = "overlap"
-"""Name of this evidence in an answer."""
+OVERLAP = "overlap"  # name of this evidence in an answer
 
 Side = Literal["before", "after", "within"]
 
@@ -69,12 +68,6 @@ class Passage:
 def read_passages(texts: object) -> list[Passage]:
     """Return texts and passages as passages.
 
-    Args:
-        texts: What a caller has given.
-
-    Raises:
-        UsageError: It is no list or other series of texts, or one of them is no text.
-
     >>> [each.text for each in read_passages(["Rent is due.", Passage("It is due in May.")])]
     ['Rent is due.', 'It is due in May.']
     """
@@ -85,17 +78,11 @@ def read_passages(texts: object) -> list[Passage]:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Words that two passages of one document share at their edges.
+    """Words that two passages of one document share at their edges."""
 
-    Args:
-        words: How many.
-        side: Where the first passage stands, seen from the second.
-        of: Words of the shorter passage.
-    """
-
-    words: int
-    side: Side
-    of: int
+    words: int  # how many
+    side: Side  # where the first passage stands, seen from the second
+    of: int  # words of the shorter passage
 
     @property
     def evidence(self) -> Evidence:
@@ -104,8 +91,8 @@ class Overlap:
         return Evidence("partial", OVERLAP, round(self.words / self.of, 3), reason)
 
 
+# Pairs of passages that overlap, each pair in both orders, by their places.
 Overlaps = Mapping[tuple[int, int], Overlap]
-"""Pairs of passages that overlap, each pair in both orders, by their places."""
 
 NO_OVERLAPS: Overlaps = {}
 
@@ -116,9 +103,6 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
     Words that two passages share at their edges are a run at the least; of several overlaps of two the longest counts.
     The text decides, not a position: loaders count characters from the start of a page or of a file, and do not say
     which. Passages with equal words do not overlap; they are duplicates.
-
-    Args:
-        passages: Of any documents; what follows changes nothing between those before.
 
     >>> cut = [Passage(text, "lease") for text in ("a b c d e f g h", "d e f g h i j k", "x y z")]
     >>> overlaps(cut)[1, 0]
@@ -139,25 +123,17 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
     return found
 
 
-_TOP = np.uint64(48)
-"""Bits below those by which most runs that begin no passage are set aside."""
+_TOP = np.uint64(48)  # bits below those by which most runs that begin no passage are set aside
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class CutWords:
-    """The words of passages in one array, grouped by document.
+    """The words of passages in one array, grouped by document."""
 
-    Args:
-        places: (p) place of each passage in the list, ascending in a document.
-        documents: (p) number of the document of each.
-        hashes: (w,) uint64: hashes of their words.
-        ends: (p + 1) where the words of each begin, and the end.
-    """
-
-    places: Sequence[int]
-    documents: Sequence[int]
-    hashes: NDArray[np.uint64]
-    ends: Sequence[int]
+    places: Sequence[int]  # (p) place of each passage in the list, ascending in a document
+    documents: Sequence[int]  # (p) number of the document of each
+    hashes: NDArray[np.uint64]  # (w,) uint64: hashes of their words
+    ends: Sequence[int]  # (p + 1) where the words of each begin, and the end
 
     def overlaps(self) -> Iterator[tuple[tuple[int, int], Overlap]]:
         """Yield the overlaps of each pair in both orders; a pair may have several."""
@@ -204,11 +180,6 @@ def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence
 
     A text of one word again and again may begin anywhere, so where there are several starts no word is compared again
     for each of them.
-
-    Args:
-        own: Words of the one text.
-        other: Words of the other.
-        starts: Where the first run of the other stands.
 
     >>> first_match([0, 7, 7, 7, 7, 7, 7], [7, 7, 7, 7, 7, 7, 9], [1, 2])
     1

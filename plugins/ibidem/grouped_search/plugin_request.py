@@ -22,8 +22,7 @@ from ibidem_engines.requests import RequestFlow
 
 SIMILARITY = "dedupe_similarity"
 PRESET = "dedupe_preset"
-APART = frozenset(("tables", "facets"))
-"""Parts of the plugin's account that the layer's has not."""
+APART = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
 
 
 def decides(request: DedupeRequest) -> bool:
@@ -109,13 +108,7 @@ def does(search: DslSearch) -> bool:
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
-    """Let the plugin search; None if the layer would have left out copies that the plugin read.
-
-    Args:
-        search: The search.
-        ranking: What ranks, as far as a cursor lets it see.
-        aggregations: Aggregations over all matches.
-    """
+    """Let the plugin search; None if the layer would have left out copies that the plugin read."""
     ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
     body: Json = {**search.display, **ranking, **search.extras, "ext": ext, "track_total_hits": True}
     body |= {"from": search.start, "size": search.size}

@@ -39,13 +39,13 @@ def sort_key_latest(columns: PackedColumns, row: int) -> int:
     return -day if columns.is_signed[row] and day != NO_DATE else NEVER
 
 
+# For each way of choosing a number that is least for the member to show.
 WORSE: Mapping[KeepBy, Worse] = {
     "rank": lambda _, row: row,
     "earliest": sort_key_earliest,
     "latest": sort_key_latest,
     "longest": lambda columns, row: -int(columns.length[row]),
 }
-"""For each way of choosing a number that is least for the member to show."""
 
 
 def source_order(sources: Sequence[str]) -> Worse:
@@ -65,14 +65,7 @@ NO_PLACES: Mapping[int, int] = {}
 def choose_lead(
     columns: PackedColumns, members: Sequence[int], keep: Keep, places: Mapping[int, int] = NO_PLACES
 ) -> int:
-    """Return the member that is shown as the lead; ties go to the first in rank.
-
-    Args:
-        columns: The packed values of the window.
-        members: Rows to choose from, in rank order: those of the step of the window in which the group began.
-        keep: How to choose.
-        places: Place of each row among the versions of its group, for `current`.
-    """
+    """Return the member that is shown as the lead; ties go to the first in rank."""
     if keep.by == "rank":
         return min(members)
     if keep.by == "current":
@@ -83,29 +76,18 @@ def choose_lead(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One group of a page.
+    """One group of a page."""
 
-    Args:
-        id: Its name.
-        first: Row of its first occurrence, which gives it its place.
-        lead: Row of the member that is shown as its lead.
-        duplicates: Rows of the others, in rank order.
-        shown_count: How many of these are shown.
-        offset: How many come before those.
-        unread_count: How many further ones match that were not read.
-        places: Of a thread, the place of each duplicate in the tree; those that are shown are in this order.
-        depths: Of a thread, how deep each is in the tree, from 1.
-    """
-
-    id: str
-    first: int
-    lead: int
-    duplicates: tuple[int, ...]
-    shown_count: int
-    offset: int = 0
-    unread_count: int = 0
+    id: str  # its name
+    first: int  # row of its first occurrence, which gives it its place
+    lead: int  # row of the member that is shown as its lead
+    duplicates: tuple[int, ...]  # rows of the others, in rank order
+    shown_count: int  # how many of these are shown
+    offset: int = 0  # how many come before those
+    unread_count: int = 0  # how many further ones match that were not read
+    # Of a thread, the place of each duplicate in the tree; those that are shown are in this order.
     places: Mapping[int, int] = field(default_factory=dict)
-    depths: Mapping[int, int] = field(default_factory=dict)
+    depths: Mapping[int, int] = field(default_factory=dict)  # of a thread, how deep each is in the tree, from 1
 
     @property
     def size(self) -> int:
@@ -130,14 +112,7 @@ class Group:
 def build_groups(
     window: Window, leads: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> list[Group]:
-    """Build the groups of a page.
-
-    Args:
-        window: The grouped hits.
-        leads: First occurrences of the page's groups, in rank order.
-        request: Which member leads and how many follow.
-        places: As for `choose_lead`.
-    """
+    """Build the groups of a page."""
     groups = window.grouping.members(leads).items()
     return [build_group(window, first, rows, request, places) for first, rows in groups]
 
@@ -184,17 +159,11 @@ def rows_of_step(window: Window, first: int, rows: Sequence[int], request: Dedup
 
 @dataclass(frozen=True, slots=True)
 class Pages:
-    """The division of groups into pages.
+    """The division of groups into pages."""
 
-    Args:
-        grouping: Of all rows that were read.
-        step: Rows in a step of the window.
-        size: Groups on a page.
-    """
-
-    grouping: Grouping
-    step: int
-    size: int
+    grouping: Grouping  # of all rows that were read
+    step: int  # rows in a step of the window
+    size: int  # groups on a page
 
     @property
     def steps(self) -> int:
@@ -219,11 +188,7 @@ class Pages:
         return leads
 
     def late_rows(self, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the rows that a page's own steps add to earlier groups, each with the page of its group.
-
-        Args:
-            start: How many groups come before the page; the pages of others begin at multiples of `size`.
-        """
+        """Yield the rows that a page's own steps add to earlier groups, each with the page of its group."""
         first, end = self.steps_used(start) * self.step, self.steps_used(start + self.size) * self.step
         leads = self.grouping.lead[first:end]
         place = np.searchsorted(self.grouping.leads, leads)
@@ -232,33 +197,24 @@ class Pages:
             yield first + position, int(place[position]) // self.size + 1
 
 
-Json = dict[str, Any]
-"""A value that is written as JSON."""
+Json = dict[str, Any]  # a value that is written as JSON
 
-DUPLICATES = "duplicates"
-"""Under which name a lead carries its duplicates."""
+DUPLICATES = "duplicates"  # under which name a lead carries its duplicates
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ResponseRenderer:
-    """Renders the hits of a page.
+    """Renders the hits of a page."""
 
-    Args:
-        window: The grouped hits.
-        groups: The page's groups.
-        request: How to show them.
-        documents: The documents that are shown as hits hold them, by index and id.
-        outside: Documents that a scope found and that do not match the query.
-        only_counted: How many further copies of a group's text match, by the group's id.
-        stored_leads: Rows of stored leads, with which the documents of a group were compared, by the row of its first.
-    """
-
-    window: Window
-    groups: Sequence[Group]
-    request: DedupeRequest
-    documents: Mapping[DocumentRef, Json]
+    window: Window  # the grouped hits
+    groups: Sequence[Group]  # the page's groups
+    request: DedupeRequest  # how to show them
+    documents: Mapping[DocumentRef, Json]  # the documents that are shown as hits hold them, by index and id
+    # Documents that a scope found and that do not match the query.
     outside: frozenset[DocumentRef] = field(default_factory=frozenset)
+    # How many further copies of a group's text match, by the group's id.
     only_counted: Mapping[str, int] = field(default_factory=dict)
+    # Rows of stored leads, with which the documents of a group were compared, by the row of its first.
     stored_leads: Mapping[int, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
@@ -382,13 +338,7 @@ def override_note(override: Override, other_id: str, *, holds: bool) -> str:
 
 
 def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
-    """Return a hit without the layer's own fields.
-
-    Args:
-        hit: Its place.
-        source: The document as a hit holds it; None when it has gone since the ranking was read.
-        score: The ranking's score; None for documents outside the ranking.
-    """
+    """Return a hit without the layer's own fields."""
     fields = {"_source": {}} if source is None else source
     result = {"_index": hit.index, "_id": hit.id, "_score": score} | fields
     result["_score"] = score

@@ -25,29 +25,18 @@ from ibidem_ingest.signatures.packed import Packed
 
 @dataclass(frozen=True, slots=True)
 class ScopeMatches:
-    """The duplicates that a look-up found for leads of a window.
+    """The duplicates that a look-up found for leads of a window."""
 
-    Args:
-        hits: Documents beyond the window, each once.
-        outside: The documents that do not match the query.
-        carriers: For each lead's row the documents that carry one of its clues.
-        capped: For each lead's row the clues whose hits were cut.
-    """
-
-    hits: Sequence[Hit] = ()
-    outside: frozenset[DocumentRef] = frozenset()
+    hits: Sequence[Hit] = ()  # documents beyond the window, each once
+    outside: frozenset[DocumentRef] = frozenset()  # the documents that do not match the query
+    # For each lead's row the documents that carry one of its clues.
     carriers: Mapping[int, Collection[DocumentRef]] = field(default_factory=dict)
+    # For each lead's row the clues whose hits were cut.
     capped: Mapping[int, Sequence[LookupField]] = field(default_factory=dict)
 
 
 def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | None = None) -> SignatureLookup:
-    """Return the look-up of a document's duplicates.
-
-    Args:
-        packed: Its packed value.
-        policy: The decision; only clues that can be evidence under it are looked up.
-        signatures: Its long signatures, where it has some and the policy asks for relations.
-    """
+    """Return the look-up of a document's duplicates."""
     policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
     values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in kinds}
@@ -61,14 +50,7 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
 def look_up_duplicates(
     backend: SearchBackend, window: Window, leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[ScopeMatches]:
-    """Look up the duplicates of some leads.
-
-    Args:
-        backend: Looks up signature values; the caller's filters hold in every scope.
-        window: The leads' window; its own documents are not returned.
-        leads: Their rows.
-        request: The scope and the decision.
-    """
+    """Look up the duplicates of some leads."""
     if request.scope == "window":
         return ScopeMatches()
     leads_with_text = [
@@ -140,12 +122,7 @@ def extend_window(
 
 
 def check_scope(query: Query, request: DedupeRequest) -> None:
-    """Refuse a scope that is not supported.
-
-    Raises:
-        UsageError: A preset that look-up cannot serve; or the whole index for a query in the engine's own language,
-            whose filters cannot be separated from its query.
-    """
+    """Refuse a scope that is not supported."""
     if request.scope == "window":
         return
     if request.policy.terms is not None and not request.policy.terms.full:

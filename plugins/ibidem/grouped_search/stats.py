@@ -14,25 +14,17 @@ from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Hit
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-SHINGLE = 5
-"""Tokens in a shingle: a shorter text is one shingle, and only its equals are near it."""
+SHINGLE = 5  # tokens in a shingle: a shorter text is one shingle, and only its equals are near it
 
 
 @dataclass(frozen=True, slots=True)
 class LateDocument:
-    """A document of a later step of the window that belongs to a group of an earlier page.
-
-    Args:
-        index: Its index.
-        id: Its id.
-        group: The group's name.
-        page: The page that shows the group.
-    """
+    """A document of a later step of the window that belongs to a group of an earlier page."""
 
     index: str
     id: str
-    group: str
-    page: int
+    group: str  # the group's name
+    page: int  # the page that shows the group
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON of the answer."""
@@ -48,17 +40,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
     deepest: int = MAX_WINDOW,
     only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
-    """Build the account of a page of groups: counts of its window and its groups.
-
-    Args:
-        window: The grouped hits; hits found by a scope follow the ranked ones.
-        groups: The page's groups.
-        request: How it was grouped.
-        match_count: Documents that match the query.
-        tables: Names of the current idf tables; if empty, the most frequent table counts as current.
-        deepest: The most hits that a window may hold.
-        only_counted: How many further copies of a group's text match, which were counted and not read.
-    """
+    """Build the account of a page of groups: counts of its window and its groups."""
     ranked = window.ranked
     unread_count = sum(only_counted.values())
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
@@ -81,14 +63,7 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
 def ungrouped_stats(
     hits: Sequence[Hit], shown_count: int, request: DedupeRequest, match_count: int
 ) -> dict[str, object]:
-    """Build the account of a page without grouping: each document is its own group.
-
-    Args:
-        hits: The top of the ranking that was read.
-        shown_count: How many of them are on the page.
-        request: `off`, and what else was asked.
-        match_count: Documents that match the query.
-    """
+    """Build the account of a page without grouping: each document is its own group."""
     unsigned = sum(hit.packed is None for hit in hits)
     return (
         request_stats(request)
@@ -129,17 +104,7 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     deepest: int = MAX_WINDOW,
     unread_count: int = 0,
 ) -> dict[str, object]:
-    """Return the counts of documents and groups in the account.
-
-    Args:
-        match_count: Documents that match.
-        ranked_count: Documents in the window.
-        shown_count: Documents on the page.
-        leads: Groups in the window.
-        groups: Groups on the page.
-        deepest: The most hits that a window may hold.
-        unread_count: Copies beyond the window that were counted.
-    """
+    """Return the counts of documents and groups in the account."""
     beyond_count = max(0, match_count - ranked_count)
     return {
         "documents": {

@@ -27,12 +27,10 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-ADVICE = "settle groups with: ibidem backfill --groups"
-"""Remedy where documents are not settled."""
+ADVICE = "settle groups with: ibidem backfill --groups"  # remedy where documents are not settled
 
 
-NOBODY = Members((), {})
-"""The further documents of groups of one."""
+NOBODY = Members((), {})  # the further documents of groups of one
 
 
 class StoredBackend(Protocol):
@@ -62,25 +60,15 @@ class StoredBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page of stored groups.
-
-    Args:
-        page: The page.
-        further: Start of the next page, for an engine that does not count that far.
-        best: The highest score; None if nothing is scored.
-    """
+    """A page of stored groups."""
 
     page: GroupedPage
-    further: NextPage | None
-    best: float | None
+    further: NextPage | None  # start of the next page, for an engine that does not count that far
+    best: float | None  # the highest score; None if nothing is scored
 
 
 def with_stored_policy(request: DedupeRequest, checkpoint: GroupCheckpoint) -> DedupeRequest:
-    """Return the request with the policy of the stored groups.
-
-    Raises:
-        UsageError: It asks for others.
-    """
+    """Return the request with the policy of the stored groups."""
     stored_policy = parse_policy(checkpoint.policy)
     policy = requested_policy(request, stored_policy)
     if policy != stored_policy:
@@ -123,12 +111,7 @@ def describe_policy(policy: Policy) -> str:
 
 
 def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow[StoredPage]:
-    """Build a page of stored groups.
-
-    Args:
-        source: Backend that the page is read from.
-        page_request: The page that is asked for.
-    """
+    """Build a page of stored groups."""
     place = start_place(page_request)
     page_request = replace(page_request, request=with_stored_policy(page_request.request, source.settlement()))
     page = yield from source.collapse(place, page_request.size)
@@ -165,32 +148,18 @@ def most_members(page_request: PageRequest) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PageGroups:
-    """The documents of a page, by their stored groups.
+    """The documents of a page, by their stored groups."""
 
-    Args:
-        window: The documents, ordered by group.
-        rows: The rows of each group, by that of its first.
-        sizes: How many documents of each group match, by the row of its first.
-        request: How to show them.
-    """
-
-    window: Window
-    rows: Mapping[int, Sequence[int]]
-    sizes: Mapping[int, int]
-    request: DedupeRequest
+    window: Window  # the documents, ordered by group
+    rows: Mapping[int, Sequence[int]]  # the rows of each group, by that of its first
+    sizes: Mapping[int, int]  # how many documents of each group match, by the row of its first
+    request: DedupeRequest  # how to show them
 
     @classmethod
     def build(
         cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
     ) -> "PageGroups":
-        """Arrange the documents of a page.
-
-        Args:
-            heads: The best of each group.
-            members: Documents of these groups, maybe with the best.
-            page_request: The page that is asked for.
-            overrides: Manual decisions.
-        """
+        """Arrange the documents of a page."""
         members_by_group: dict[str, list[GroupHit]] = {}
         best = {head.name for head in heads}
         for each in members.hits:
@@ -213,11 +182,7 @@ class PageGroups:
         return cls(window, rows, sizes, page_request.request)
 
     def groups(self, places: Mapping[int, int] = NO_PLACES) -> list[Group]:
-        """Build the groups.
-
-        Args:
-            places: As for `choose_lead`.
-        """
+        """Build the groups."""
         return [self._group(first, rows, places) for first, rows in self.rows.items()]
 
     def _group(self, first: int, rows: Sequence[int], places: Mapping[int, int]) -> Group:
@@ -237,15 +202,7 @@ def build_window(
     lead: Sequence[int],
     names_by_row: Mapping[int, str],
 ) -> Window:
-    """Build a window whose groups are known.
-
-    Args:
-        hits: The documents.
-        policy: The policy of the stored groups.
-        overrides: Manual decisions.
-        lead: For each document the row of the first of its group.
-        names_by_row: Names of groups, by the row of their first.
-    """
+    """Build a window whose groups are known."""
     columns = PackedColumns.decode_lazily([hit.packed for hit in hits])
     names = [(hit.index, hit.id) for hit in hits]
     applied_overrides = apply_overrides(overrides, names, columns)
@@ -258,11 +215,7 @@ def build_window(
 def read_leads(
     source: StoredBackend, documents: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
-    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
-
-    Returns:
-        The page with these leads behind its documents, and their rows by the row of the first of their group.
-    """
+    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead."""
     window = documents.window
     unexplained = [
         group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
@@ -288,13 +241,7 @@ def read_leads(
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
-    """Build the account of a page of stored groups, in which all matches are grouped.
-
-    Args:
-        counts: Counts of what matches.
-        groups: The page's groups.
-        page_request: The page that is asked for.
-    """
+    """Build the account of a page of stored groups, in which all matches are grouped."""
     match_count = counts.documents
     account: Json = request_stats(page_request.request)
     account["grouping"] = "stored"

@@ -30,21 +30,15 @@ from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A text that repeats the lead of its group, or a passage that overlaps with it.
+    """A text that repeats the lead of its group, or a passage that overlaps with it."""
 
-    Args:
-        place: Its place in the list, from 0.
-        level: `identical`, `near` or `partial`; of a neighbour `partial`.
-        reason: Why it is in the group, in words.
-        of: Place of the text that it repeats or overlaps: the lead, or the first of the group where another one leads
-            that would not pass with it alone.
-        side: Of a neighbour where it stands, seen from `of`: `before`, `after` or `within`; else empty.
-    """
-
-    place: int
-    level: Level
-    reason: str
+    place: int  # its place in the list, from 0
+    level: Level  # `identical`, `near` or `partial`; of a neighbour `partial`
+    reason: str  # why it is in the group, in words
+    # Place of the text that it repeats or overlaps: the lead, or the first of the group where another one leads that
+    # would not pass with it alone.
     of: int
+    # Of a neighbour where it stands, seen from `of`: `before`, `after` or `within`; else empty.
     side: Side | Literal[""] = ""
 
 
@@ -129,16 +123,7 @@ def as_version(passage: Passage) -> Document:
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
-    """Sign passages, and return their packed values.
-
-    Args:
-        passages: In any order.
-        language: ISO 639 code of all texts; empty: it is detected.
-        tables: The idf tables.
-
-    Raises:
-        UsageError: A date cannot be read.
-    """
+    """Sign passages, and return their packed values."""
     by_document = {} if language else document_languages(passages)
     documents = add_languages(
         Document(
@@ -156,9 +141,6 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
 def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
     """Detect the language of each document from all its passages, as when the document is signed.
 
-    Args:
-        passages: Of any documents; those of unknown ones are passed over.
-
     >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
     >>> document_languages([Passage(rent, "lease"), Passage("And so on.", "lease")])
     {'lease': 'en'}
@@ -171,11 +153,7 @@ def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
 
 
 def check_date(date: str, number: int) -> str:
-    """Return the date of a passage.
-
-    Raises:
-        UsageError: It cannot be read.
-    """
+    """Return the date of a passage."""
     if date:
         try:
             interval(date)
@@ -191,39 +169,20 @@ def lead_of(
     keep: Keep,
     places: Mapping[int, int],
 ) -> int:
-    """Return the row to show for a group; never a neighbour, since the best passage of a document was found.
-
-    Args:
-        columns: The packed values.
-        rows: The rows of the group.
-        overlap: Pairs of rows that overlap in their document.
-        keep: How to choose.
-        places: Place of each row among the versions of its group, for `current`.
-    """
+    """Return the row to show for a group; never a neighbour, since the best passage of a document was found."""
     first = rows[0]
     return choose_lead(columns, [row for row in rows if (row, first) not in overlap], keep, places)
 
 
 @dataclass(frozen=True, slots=True)
 class Explanations:
-    """Builds the reasons why rows belong to a group.
+    """Builds the reasons why rows belong to a group."""
 
-    Args:
-        matcher: Decides on pairs.
-        overlap: Pairs of rows that overlap in their document.
-    """
-
-    matcher: LongTextMatcher
-    overlap: Overlaps
+    matcher: LongTextMatcher  # decides on pairs
+    overlap: Overlaps  # pairs of rows that overlap in their document
 
     def explain(self, columns: PackedColumns, groups: Sequence[Sequence[int]], leads: Sequence[int]) -> list[TextGroup]:
-        """Return the groups with their reasons.
-
-        Args:
-            columns: The packed values.
-            groups: Rows of each group.
-            leads: The row of each group that is shown.
-        """
+        """Return the groups with their reasons."""
         led = [*zip(groups, leads, strict=True)]
         if self.matcher.policy.level != "partial":  # which needs more than columns
             self.matcher.decide(columns, [(row, lead) for rows, lead in led for row in rows if row != lead])

@@ -31,30 +31,19 @@ from ibidem_ingest.signatures.packed_values import MISSING
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Window:
-    """The top of a ranking, grouped; documents found by a wider scope may follow.
+    """The top of a ranking, grouped; documents found by a wider scope may follow."""
 
-    Args:
-        hits: In rank order, then those found.
-        ranked: How many of them are the ranking's.
-        policy: The decision for a pair.
-        columns: Their packed values, maybe with those of rows that were cut off.
-        overrides: Manual decisions about pairs of them.
-        grouping: Lead of each row, with the evidence.
-        matcher: Decides on pairs.
-        group_names: Names of groups that are stored, by the row of their first occurrence.
-        overlaps: Pairs of rows that overlap in their document.
-        members: The stored memberships of its documents, if they are grouped by thread or work.
-    """
-
-    hits: Sequence[Hit]
-    ranked: int
-    policy: Policy
-    columns: PackedColumns
-    overrides: AppliedOverrides
-    grouping: Grouping
-    matcher: LongTextMatcher
+    hits: Sequence[Hit]  # in rank order, then those found
+    ranked: int  # how many of them are the ranking's
+    policy: Policy  # the decision for a pair
+    columns: PackedColumns  # their packed values, maybe with those of rows that were cut off
+    overrides: AppliedOverrides  # manual decisions about pairs of them
+    grouping: Grouping  # lead of each row, with the evidence
+    matcher: LongTextMatcher  # decides on pairs
+    # Names of groups that are stored, by the row of their first occurrence.
     group_names: Mapping[int, str] = field(default_factory=dict)
-    overlaps: Overlaps = field(default_factory=dict)
+    overlaps: Overlaps = field(default_factory=dict)  # pairs of rows that overlap in their document
+    # The stored memberships of its documents, if they are grouped by thread or work.
     members: WindowMembers | None = None
 
     @classmethod
@@ -70,18 +59,7 @@ class Window:
         overlaps: Overlaps = NO_OVERLAPS,
         alone: bool = False,
     ) -> "Window":
-        """Group hits.
-
-        Args:
-            hits: The ranked hits in rank order, then hits found by a scope.
-            policy: The decision for a pair.
-            overrides: Manual decisions.
-            ranked: How many hits are the ranking's; all when negative.
-            long_signatures: Long signatures, for `partial`; without them long texts are at most `near`.
-            candidates: Pairs of rows that a look-up brought together.
-            overlaps: Pairs of rows that overlap in their document; they join unless a manual decision parts them.
-            alone: Whether each hit is a group of its own for now: what is stored of the hits groups them.
-        """
+        """Group hits."""
         columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)

@@ -23,25 +23,17 @@ from ibidem_ingest.errors import MissingDocument, UsageError
 
 MAX_REPORTED = 5_000
 MAX_NAME = 100
-SAVED, REPORTED = "saved:", "reported:"
-"""Beginnings of the keys of alerts, and of what each reported."""
+SAVED, REPORTED = "saved:", "reported:"  # beginnings of the keys of alerts, and of what each reported
 
 
 @dataclass(frozen=True, slots=True)
 class Alert:
-    """A saved search.
-
-    Args:
-        name: Its name.
-        query: The words, as typed.
-        filters: Conditions, each as `FIELD=VALUE`.
-        dedupe: Parameters of the dedupe layer, by the names of `PARAMETERS`.
-    """
+    """A saved search."""
 
     name: str
-    query: str
-    filters: tuple[str, ...] = ()
-    dedupe: tuple[tuple[str, str], ...] = ()
+    query: str  # the words, as typed
+    filters: tuple[str, ...] = ()  # conditions, each as `FIELD=VALUE`
+    dedupe: tuple[tuple[str, str], ...] = ()  # parameters of the dedupe layer, by the names of `PARAMETERS`
 
     def __post_init__(self) -> None:
         """Refuse an invalid name, and a search that cannot be run."""
@@ -61,14 +53,7 @@ class Alert:
         return parse_query(self.query, self.filters)
 
     def request(self, engine: Engine) -> DedupeRequest:
-        """Return the dedupe request.
-
-        Args:
-            engine: The index, which may have the preset.
-
-        Raises:
-            UsageError: The index has no such preset.
-        """
+        """Return the dedupe request."""
         options = dict(self.dedupe)
         presets = lookup_presets(engine, options.get("dedupe_preset"))
         return parse_request(options, mode="indent", presets=presets)
@@ -80,19 +65,12 @@ class Alert:
 
 @dataclass(frozen=True, slots=True)
 class AlertReport:
-    """A document that was reported.
-
-    Args:
-        index: Its index.
-        id: Its id.
-        when: When it was reported, ISO 8601.
-        packed: Its packed signatures; None when it has none.
-    """
+    """A document that was reported."""
 
     index: str
     id: str
-    when: str
-    packed: bytes | None
+    when: str  # when it was reported, ISO 8601
+    packed: bytes | None  # its packed signatures; None when it has none
 
     def as_record(self) -> dict[str, object]:
         """Return the stored record."""
@@ -112,11 +90,7 @@ def alerts(engine: Engine) -> list[Alert]:
 
 
 def find_alert(engine: Engine, name: str) -> Alert:
-    """Return an alert.
-
-    Raises:
-        MissingDocument: There is none of this name.
-    """
+    """Return an alert."""
     for alert in alerts(engine):
         if alert.name == name:
             return alert
@@ -124,21 +98,13 @@ def find_alert(engine: Engine, name: str) -> Alert:
 
 
 def read_alert(record: Mapping[str, Any]) -> Alert:
-    """Parse a stored alert.
-
-    Raises:
-        DamagedRecord: It is no such record.
-    """
+    """Parse a stored alert."""
     dedupe = record.get("dedupe")
     return parse_record(Alert, {**record, "dedupe": list(dedupe.items()) if isinstance(dedupe, Mapping) else dedupe})
 
 
 def remove(engine: Engine, name: str) -> None:
-    """Remove an alert and its reported documents.
-
-    Raises:
-        MissingDocument: There is none of this name.
-    """
+    """Remove an alert and its reported documents."""
     find_alert(engine, name)
     engine.delete_records(
         "alerts", [f"{SAVED}{name}", *(key for key, _ in engine.get_records("alerts", report_prefix(name)))]
@@ -146,15 +112,7 @@ def remove(engine: Engine, name: str) -> None:
 
 
 def run(engine: Engine, alert: Alert) -> list[Document]:
-    """Search, and report the documents that are not duplicates of reported ones.
-
-    Args:
-        engine: Engine that is searched.
-        alert: The saved search.
-
-    Returns:
-        The new documents, in rank order.
-    """
+    """Search, and report the documents that are not duplicates of reported ones."""
     reports, hits = find_unreported(engine, alert)
     keep(engine, alert.name, reports, hits)
     return fetch_documents(engine, hits)
@@ -207,11 +165,7 @@ def list_reports(engine: Engine, name: str) -> list[AlertReport]:
 
 
 def read_report(record: Mapping[str, Any]) -> AlertReport:
-    """Parse a stored report.
-
-    Raises:
-        DamagedRecord: It is no such record.
-    """
+    """Parse a stored report."""
     read = parse_record(AlertReport, {**record, "packed": None})
     return replace(read, packed=_decode_packed(str(record.get("packed", ""))))
 

@@ -17,6 +17,7 @@ from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import HEADS, RunRecord, read_refusals
 
+# What reads a record of runs, by the beginning of its key; all others are accounts.
 _RUNS: dict[str, Parse[object]] = {
     HEADS: RunRecord.from_json,
     backfill.KEYS: backfill.Checkpoint.from_json,
@@ -25,7 +26,6 @@ _RUNS: dict[str, Parse[object]] = {
     "strip/": dict,
     "cursors/": dict,
 }
-"""What reads a record of runs, by the beginning of its key; all others are accounts."""
 
 _READERS: dict[Ledger, Parse[object]] = {
     "dead": read_letter,
@@ -37,11 +37,7 @@ _READERS: dict[Ledger, Parse[object]] = {
 
 
 def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
-    """Yield the records next to an index that cannot be read.
-
-    Args:
-        engine: The index; a missing index has no records.
-    """
+    """Yield the records next to an index that cannot be read."""
     for ledger in get_args(Ledger):
         try:
             yield from find_damaged(engine, ledger, partial(reader, ledger))
@@ -50,12 +46,7 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
 
 
 def reader(ledger: Ledger, key: str) -> Parse[object]:
-    """Return the parser for a key's record.
-
-    Args:
-        ledger: Its ledger.
-        key: The key.
-    """
+    """Return the parser for a key's record."""
     if ledger == "runs":
         return next((read for start, read in _RUNS.items() if key.startswith(start)), read_account(key))
     if ledger == "alerts":

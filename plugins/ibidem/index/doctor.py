@@ -28,31 +28,22 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import connect_broker, make_broker
 
+# Libraries of the extra `gateway`.
 GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
-"""Libraries of the extra `gateway`."""
 
-NAMED = 10
-"""Damaged records that are named."""
+NAMED = 10  # damaged records that are named
 
-FIRST = 50
-"""So many documents are looked at for their language."""
+FIRST = 50  # so many documents are looked at for their language
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check.
+    """The result of one check."""
 
-    Args:
-        name: The part that was checked.
-        ok: Whether it is as it should be.
-        what: The finding.
-        remedy: The remedy; empty if none is needed.
-    """
-
-    name: str
-    ok: bool
-    what: str
-    remedy: str = ""
+    name: str  # the part that was checked
+    ok: bool  # whether it is as it should be
+    what: str  # the finding
+    remedy: str = ""  # the remedy; empty if none is needed
 
     @classmethod
     def from_issue(cls, name: str, why: HealthIssue | IbidemError) -> "Check":
@@ -65,12 +56,7 @@ class Check:
 
 
 def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
-    """Return every setting with its source and every check: the output of `ibidem doctor --json`.
-
-    Args:
-        settings: The settings in force.
-        open_index: Opens the engine.
-    """
+    """Return every setting with its source and every check: the output of `ibidem doctor --json`."""
     return {
         "settings": [
             {"name": row.variable, "value": row.value, "origin": row.origin, "meaning": row.meaning}
@@ -157,11 +143,6 @@ def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator
 
 def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> Check:
     """Check which nodes have the plugin.
-
-    Args:
-        nodes: The nodes; none if they cannot be known.
-        own_version: The version of this ibidem.
-        engine_name: `opensearch` or `elasticsearch`.
 
     >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")]
     >>> plugin_check(nodes, "0.1.0", "opensearch").what
@@ -357,11 +338,11 @@ def check_redis(settings: Settings) -> Iterator[Check]:
         yield Check("redis", ok=True, what="it keeps messages until they are acknowledged")
 
 
+# Settings that Redis has to have, and the loss without each.
 LASTING = {
     "appendonly": ("yes", "batches since its last snapshot are lost when it is killed"),
     "maxmemory-policy": ("noeviction", "it may evict batches when its memory is full"),
 }
-"""Settings that Redis has to have, and the loss without each."""
 
 
 def check_signing() -> Check:

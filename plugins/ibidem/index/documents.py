@@ -23,16 +23,7 @@ from ibidem_workers.groups.service import follow_decisions
 
 
 def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem search QUERY") -> Document:
-    """Read a document of an index.
-
-    Args:
-        engine: The index.
-        id_: The document's id.
-        remedy: The remedy if it does not exist.
-
-    Raises:
-        MissingDocument: No such document.
-    """
+    """Read a document of an index."""
     documents = engine.fetch([(engine.index, id_)])
     if not documents:
         raise MissingDocument(f"no document {id_!r} in index {engine.index!r}", remedy)
@@ -40,22 +31,12 @@ def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem
 
 
 def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, str]:
-    """Return the titles of documents, except for deleted ones.
-
-    Args:
-        engine: The index.
-        names: Index and id of each.
-    """
+    """Return the titles of documents, except for deleted ones."""
     return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
 
 
 def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
-    """Yield all documents of an index in full.
-
-    Args:
-        engine: The index.
-        progress: Called with the number of documents read so far.
-    """
+    """Yield all documents of an index in full."""
     count = 0
     for hits in engine.scan(size=AT_ONCE):
         for start in range(0, len(hits), TEXTS_AT_ONCE):
@@ -67,8 +48,7 @@ def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterato
 
 AT_ONCE = 500
 
-TEXTS_AT_ONCE = 20
-"""Documents whose texts are in memory together."""
+TEXTS_AT_ONCE = 20  # documents whose texts are in memory together
 
 
 def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
@@ -83,15 +63,10 @@ def fetch_hits(engine: Engine, ids: Sequence[str]) -> Iterator[Hit]:
 
 @dataclass(frozen=True, slots=True)
 class Takedown:
-    """Documents to delete, with the copies found.
+    """Documents to delete, with the copies found."""
 
-    Args:
-        ids: The ids of the documents, then of their copies, each once.
-        others: Documents that have the content hash of one of them and another text: they stay.
-    """
-
-    ids: Sequence[str]
-    others: Sequence[str] = ()
+    ids: Sequence[str]  # the ids of the documents, then of their copies, each once
+    others: Sequence[str] = ()  # documents that have the content hash of one of them and another text: they stay
 
 
 def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
@@ -99,13 +74,6 @@ def find_copies(engine: Engine, ids: Sequence[str]) -> Takedown:
 
     Those that have the same content hash are found by it, and their texts compared: a text may have been made to
     collide with another one's hash, so that both are deleted.
-
-    Args:
-        engine: Engine that holds them.
-        ids: Documents whose copies are searched.
-
-    Raises:
-        UsageError: An id is not there, so that its copies cannot be known.
     """
     packed = {hit.id: unpack(hit.packed) for hit in fetch_hits(engine, ids) if hit.packed is not None}
     if missing := [id_ for id_ in ids if packed.get(id_) is None]:
@@ -144,19 +112,7 @@ def copies(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
 
 
 def delete(engine: Engine, ids: Sequence[str], version: int | None = None, tombstone_days: int = 30) -> list[Outcome]:
-    """Delete documents; versions submitted earlier are no longer written.
-
-    Args:
-        engine: Engine that holds them.
-        ids: Their ids.
-        version: The tombstones' version: a document of this version or an older one stays away, and a newer one that
-            is there stays. By default the time in microseconds, as the submitter numbers documents without a
-            version; where a newer version is there, the one after that.
-        tombstone_days: Older tombstones are taken away.
-
-    Raises:
-        UsageError: A newer version than the given one exists; the other documents are deleted.
-    """
+    """Delete documents; versions submitted earlier are no longer written."""
     any_version = version is None
     outcomes = engine.delete(ids, time.time_ns() // 1_000 if version is None else version, any_version=any_version)
     engine.refresh()
@@ -183,18 +139,7 @@ def _is_before(entry: object, cutoff: datetime) -> bool:
 
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
-    """Store a manual decision, replacing an earlier one, and settle the stored groups of both documents.
-
-    Args:
-        engine: The index of both documents.
-        pair: Their ids.
-        verdict: `not` or `same`.
-        author: Name of the person who decides.
-        reason: Why.
-
-    Raises:
-        MissingDocument: One of them is not there, or carries no signatures.
-    """
+    """Store a manual decision, replacing an earlier one, and settle the stored groups of both documents."""
     (a, content_a), (b, content_b) = find_pair(engine, *pair)
     word = Override(
         a=a,
@@ -214,17 +159,7 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
 def remove_override(
     engine: Engine, a: str, b: str, select: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
 ) -> list[Override]:
-    """Remove and return the manual decision on two documents, and settle their stored groups without it.
-
-    Args:
-        engine: The index of both documents.
-        a: Id of one.
-        b: Id of the other.
-        select: Chooses the words that someone may know of; all of them by default.
-
-    Raises:
-        MissingDocument: There is no decision on them that the caller may read.
-    """
+    """Remove and return the manual decision on two documents, and settle their stored groups without it."""
     overrides = select(engine, [word for word in load_overrides(engine) if {word.a[1], word.b[1]} == {a, b}])
     if not overrides:
         raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "list them with: ibidem overrides list")
@@ -234,25 +169,14 @@ def remove_override(
 
 
 def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Override]:
-    """Return the overrides whose documents both exist and are readable by the engine's user.
-
-    Args:
-        engine: The index, as someone may read it.
-        overrides: What readers said.
-    """
+    """Return the overrides whose documents both exist and are readable by the engine's user."""
     overrides = list(overrides)
     known_names = set(names(engine, sorted({name for word in overrides for _, name in (word.a, word.b)})))
     return [word for word in overrides if word.a in known_names and word.b in known_names]
 
 
 def read_decision(engine: Engine, a: str, b: str) -> Override | None:
-    """Return the manual decision on two readable documents; None if there is none.
-
-    Args:
-        engine: The index of both, as someone may read it.
-        a: Id of one.
-        b: Id of the other.
-    """
+    """Return the manual decision on two readable documents; None if there is none."""
     on_pair = [each for each in load_overrides(engine) if {each.a[1], each.b[1]} == {a, b}]
     return next(iter(readable_overrides(engine, on_pair)), None)
 
@@ -263,11 +187,7 @@ def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
 
 
 def read_verdict(typed: str) -> Verdict:
-    """Parse a verdict.
-
-    Raises:
-        UsageError: It is none.
-    """
+    """Parse a verdict."""
     for verdict in VERDICTS:
         if typed == verdict:
             return verdict
@@ -275,12 +195,7 @@ def read_verdict(typed: str) -> Verdict:
 
 
 def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], tuple[DocumentRef, str]]:
-    """Return index, id and content hash of two documents; a decision becomes stale when a hash changes.
-
-    Raises:
-        MissingDocument: One of them is not there, or carries no signatures.
-        UsageError: An id is that of documents in several indexes.
-    """
+    """Return index, id and content hash of two documents; a decision becomes stale when a hash changes."""
     names_by_id: dict[str, list[tuple[DocumentRef, str]]] = {a: [], b: []}
     for hit in fetch_hits(engine, [a, b]):
         packed = unpack(hit.packed) if hit.packed is not None else None

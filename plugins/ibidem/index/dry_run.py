@@ -24,31 +24,21 @@ from ibidem_workers.backfill.run import check_fields, open_for_backfill
 from ibidem_workers.backfill.trial import Rates, measure_rates
 from ibidem_workers.ingest import Interruption
 
-MAX_DOCUMENTS = 200_000
-"""Documents that are looked at, in the order of writing: their signatures take 3 KB each."""
+MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
 
-SAMPLES = 3
-"""Pairs of each level that are shown."""
+SAMPLES = 3  # pairs of each level that are shown
 
-LISTED = 1_000
-"""Refusals that are listed; more are counted."""
+LISTED = 1_000  # refusals that are listed; more are counted
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A pair of documents that a level would join.
+    """A pair of documents that a level would join."""
 
-    Args:
-        level: `identical` or `near`.
-        lead: Index and id of the group's lead.
-        duplicate: Index and id of its duplicate.
-        difference: Where their words differ; nothing when none do.
-    """
-
-    level: Level
-    lead: DocumentRef
-    duplicate: DocumentRef
-    difference: Sequence[Piece]
+    level: Level  # `identical` or `near`
+    lead: DocumentRef  # index and id of the group's lead
+    duplicate: DocumentRef  # index and id of its duplicate
+    difference: Sequence[Piece]  # where their words differ; nothing when none do
 
     def as_json(self) -> dict[str, object]:
         """Return the pair as shown by `ibidem backfill --dry-run --json`."""
@@ -58,23 +48,14 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Estimated cost of signing the index, from the documents read and a trial.
+    """Estimated cost of signing the index, from the documents read and a trial."""
 
-    Args:
-        bytes: That signatures add to all documents, before the engine compresses or indexes them.
-        signing: Seconds to read and to sign all, with as many processes as there are workers, without writing.
-        index: Bytes of the index now.
-        seconds: Of the whole `ibidem backfill`, with writing and settling; None if that could not be tried.
-        tried: How many documents were written and settled in the trial.
-        untried: Why there was no trial; empty if there was one.
-    """
-
-    bytes: int
-    signing: float
-    index: int
-    seconds: float | None
-    tried: int
-    untried: str = ""
+    bytes: int  # that signatures add to all documents, before the engine compresses or indexes them
+    signing: float  # seconds to read and to sign all, with as many processes as there are workers, without writing
+    index: int  # bytes of the index now
+    seconds: float | None  # of the whole `ibidem backfill`, with writing and settling; None if that could not be tried
+    tried: int  # how many documents were written and settled in the trial
+    untried: str = ""  # why there was no trial; empty if there was one
 
     @property
     def headroom(self) -> int:
@@ -96,25 +77,15 @@ class Cost:
 
 @dataclass(slots=True)
 class DryRun:
-    """The result of a dry run.
+    """The result of a dry run."""
 
-    Args:
-        groups: The groups of the documents that were looked at.
-        documents: How many documents the index has.
-        titles: Titles of the leads of the largest groups.
-        samples: Pairs to be read.
-        refused: Documents without a text that could be signed.
-        refusals: Why, of the first ones.
-        cost: What signing would take.
-    """
-
-    groups: IndexGroups
-    documents: int
-    titles: Mapping[DocumentRef, str]
-    samples: Sequence[Sample]
-    refused: int
-    refusals: Sequence[Refusal]
-    cost: Cost
+    groups: IndexGroups  # the groups of the documents that were looked at
+    documents: int  # how many documents the index has
+    titles: Mapping[DocumentRef, str]  # titles of the leads of the largest groups
+    samples: Sequence[Sample]  # pairs to be read
+    refused: int  # documents without a text that could be signed
+    refusals: Sequence[Refusal]  # why, of the first ones
+    cost: Cost  # what signing would take
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem backfill --dry-run --json`, which extends that of `ibidem groups`."""
@@ -133,25 +104,16 @@ class DryRun:
 
 @dataclass(slots=True)
 class _Tally:
-    """Counts and signatures of documents that were signed but not written.
+    """Counts and signatures of documents that were signed but not written."""
 
-    Args:
-        routing: Routing values by index and id; documents without one are left out.
-        long: Long signatures; documents without any are left out.
-        refused: How many could not be signed.
-        refusals: Why.
-        signed: How many were.
-        added: Bytes that this would add to them.
-        seconds: What reading and signing took.
-    """
-
+    # Routing values by index and id; documents without one are left out.
     routing: dict[DocumentRef, str] = field(default_factory=dict)
-    long: dict[DocumentRef, bytes] = field(default_factory=dict)
-    refused: int = 0
-    refusals: list[Refusal] = field(default_factory=list)
-    signed: int = 0
-    added: int = 0
-    seconds: float = 0.0
+    long: dict[DocumentRef, bytes] = field(default_factory=dict)  # long signatures; documents without any are left out
+    refused: int = 0  # how many could not be signed
+    refusals: list[Refusal] = field(default_factory=list)  # why
+    signed: int = 0  # how many were
+    added: int = 0  # bytes that this would add to them
+    seconds: float = 0.0  # what reading and signing took
 
     def hits(
         self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
@@ -181,14 +143,7 @@ class _Tally:
             began = perf_counter()
 
     def cost(self, documents: int, index: int, processes: int, trial: Rates | str) -> Cost:
-        """Estimate the cost for the whole index.
-
-        Args:
-            documents: How many the index has.
-            index: Bytes of the index now.
-            processes: How many processes sign.
-            trial: What the trial measured, or why there was none.
-        """
+        """Estimate the cost for the whole index."""
         share = documents / max(1, self.signed + self.refused)
         added, signing = round(self.added * share), self.seconds * share / processes
         if isinstance(trial, str):
@@ -224,13 +179,7 @@ def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Plac
 
 
 def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
-    """Sign and group an index in memory; a sample is signed into a temporary index to measure the time.
-
-    Args:
-        settings: Which index.
-        policy: The decision for a pair, and the weakest level.
-        progress: Called with the documents that were signed, and how many there are.
-    """
+    """Sign and group an index in memory; a sample is signed into a temporary index to measure the time."""
     tally = _Tally()
     with open_for_backfill(settings) as (engine, source):
         source.check("memory")

@@ -11,13 +11,7 @@ from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint
 
 
 def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the former indexes that still hold any of the documents, with the ids of these documents.
-
-    Args:
-        engine: The index from which the documents were deleted, or an alias of it.
-        settings: The settings: where the engine is.
-        ids: Ids of the documents.
-    """
+    """Yield the former indexes that still hold any of the documents, with the ids of these documents."""
     for name in former_indexes(engine):
         former = open_engine(settings.address, name)
         try:

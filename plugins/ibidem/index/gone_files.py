@@ -8,34 +8,20 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import encode_path
 
-AT_ONCE = 200
-"""Documents that are read together."""
+AT_ONCE = 200  # documents that are read together
 
 
 class GoneFile(NamedTuple):
-    """A document whose file is gone.
-
-    Args:
-        id: Its id.
-        file: The file that it was read from.
-    """
+    """A document whose file is gone."""
 
     id: str
-    file: str
+    file: str  # the file that it was read from
 
 
 def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFile]:
     """Find documents whose files, in some folders, no longer exist.
 
     Reads every document of the index once.
-
-    Args:
-        engine: The index.
-        folders: The folders, as this machine has them; one that is empty is refused, so that a disk that is not
-            mounted loses no document.
-
-    Raises:
-        UsageError: One of them is not a folder, or is empty.
     """
     check_folders(folders)
     roots = tuple(f"{encode_path(Path(folder))}/" for folder in folders)
@@ -47,11 +33,7 @@ def find_gone(engine: Engine, folders: Sequence[str | Path]) -> Iterator[GoneFil
 
 
 def check_folders(folders: Sequence[str | Path]) -> None:
-    """Check that folders exist and are not empty.
-
-    Raises:
-        UsageError: One of them is not a folder, or is empty.
-    """
+    """Check that folders exist and are not empty."""
     for folder in folders:
         if not Path(folder).is_dir():
             raise UsageError(f"{folder} is not a folder", "synchronize folders that were ingested before")

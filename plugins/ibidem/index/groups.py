@@ -33,46 +33,30 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 MAX_LISTED = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
-ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
-"""The columns themselves."""
+ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A document in its group.
+    """A document in its group."""
 
-    Args:
-        lead: Id of the group's first document.
-        index: The document's index.
-        id: Its id.
-        size: Documents in the group.
-        evidence: The signature that joined it to the lead; empty for the lead itself.
-    """
-
-    lead: str
-    index: str
+    lead: str  # id of the group's first document
+    index: str  # the document's index
     id: str
-    size: int
-    evidence: str
+    size: int  # documents in the group
+    evidence: str  # the signature that joined it to the lead; empty for the lead itself
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IndexGroups:
-    """The groups of a whole index.
+    """The groups of a whole index."""
 
-    Args:
-        level: The weakest level that joined two documents.
-        names: (n) index and id of the documents, in the order in which they were taken.
-        grouping: Group of each document.
-        unsigned: Documents without signatures or without words; each is a group of its own.
-        capped: For each class of clues how many of its values were passed over, since too many long texts carry them;
-            parts that share nothing else are missing.
-    """
-
-    level: Level
-    names: Sequence[DocumentRef]
-    grouping: Grouping
-    unsigned: int
+    level: Level  # the weakest level that joined two documents
+    names: Sequence[DocumentRef]  # (n) index and id of the documents, in the order in which they were taken
+    grouping: Grouping  # group of each document
+    unsigned: int  # documents without signatures or without words; each is a group of its own
+    # For each class of clues how many of its values were passed over, since too many long texts carry them; parts that
+    # share nothing else are missing.
     capped: Mapping[LongClue, int]
 
     @property
@@ -112,11 +96,7 @@ class IndexGroups:
                 yield Member(self.names[lead][1], index, name, counts[lead], kind)
 
     def as_json(self, titles: Mapping[DocumentRef, str] | None = None) -> dict[str, object]:
-        """Return the report as `ibidem groups --json` prints it.
-
-        Args:
-            titles: Titles of the leads of the largest groups.
-        """
+        """Return the report as `ibidem groups --json` prints it."""
         groups = len(self.grouping.leads)
         return {
             "level": self.level,
@@ -140,14 +120,7 @@ def index_groups(
     overrides: Iterable[Override] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> IndexGroups:
-    """Group all documents of an index.
-
-    Args:
-        engine: Engine that holds them.
-        policy: The decision for a pair, and the weakest level; the default one when None.
-        overrides: Manual decisions on pairs; those kept next to the index when None.
-        progress: Called with the number of documents read so far.
-    """
+    """Group all documents of an index."""
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
     words = load_overrides(engine) if overrides is None else overrides
     return group_slices(engine.scan(), shelf, words, progress)
@@ -155,27 +128,15 @@ def index_groups(
 
 @dataclass(slots=True)
 class LongTextIndex:
-    """The long texts of an index: their clues, and their packed values.
+    """The long texts of an index: their clues, and their packed values."""
 
-    Args:
-        read: Reads the long signatures of documents by index and id.
-        policy: The decision for a pair; long texts matter at `partial` only.
-        keys: Their clues.
-        packed: Their packed values.
-    """
-
-    read: ReadLong
-    policy: Policy
-    keys: PageKeys = field(default_factory=PageKeys)
-    packed: dict[DocumentRef, bytes] = field(default_factory=dict)
+    read: ReadLong  # reads the long signatures of documents by index and id
+    policy: Policy  # the decision for a pair; long texts matter at `partial` only
+    keys: PageKeys = field(default_factory=PageKeys)  # their clues
+    packed: dict[DocumentRef, bytes] = field(default_factory=dict)  # their packed values
 
     def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
-        """Add the long texts of a slice.
-
-        Args:
-            hits: The slice.
-            flags: (n,) their flags.
-        """
+        """Add the long texts of a slice."""
         if self.policy.level != "partial" or self.policy.related is None:
             return
         long_hits = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
@@ -185,11 +146,7 @@ class LongTextIndex:
                 self.packed[name] = long_hits[name].packed or b""
 
     def build_matcher(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
-        """Return the matcher of long texts, and their candidate pairs.
-
-        Args:
-            names: Index and id of all rows.
-        """
+        """Return the matcher of long texts, and their candidate pairs."""
         long_signatures = LongSignatureCache(self.read)
         matcher = LongTextMatcher(
             names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
@@ -203,14 +160,7 @@ def group_slices(
     overrides: Iterable[Override],
     progress: Callable[[int], None],
 ) -> IndexGroups:
-    """Group documents slice by slice.
-
-    Args:
-        slices: Their packed values.
-        long_texts: The policy, and what the long ones among them are to each other.
-        overrides: Manual decisions on pairs.
-        progress: Called with the number of documents read so far.
-    """
+    """Group documents slice by slice."""
     names, columns = sort_documents(*read_slices(slices, progress, long_texts))
     matcher, suspected = long_texts.build_matcher(names)
     policy = long_texts.policy
@@ -238,12 +188,7 @@ def read_slices(
 def sort_documents(
     names: Sequence[DocumentRef], parts: Sequence[PackedColumns]
 ) -> tuple[list[DocumentRef], PackedColumns]:
-    """Sort documents by the start of their dates (documents without one last), index and id.
-
-    Args:
-        names: Index and id of each.
-        parts: Their packed values, slice by slice.
-    """
+    """Sort documents by the start of their dates (documents without one last), index and id."""
     parts = parts or [PackedColumns.decode([])]
     dated = np.concatenate([part.is_signed & (part.date_from != NO_DATE) for part in parts])
     first = np.concatenate([part.date_from for part in parts])
@@ -253,19 +198,14 @@ def sort_documents(
     return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **arrays)
 
 
-AT_ONCE = 100
-"""Groups whose documents are held at once."""
+AT_ONCE = 100  # groups whose documents are held at once
 
 
 @dataclass(frozen=True, slots=True)
 class StoredReport:
-    """The stored groups of an index.
+    """The stored groups of an index."""
 
-    Args:
-        engine: The index.
-    """
-
-    engine: Engine
+    engine: Engine  # the index
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
@@ -330,12 +270,7 @@ def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: 
 
 
 def read_group(engine: Engine, name: str) -> dict[str, object]:
-    """Describe the stored group of a document: its name, lead and size, and why the document joined.
-
-    Args:
-        engine: The index.
-        name: Id of the document.
-    """
+    """Describe the stored group of a document: its name, lead and size, and why the document joined."""
     store = group_store(engine)
     store.newest()
     for document in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):

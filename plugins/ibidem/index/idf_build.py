@@ -19,11 +19,7 @@ from ibidem_ingest.language import are_related, detect
 
 
 class ReservoirSample:
-    """Uniform random sample of texts (reservoir sampling); the same stream gives the same sample.
-
-    Args:
-        count: How many at most.
-    """
+    """Uniform random sample of texts (reservoir sampling); the same stream gives the same sample."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -41,30 +37,21 @@ class ReservoirSample:
 
 
 SAMPLED = 200
-MIN_CHARACTERS = 300
-"""Shorter texts are not judged."""
+MIN_CHARACTERS = 300  # shorter texts are not judged
 
-READ = 5_000
-"""Characters of a text that are kept."""
+READ = 5_000  # characters of a text that are kept
 
 MIN_JUDGED = 5
-MIN_SHARE = 0.2
-"""Share of documents in another language from which it is said: some Latin pages are no mistake."""
+MIN_SHARE = 0.2  # share of documents in another language from which it is said: some Latin pages are no mistake
 
 
 @dataclass(frozen=True, slots=True)
 class ForeignShare:
-    """The share of documents that are not in their declared language.
+    """The share of documents that are not in their declared language."""
 
-    Args:
-        language: The language that they say, or that is meant when they say nothing.
-        documents: How many of the sample.
-        sampled: Documents of the sample that are long enough to judge.
-    """
-
-    language: str
-    documents: int
-    sampled: int
+    language: str  # the language that they say, or that is meant when they say nothing
+    documents: int  # how many of the sample
+    sampled: int  # documents of the sample that are long enough to judge
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `--json`."""
@@ -79,15 +66,7 @@ REMEDY = "give each document its `language`; rare words of one language say noth
 
 
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
-    """Check that texts are in their declared language.
-
-    Args:
-        language: What the documents say.
-        texts: Theirs.
-
-    Returns:
-        The problem; None when there is none, or when too few texts are long enough to judge.
-    """
+    """Check that texts are in their declared language."""
     languages = [code for text in texts if (code := detect(text))]
     unknown_terms, judged = sum(not are_related(language, code) for code in languages), len(languages)
     foreign = judged >= MIN_JUDGED and unknown_terms >= MIN_SHARE * judged
@@ -108,11 +87,7 @@ class LanguageSampler:
             yield item
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
-        """Return the problems by language; none for languages without a table.
-
-        Args:
-            find_table: Gives the idf table of a language.
-        """
+        """Return the problems by language; none for languages without a table."""
         languages = [language for language in sorted(self._lots) if find_table(language) is not None]
         shares = (find_foreign(language, self._lots[language].texts) for language in languages)
         return [each for each in shares if each is not None]
@@ -120,19 +95,12 @@ class LanguageSampler:
 
 @dataclass(frozen=True, slots=True)
 class BuiltTable:
-    """A table and the documents it was counted from.
-
-    Args:
-        table: The table.
-        others: Documents in other languages, by language; they were left out.
-        refused: Documents that could not be read.
-        foreign: What says that its documents are in another language.
-    """
+    """A table and the documents it was counted from."""
 
     table: Table
-    others: Mapping[str, int]
-    refused: int
-    foreign: Sequence[ForeignShare] = ()
+    others: Mapping[str, int]  # documents in other languages, by language; they were left out
+    refused: int  # documents that could not be read
+    foreign: Sequence[ForeignShare] = ()  # what says that its documents are in another language
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
@@ -142,11 +110,7 @@ class BuiltTable:
 
 
 class Tally:
-    """Yields the texts of one language, and counts the others.
-
-    Args:
-        language: ISO 639-1 code.
-    """
+    """Yields the texts of one language, and counts the others."""
 
     def __init__(self, language: str) -> None:
         self.language = language
@@ -167,17 +131,7 @@ class Tally:
 def build_table(
     items: Iterable[Document | Refusal], language: str, origin: str, progress: Callable[[int], None] = lambda _: None
 ) -> BuiltTable:
-    """Count an idf table from the documents of one language.
-
-    Args:
-        items: Documents and refusals, as readers give them; read once, never held.
-        language: ISO 639-1 code; documents in other languages are left out and counted.
-        origin: What they are, in words; kept in the table.
-        progress: Called with the number of documents counted so far.
-
-    Raises:
-        TableError: There are fewer than 1,000 documents in this language.
-    """
+    """Count an idf table from the documents of one language."""
     tally, sampler = Tally(language), LanguageSampler()
     try:
         table = count_terms(count_texts(tally.texts(sampler.sample(items)), progress), language, origin)
@@ -208,13 +162,7 @@ def index_documents(engine: Engine) -> Iterator[Document]:
 
 
 def sample(items: Iterable[Document | Refusal], language: str, count: int) -> list[str]:
-    """Draw a random sample of texts of one language.
-
-    Args:
-        items: Documents and refusals; read once.
-        language: ISO 639-1 code.
-        count: How many at most.
-    """
+    """Draw a random sample of texts of one language."""
     lot = ReservoirSample(count)
     for text in Tally(language).texts(items):
         lot.add(text)

@@ -20,19 +20,12 @@ from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A duplicate of the inspected document.
-
-    Args:
-        index: Its index.
-        id: Its id.
-        title: Its title, or an empty string.
-        evidence: Evidence that makes it one.
-    """
+    """A duplicate of the inspected document."""
 
     index: str
     id: str
-    title: str
-    evidence: Evidence
+    title: str  # its title, or an empty string
+    evidence: Evidence  # evidence that makes it one
 
     def as_json(self) -> dict[str, object]:
         """Return the duplicate as shown by `ibidem inspect --json`."""
@@ -48,21 +41,13 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A document and its duplicates.
+    """A document and its duplicates."""
 
-    Args:
-        id: The document's id.
-        title: Its title, or an empty string.
-        signatures: Its signatures, by name.
-        duplicates: Its duplicates, identical ones first, then the higher score.
-        capped: Classes of values that too many documents carry; duplicates may be missing.
-    """
-
-    id: str
-    title: str
-    signatures: Mapping[str, object]
-    duplicates: Sequence[Duplicate]
-    capped: Sequence[LookupField]
+    id: str  # the document's id
+    title: str  # its title, or an empty string
+    signatures: Mapping[str, object]  # its signatures, by name
+    duplicates: Sequence[Duplicate]  # its duplicates, identical ones first, then the higher score
+    capped: Sequence[LookupField]  # classes of values that too many documents carry; duplicates may be missing
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem inspect --json`."""
@@ -78,18 +63,7 @@ class Inspection:
 def inspect(
     engine: Engine, name: str, policy: Policy | None = None, overrides: Iterable[Override] | None = None
 ) -> Inspection:
-    """Find the duplicates of a document in the whole index.
-
-    Args:
-        engine: Engine that holds it.
-        name: Its id.
-        policy: The decision for a pair, and the weakest level; the default one when None.
-        overrides: Manual decisions on pairs; those kept next to the index when None.
-
-    Raises:
-        MissingDocument: No such document.
-        UsageError: The document has no signatures.
-    """
+    """Find the duplicates of a document in the whole index."""
     policy = policy or Policy()
     document, packed = read_signed(engine, name)
     all_overrides = load_overrides(engine) if overrides is None else overrides
@@ -114,18 +88,7 @@ def inspect(
 def find_candidates(
     engine: Engine, document: Hit, packed: Packed, policy: Policy, overrides: Sequence[Override]
 ) -> tuple[Window, Sequence[LookupField]]:
-    """Find the candidates for duplicates of a document.
-
-    Args:
-        engine: The index to search.
-        document: The document.
-        packed: Its packed value.
-        policy: The decision for a pair, and the weakest level.
-        overrides: Manual decisions on the document.
-
-    Returns:
-        A window of the document and its candidates, and the look-up fields that had more than were read.
-    """
+    """Find the candidates for duplicates of a document."""
     long_signatures = LongSignatureCache(engine.long_signatures)
     needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
     long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
@@ -139,12 +102,7 @@ def find_candidates(
 
 
 def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
-    """Return a document's hit and its packed value.
-
-    Raises:
-        MissingDocument: No such document.
-        UsageError: The document has no signatures.
-    """
+    """Return a document's hit and its packed value."""
     hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
         raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
@@ -176,11 +134,7 @@ def strength_key(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, Do
 
 
 def packed_facts(packed: Packed) -> dict[str, object]:
-    """Return the contents of a packed value, by the names of signatures.md.
-
-    Args:
-        packed: A document's packed value.
-    """
+    """Return the contents of a packed value, by the names of signatures.md."""
     hashes = {
         "content": (f"ch{packed.scheme}", packed.content),
         "fingerprint": ("fp1", packed.fingerprint),

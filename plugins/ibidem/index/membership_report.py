@@ -10,17 +10,11 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_memberships import NO_MEMBERSHIPS
 
-NAMED = 3
-"""Mails that are named as holding one."""
+NAMED = 3  # mails that are named as holding one
 
 
 def read_membership(engine: Engine, name: str) -> dict[str, dict[str, object]]:
-    """Read the stored thread and work of a document; each is empty if missing.
-
-    Args:
-        engine: The index.
-        name: Id of the document.
-    """
+    """Read the stored thread and work of a document; each is empty if missing."""
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [name])]
     stored = engine.run(engine.searching().memberships(names)) if names else {}
     found = next(iter(stored.values()), NO_MEMBERSHIPS)
@@ -61,9 +55,6 @@ def count(engine: Engine, field: str, name: str) -> int:
 
 def describe_membership(membership: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """Describe in sentences the thread and work of a document, with the reasons.
-
-    Args:
-        membership: As `read_membership` returns it.
 
     >>> describe_membership({"thread": {}, "work": {
     ...     "name": "a", "documents": 2, "edition": 2, "by": "name", "current": True}})

@@ -28,34 +28,21 @@ from ibidem_engines.stored_memberships import (
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import family_id
 
-Progress = Callable[[int], None]
-"""Called with the number of documents read so far."""
+Progress = Callable[[int], None]  # called with the number of documents read so far
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenMembers:
-    """The counts of written threads or works.
+    """The counts of written threads or works."""
 
-    Args:
-        documents: Documents that have a place in a thread, or in a work.
-        sets: Threads, or works.
-        written: Documents whose fields were written, since they were others.
-        changed: Documents that were written again meanwhile: they have no place until the next time.
-        ambiguous: Documents whose id several indexes hold; they have no place.
-    """
-
-    documents: int
-    sets: int
-    written: int
-    changed: int
-    ambiguous: int
+    documents: int  # documents that have a place in a thread, or in a work
+    sets: int  # threads, or works
+    written: int  # documents whose fields were written, since they were others
+    changed: int  # documents that were written again meanwhile: they have no place until the next time
+    ambiguous: int  # documents whose id several indexes hold; they have no place
 
     def as_json(self, sets: str) -> dict[str, int]:
-        """Return the counts as `ibidem regroup --json` prints them.
-
-        Args:
-            sets: The kind of sets: `threads` or `works`.
-        """
+        """Return the counts as `ibidem regroup --json` prints them."""
         return {
             "documents": self.documents,
             sets: self.sets,
@@ -67,19 +54,12 @@ class WrittenMembers:
 
 @dataclass(slots=True)
 class Reading:
-    """One pass over all documents of an index, with the data needed to write to them.
+    """One pass over all documents of an index, with the data needed to write to them."""
 
-    Args:
-        engine: The index, or the set of those behind an alias.
-        progress: Called with the number of documents read so far.
-        text_hashes: `hash_packed` of each document that was read.
-        families: The mail that each attachment names.
-    """
-
-    engine: Engine
-    progress: Progress
-    text_hashes: dict[DocumentRef, int] = field(default_factory=dict)
-    families: dict[str, str] = field(default_factory=dict)
+    engine: Engine  # the index, or the set of those behind an alias
+    progress: Progress  # called with the number of documents read so far
+    text_hashes: dict[DocumentRef, int] = field(default_factory=dict)  # `hash_packed` of each document that was read
+    families: dict[str, str] = field(default_factory=dict)  # the mail that each attachment names
 
     def documents(self) -> Iterator[Document]:
         """Read all documents completely."""
@@ -96,13 +76,7 @@ class Reading:
             self.progress(len(self.text_hashes))
 
     def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
-        """Write the places of documents that differ from the stored ones.
-
-        Args:
-            places: What each document is to have, by its id; the others are to have nothing.
-            fields: The fields.
-            sets: How many threads or works there are.
-        """
+        """Write the places of documents that differ from the stored ones."""
         store, nothing = membership_store(self.engine), dict.fromkeys(fields)
         store.prepare()
         holders = Counter(name for _, name in self.text_hashes)
@@ -123,12 +97,7 @@ class Reading:
 
 
 def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
-    """Find the threads of all mails, and store the place of each mail and attachment.
-
-    Args:
-        engine: The index.
-        progress: Called with the number of documents read so far.
-    """
+    """Find the threads of all mails, and store the place of each mail and attachment."""
     reading = Reading(group_set(engine), progress)
     forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
     members = thread_members(forest.rows(), reading.families)
@@ -137,12 +106,7 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
-    """Find the works of all documents, and store each document's place among the versions.
-
-    Args:
-        engine: The index.
-        progress: Called with the number of documents read so far.
-    """
+    """Find the works of all documents, and store each document's place among the versions."""
     reading = Reading(group_set(engine), progress)
     rows = list(versions(Works.find(versioned_documents(reading.documents()))))
     places = {row.id: WorkMember(row.work, row.version, row.by or "", row.current).values() for row in rows}

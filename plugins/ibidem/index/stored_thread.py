@@ -14,8 +14,7 @@ from ibidem_engines.stored_memberships import ThreadMember
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 
-MAX_DOCUMENTS = 200
-"""Documents of a thread that are read."""
+MAX_DOCUMENTS = 200  # documents of a thread that are read
 
 UNDATED = 1 << 31
 MAX_ANCESTORS = 20
@@ -23,38 +22,23 @@ MAX_ANCESTORS = 20
 
 @dataclass(frozen=True, slots=True)
 class ThreadEntry:
-    """A document in its thread.
+    """A document in its thread."""
 
-    Args:
-        document: The document, whole.
-        member: Its stored place.
-        depth: How deep it is in the tree; 0 is the top.
-        holders: Ids of the mails that hold all of it, the nearest first.
-        alters: Whether it alters what it quotes of the mail that it answers.
-    """
-
-    document: Document
-    member: ThreadMember
-    depth: int
-    holders: Sequence[str] = ()
-    alters: bool = False
+    document: Document  # the document, whole
+    member: ThreadMember  # its stored place
+    depth: int  # how deep it is in the tree; 0 is the top
+    holders: Sequence[str] = ()  # ids of the mails that hold all of it, the nearest first
+    alters: bool = False  # whether it alters what it quotes of the mail that it answers
 
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """The part of a thread that was read.
+    """The part of a thread that was read."""
 
-    Args:
-        name: Id of its first mail.
-        entries: Its documents in the order of the tree, inclusive answers first.
-        total: How many documents it has.
-        families: Number of mails that were read, each with its attachments.
-    """
-
-    name: str
-    entries: Sequence[ThreadEntry]
-    total: int
-    families: int
+    name: str  # id of its first mail
+    entries: Sequence[ThreadEntry]  # its documents in the order of the tree, inclusive answers first
+    total: int  # how many documents it has
+    families: int  # number of mails that were read, each with its attachments
 
     @property
     def inclusive(self) -> int:
@@ -77,15 +61,7 @@ class StoredThread:
 
 
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
-    """Read the stored thread of a document.
-
-    Args:
-        engine: The index.
-        id_: Id of the document.
-
-    Returns:
-        The thread; None if none is stored with the document, or several indexes hold its id.
-    """
+    """Read the stored thread of a document."""
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
     own = next((each.thread for each in stored.values() if each.thread), None)

@@ -21,47 +21,34 @@ from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.stored_groups import group_set, group_store
 from ibidem_ingest.errors import UsageError
 
-AT_ONCE = 100
-"""Groups whose documents are held at once."""
+AT_ONCE = 100  # groups whose documents are held at once
 
 NAMES_AT_ONCE = 500
 
+# Groups that are made now, those that are stored, or threads of mails.
 GroupsBy = Literal["groups", "stored", "threads"]
-"""Groups that are made now, those that are stored, or threads of mails."""
 
 Status = Literal["inconsistent", "open", "complete"]
+# States of a group: two tagged documents differ; else some are not tagged; else all have the same tags.
 STATUSES: tuple[Status, ...] = ("inconsistent", "open", "complete")
-"""States of a group: two tagged documents differ; else some are not tagged; else all have the same tags."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedDocument:
-    """A document of a group.
+    """A document of a group."""
 
-    Args:
-        name: Its index and id.
-        content: Its content hash.
-        state: What holds of it.
-    """
-
-    name: DocumentRef
-    content: str
-    state: TagState
+    name: DocumentRef  # its index and id
+    content: str  # its content hash
+    state: TagState  # what holds of it
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedGroup:
-    """A group with at least one document whose tags are valid.
+    """A group with at least one document whose tags are valid."""
 
-    Args:
-        lead: Index and id of its first document.
-        documents: Its documents, as far as they may be read; the lead first.
-        kind: `group` or `thread`.
-    """
-
-    lead: DocumentRef
-    documents: Sequence[ReviewedDocument]
-    kind: Literal["group", "thread"] = "group"
+    lead: DocumentRef  # index and id of its first document
+    documents: Sequence[ReviewedDocument]  # its documents, as far as they may be read; the lead first
+    kind: Literal["group", "thread"] = "group"  # `group` or `thread`
 
     @property
     def status(self) -> Status:
@@ -95,18 +82,14 @@ class ReviewedGroup:
 
 @dataclass(frozen=True, slots=True)
 class TagReport:
-    """The groups with tagged documents.
+    """The groups with tagged documents."""
 
-    Args:
-        groups: The inconsistent and the open ones; those with differing copies first, then the largest.
-        counts: Numbers of groups by status, of their documents by state, and of documents that were tagged and are in
-            none: `outside` those that are there, `gone` the others.
-        titles: Titles of the documents of these groups.
-    """
-
+    # The inconsistent and the open ones; those with differing copies first, then the largest.
     groups: Sequence[ReviewedGroup]
+    # Numbers of groups by status, of their documents by state, and of documents that were tagged and are in none:
+    # `outside` those that are there, `gone` the others.
     counts: Mapping[str, int]
-    titles: Mapping[DocumentRef, str] = field(default_factory=dict)
+    titles: Mapping[DocumentRef, str] = field(default_factory=dict)  # titles of the documents of these groups
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem tags report --json` prints."""
@@ -151,13 +134,12 @@ class TagReport:
 
 
 GROUP_COLUMNS = ("lead", "kind", "status", "copies", "differing")
+# Columns of the report as a table.
 COLUMNS = (*GROUP_COLUMNS, "index", "id", "title", "state", "tags", "author", "date")
-"""Columns of the report as a table."""
 
 COUNTS = ("groups", *STATUSES, "documents", "tagged", "untagged", "changed")
 
-Members = tuple[DocumentRef, Sequence[DocumentRef]]
-"""A group: its first document, and all of them."""
+Members = tuple[DocumentRef, Sequence[DocumentRef]]  # a group: its first document, and all of them
 
 
 def report_tags(
@@ -168,18 +150,7 @@ def report_tags(
     by: GroupsBy = "groups",
     progress: Callable[[int], None] = lambda _: None,
 ) -> TagReport:
-    """Compare the tags of the documents of each group.
-
-    Args:
-        engine: The index, as someone may read it.
-        tags: The entries, as someone may know them.
-        policy: The policy for grouping; None: the default.
-        by: Groups that are made now, those that are stored, or threads of mails.
-        progress: Called with the number of documents read so far.
-
-    Raises:
-        UsageError: Stored groups were asked for, and none are.
-    """
+    """Compare the tags of the documents of each group."""
     if by == "stored" and not GroupCheckpoint.read(group_set(engine)).done:
         raise UsageError(f"no groups are stored in index {engine.index!r}", "store them by: ibidem backfill --groups")
     tagged = tags.tagged
@@ -221,14 +192,7 @@ def read_titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[Documen
 def review_groups(
     engine: Engine, tags: Tags, groups: Iterable[Members], kind: Literal["group", "thread"]
 ) -> Iterator[ReviewedGroup]:
-    """Yield groups with the tags of each readable document.
-
-    Args:
-        engine: The index, as someone may read it.
-        tags: The entries.
-        groups: The groups.
-        kind: What they are.
-    """
+    """Yield groups with the tags of each readable document."""
     remaining = iter(groups)
     while batch := list(islice(remaining, AT_ONCE)):
         contents = read_contents(engine, {name for _, members in batch for name in members})
@@ -243,12 +207,7 @@ def review_groups(
 
 
 def groups_of(groups: IndexGroups, names: set[DocumentRef]) -> Iterator[Members]:
-    """Yield the groups of an index that contain any of the documents.
-
-    Args:
-        groups: All groups.
-        names: The documents.
-    """
+    """Yield the groups of an index that contain any of the documents."""
     lead = groups.grouping.lead
     wanted = {int(lead[row]) for row, name in enumerate(groups.names) if name in names}
     rows = np.flatnonzero(np.isin(lead, sorted(wanted)))
@@ -258,12 +217,7 @@ def groups_of(groups: IndexGroups, names: set[DocumentRef]) -> Iterator[Members]
 
 
 def stored_groups_of(engine: Engine, names: set[DocumentRef]) -> Iterator[Members]:
-    """Yield the stored groups that contain any of the documents.
-
-    Args:
-        engine: The index.
-        names: The documents.
-    """
+    """Yield the stored groups that contain any of the documents."""
     store, ordered = group_store(engine), sorted(names)
     slices = (ordered[start : start + NAMES_AT_ONCE] for start in range(0, len(ordered), NAMES_AT_ONCE))
     wanted = dict.fromkeys(each.group for some in slices for each in store.read(some))
@@ -277,13 +231,7 @@ def stored_groups_of(engine: Engine, names: set[DocumentRef]) -> Iterator[Member
 
 
 def threads_of(engine: Engine, names: set[DocumentRef], progress: Callable[[int], None]) -> Iterator[Members]:
-    """Yield the threads that contain any of the documents, by reading the whole index.
-
-    Args:
-        engine: The index.
-        names: The documents.
-        progress: Called with the number of documents read so far.
-    """
+    """Yield the threads that contain any of the documents, by reading the whole index."""
     ids = {id_ for _, id_ in names}
     rows = index_threads(engine, progress).rows
     wanted = {row.thread for row in rows if row.id in ids}

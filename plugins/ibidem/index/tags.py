@@ -32,27 +32,14 @@ SEE = "find ids with: ibidem search QUERY"
 
 @dataclass(frozen=True, slots=True)
 class TagTarget:
-    """The documents to tag in one step.
+    """The documents to tag in one step."""
 
-    Args:
-        names: Index and id of its documents.
-        kind: Documents that were named, a group of duplicates, or a thread.
-        lead: The first document of the group or thread.
-    """
-
-    names: Sequence[DocumentRef]
-    kind: Kind = "document"
-    lead: DocumentRef | None = None
+    names: Sequence[DocumentRef]  # index and id of its documents
+    kind: Kind = "document"  # documents that were named, a group of duplicates, or a thread
+    lead: DocumentRef | None = None  # the first document of the group or thread
 
     def check_count(self, seen: int) -> None:
-        """Refuse a target that differs from what a reviewer saw.
-
-        Args:
-            seen: How many documents the reviewer was shown.
-
-        Raises:
-            UsageError: Documents came or went since.
-        """
+        """Refuse a target that differs from what a reviewer saw."""
         if seen != len(self.names):
             raise UsageError(
                 f"the {self.kind} has {len(self.names):,} documents now, and had {seen:,} when it was shown",
@@ -61,12 +48,7 @@ class TagTarget:
 
 
 def find_named(engine: Engine, ids: Sequence[str]) -> TagTarget:
-    """Return documents by id.
-
-    Raises:
-        MissingDocument: One of them is not there.
-        UsageError: An id is that of documents in several indexes.
-    """
+    """Return documents by id."""
     indices_by_id: dict[str, list[str]] = {id_: [] for id_ in ids}
     for hit in fetch_hits(engine, list(indices_by_id)):
         indices_by_id[hit.id].append(hit.index)
@@ -80,17 +62,7 @@ def find_named(engine: Engine, ids: Sequence[str]) -> TagTarget:
 
 
 def find_duplicates(engine: Engine, id_: str, policy: Policy | None = None) -> TagTarget:
-    """Return a document and its duplicates in the whole index, as `ibidem inspect` lists them.
-
-    Args:
-        engine: The index.
-        id_: The document.
-        policy: The decision for a pair, and the weakest level; the default one when None.
-
-    Raises:
-        MissingDocument: It is not there.
-        UsageError: It carries no signatures, or too many share them for all to be found.
-    """
+    """Return a document and its duplicates in the whole index, as `ibidem inspect` lists them."""
     (lead,) = find_named(engine, [id_]).names
     inspection = inspect(engine, id_, policy)
     if inspection.capped:
@@ -102,12 +74,7 @@ def find_duplicates(engine: Engine, id_: str, policy: Policy | None = None) -> T
 
 
 def find_thread(engine: Engine, id_: str) -> TagTarget:
-    """Return all mails of a mail's thread, by reading the whole index.
-
-    Raises:
-        MissingDocument: It is not there.
-        UsageError: It is not a mail.
-    """
+    """Return all mails of a mail's thread, by reading the whole index."""
     find_named(engine, [id_])
     rows = index_threads(engine).rows
     thread = next((row.thread for row in rows if row.id == id_), None)
@@ -120,20 +87,7 @@ def find_thread(engine: Engine, id_: str) -> TagTarget:
 def change_tag(  # noqa: PLR0913 - what an entry holds, by name
     engine: Engine, target: TagTarget, tag: str, *, action: Action = "add", author: str = "", reason: str = ""
 ) -> TagEntry:
-    """Add a tag to the documents of a target, or take it back, in one entry of the ledger.
-
-    Args:
-        engine: The index, as the reviewer may read it.
-        target: The documents.
-        tag: The tag, as typed.
-        action: Which of the two.
-        author: Name of the person.
-        reason: Why.
-
-    Raises:
-        MissingDocument: A document does not exist; nothing is tagged.
-        UsageError: A tag that is not allowed, or too many documents for one entry.
-    """
+    """Add a tag to the documents of a target, or take it back, in one entry of the ledger."""
     tag = read_tag(tag)
     if not 0 < len(target.names) <= MAX_DOCUMENTS:
         raise UsageError(
@@ -158,12 +112,7 @@ def change_tag(  # noqa: PLR0913 - what an entry holds, by name
 
 
 def read_contents(engine: Engine, names: Iterable[DocumentRef]) -> dict[DocumentRef, str]:
-    """Read the content hashes of existing, readable documents; empty for documents without signatures.
-
-    Args:
-        engine: The index, as someone may read it.
-        names: Index and id of each.
-    """
+    """Read the content hashes of existing, readable documents; empty for documents without signatures."""
     wanted = set(names)
     contents = {}
     for hit in fetch_hits(engine, sorted({id_ for _, id_ in wanted})):
@@ -174,14 +123,10 @@ def read_contents(engine: Engine, names: Iterable[DocumentRef]) -> dict[Document
 
 @dataclass(frozen=True, slots=True)
 class TagState:
-    """The tags of a document, and whether they are valid for its current text.
+    """The tags of a document, and whether they are valid for its current text."""
 
-    Args:
-        entries: The last entry of each of its tags.
-        changed: Whether its text is another one than the one that was tagged, so that it is to be tagged again.
-    """
-
-    entries: Mapping[str, LastEntry]
+    entries: Mapping[str, LastEntry]  # the last entry of each of its tags
+    # Whether its text is another one than the one that was tagged, so that it is to be tagged again.
     changed: bool = False
 
     @property
@@ -198,24 +143,13 @@ class TagState:
 
 
 def read_state(tags: Tags, name: DocumentRef, content: str) -> TagState:
-    """Return the state of a document's tags.
-
-    Args:
-        tags: All entries.
-        name: Its index and id.
-        content: Its content hash now.
-    """
+    """Return the state of a document's tags."""
     entries = tags.standing(name)
     return TagState(entries, any(has_changed(last.content, content) for last in entries.values()))
 
 
 def read_states(engine: Engine, names: Collection[DocumentRef]) -> dict[DocumentRef, TagState]:
-    """Read the states of the tags of some documents; documents without tags are omitted.
-
-    Args:
-        engine: The index, as someone may read it.
-        names: Index and id of each.
-    """
+    """Read the states of the tags of some documents; documents without tags are omitted."""
     tags = load_tags(engine, set(names))
     tagged = [name for name in names if tags.standing(name)]
     return {name: read_state(tags, name, content) for name, content in read_contents(engine, tagged).items()}
@@ -225,10 +159,6 @@ def readable_tags(engine: Engine, date: str = "") -> Tags:
     """Return the entries, reduced to documents that may be read with the engine's rights.
 
     A document that is gone cannot be told from one that may not be read, so both are left out; `load_tags` has all.
-
-    Args:
-        engine: The index, as someone may read it.
-        date: Only the entry of this date; empty: all.
     """
     tags = load_tags(engine, date=date)
     known = read_contents(engine, tags.names)
@@ -237,8 +167,8 @@ def readable_tags(engine: Engine, date: str = "") -> Tags:
 
 Row = Mapping[str, Any]
 
+# Columns of the ledger as a table.
 COLUMNS = ("date", "author", "tag", "action", "index", "id", "state", "kind", "lead", "reason", "content")
-"""Columns of the ledger as a table."""
 
 
 def ledger_rows(engine: Engine, tags: Tags) -> Iterator[Row]:
@@ -246,10 +176,6 @@ def ledger_rows(engine: Engine, tags: Tags) -> Iterator[Row]:
 
     `state` says what has become of it: `current`, `replaced` by a later entry, `changed` (the text of the document is
     another one by now) or `gone` (the document is).
-
-    Args:
-        engine: The index.
-        tags: The entries.
     """
     contents = read_contents(engine, tags.names)
     for entry, document in tags.rows():

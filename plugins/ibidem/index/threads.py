@@ -19,14 +19,10 @@ MAX_LISTED = 10
 
 @dataclass(frozen=True, slots=True)
 class IndexThreads:
-    """The threads of the mails of an index.
+    """The threads of the mails of an index."""
 
-    Args:
-        rows: Each mail in its thread, thread by thread.
-        altered: Each answer that alters what it quotes: id of the mail that is quoted, its own, and where.
-    """
-
-    rows: Sequence[ThreadedMail]
+    rows: Sequence[ThreadedMail]  # each mail in its thread, thread by thread
+    # Each answer that alters what it quotes: id of the mail that is quoted, its own, and where.
     altered: Sequence[tuple[str, str, Sequence[Alteration]]]
 
     def as_json(self) -> dict[str, object]:
@@ -52,11 +48,6 @@ class IndexThreads:
 
 
 def index_threads(engine: Engine, progress: Callable[[int], None] = lambda _: None) -> IndexThreads:
-    """Find the threads of all mails of an index.
-
-    Args:
-        engine: The index.
-        progress: Called with the number of documents read so far.
-    """
+    """Find the threads of all mails of an index."""
     forest = Forest.grow(Parents.find(thread_mails(stored_documents(engine, progress))))
     return IndexThreads(list(forest.rows()), list(forest.altered()))

@@ -13,19 +13,14 @@ from ibidem_engines.engine import Engine
 
 MAX_LISTED = 10
 
-Difference = tuple[Version, Sequence[Piece]]
-"""A version, and where it differs from its predecessor."""
+Difference = tuple[Version, Sequence[Piece]]  # a version, and where it differs from its predecessor
 
 
 @dataclass(frozen=True, slots=True)
 class IndexVersions:
-    """The versions of the documents of an index.
+    """The versions of the documents of an index."""
 
-    Args:
-        rows: Each document in its work, work by work, in order; mails are left out.
-    """
-
-    rows: Sequence[Version]
+    rows: Sequence[Version]  # each document in its work, work by work, in order; mails are left out
 
     def as_json(self) -> dict[str, object]:
         """Return the report as `ibidem groups --versions --json` prints it."""
@@ -44,12 +39,7 @@ class IndexVersions:
 
 
 def index_versions(engine: Engine, progress: Callable[[int], None] = lambda _: None) -> IndexVersions:
-    """Find the works and versions of all documents of an index.
-
-    Args:
-        engine: The index.
-        progress: Called with the number of documents read so far.
-    """
+    """Find the works and versions of all documents of an index."""
     return IndexVersions(list(versions(Works.find(versioned_documents(stored_documents(engine, progress))))))
 
 
@@ -57,10 +47,6 @@ def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]
     """Yield each version with its differences from its predecessor; the first version has none.
 
     An id that several indexes behind an alias hold names none of them, and so no difference.
-
-    Args:
-        engine: The index.
-        rows: The versions; some texts are read at once, and those of their predecessors.
     """
     for start in range(0, len(rows), TEXTS_AT_ONCE):
         some = rows[start : start + TEXTS_AT_ONCE]

@@ -7,8 +7,7 @@ from haystack import Document, component
 from ibidem.retrieval.index_search import PassageSearch
 from ibidem.retrieval.passages import KEY, leads_of, passage
 
-DOCUMENT_KEY = "source_id"
-"""Key of the metadata under which Haystack's splitters name the document that they cut."""
+DOCUMENT_KEY = "source_id"  # key of the metadata under which Haystack's splitters name the document that they cut
 
 
 @component
@@ -16,12 +15,7 @@ class LeadRetriever:
     """Finds the best passages of a signed index, each text once; `meta["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, top_k: int = 10) -> None:
-        """Create the retriever.
-
-        Args:
-            search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.
-            top_k: How many different texts are returned.
-        """
+        """Create the retriever."""
         self.search, self.top_k = search, top_k
 
     @component.output_types(documents=list[Document])
@@ -40,13 +34,7 @@ class LeadSelector:
     """Keeps one document of each group; `meta["duplicates"]` lists the others, with level and reason."""
 
     def __init__(self, language: str = "", keep: str = "rank", date_key: str = "") -> None:
-        """Create the selector.
-
-        Args:
-            language: ISO 639 code of all texts; detected where it is empty.
-            keep: Which document is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`.
-            date_key: Key of the metadata with a date; empty: dates are not read.
-        """
+        """Create the selector."""
         self.language, self.keep, self.date_key = language, keep, date_key
 
     @component.output_types(documents=list[Document])

@@ -13,55 +13,33 @@ from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError, short_repr
 
 Response = Mapping[str, Any]
-GroupSearch = Callable[[str, int], Response]
-"""Returns the best groups for a question: the question, and how many."""
+GroupSearch = Callable[[str, int], Response]  # returns the best groups for a question: the question, and how many
 
 MAX_PASSAGES = 1_000
-MAX_DUPLICATES = 100
-"""Duplicates that a passage names, unless `dedupe_max_per_group` says otherwise."""
+MAX_DUPLICATES = 100  # duplicates that a passage names, unless `dedupe_max_per_group` says otherwise
 
 OPTIONS: Mapping[str, object] = {"dedupe": "collapse", "dedupe_explain": True}
 
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage found by a search.
-
-    Args:
-        id: Its id.
-        text: Its text.
-        score: Its score, as the engine gave it.
-        metadata: All other fields of its source, and under `duplicates` the passages that it stands for.
-    """
+    """A passage found by a search."""
 
     id: str
     text: str
-    score: float | None
-    metadata: dict[str, Any]
+    score: float | None  # its score, as the engine gave it
+    metadata: dict[str, Any]  # all other fields of its source, and under `duplicates` the passages that it stands for
 
 
 @dataclass(frozen=True, slots=True)
 class PassageSearch:
-    """A search for passages that returns each text once.
+    """A search for passages that returns each text once."""
 
-    Args:
-        search: Finds groups.
-        text_field: Field with the text, in the source of a document.
-    """
-
-    search: GroupSearch
-    text_field: str = "text"
+    search: GroupSearch  # finds groups
+    text_field: str = "text"  # field with the text, in the source of a document
 
     def find(self, question: str, k: int) -> list[FoundPassage]:
-        """Return up to `k` different passages for a question, the best first.
-
-        Args:
-            question: The question.
-            k: How many.
-
-        Raises:
-            UsageError: `k` is out of range, or a hit has no text.
-        """
+        """Return up to `k` different passages for a question, the best first."""
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MAX_PASSAGES:
             raise UsageError(f"k is {short_repr(k)}", f"give a whole number from 1 to {MAX_PASSAGES:,}")
         return [read_passage(hit, self.text_field) for hit in self.search(question, k)["hits"]["hits"]]
@@ -76,21 +54,7 @@ def search_client(
     document_field: str = "",
     **options: object,
 ) -> PassageSearch:
-    """Return a search through a wrapped client, with the client's own rights.
-
-    Args:
-        client: What `ibidem.wrap` returned for `Elasticsearch` or `OpenSearch`.
-        index: Index that is searched.
-        query: Makes the query of a question, in the engine's own language, filters included; by default the words of
-            the question are looked for in the field with the text.
-        text_field: As for `PassageSearch`.
-        document_field: Field that names the document from which a passage was cut, with dots: `meta.document`; empty:
-            overlapping passages are not looked for.
-        options: Parameters of a search by name, such as `dedupe_level` or `dedupe_keep`.
-
-    Raises:
-        UsageError: An option that is not for passages.
-    """
+    """Return a search through a wrapped client, with the client's own rights."""
     make_query = query or (lambda question: {"match": {text_field: question}})
     named = read_options({**name_fields(document_field, text_field), **options})
 
@@ -105,17 +69,7 @@ def search_client(
 def search_engine(
     engine: Engine, filters: tuple[str, ...] = (), *, document_field: str = "", **options: object
 ) -> PassageSearch:
-    """Return a search of an index that ibidem filled, including SQLite.
-
-    Args:
-        engine: What `ibidem.open_engine` returned.
-        filters: Conditions as `ibidem search --filter` takes them: `source=Reuters`.
-        document_field: As for `search_client`.
-        options: As for `search_client`.
-
-    Raises:
-        UsageError: An option that is not for passages.
-    """
+    """Return a search of an index that ibidem filled, including SQLite."""
     request = parse_request(read_options({**name_fields(document_field), **options}))
 
     def groups(question: str, size: int) -> Response:
@@ -132,9 +86,6 @@ def name_fields(document_field: str, text_field: str = "text") -> dict[str, obje
 
 def read_options(options: Mapping[str, object]) -> dict[str, object]:
     """Return the parameters of a search for passages.
-
-    Raises:
-        UsageError: A mode that lists copies among the passages, or a number that is not valid.
 
     >>> read_options({"dedupe_window": 50})["dedupe_max_per_group"]
     50
@@ -154,15 +105,7 @@ engine's own list
 
 
 def read_passage(hit: Mapping[str, Any], text_field: str) -> FoundPassage:
-    """Convert a lead into a passage.
-
-    Args:
-        hit: The lead, with its duplicates inside.
-        text_field: Field with the text.
-
-    Raises:
-        UsageError: It has no text.
-    """
+    """Convert a lead into a passage."""
     source = dict(hit["_source"])
     text = source.pop(text_field, None)
     if not isinstance(text, str):

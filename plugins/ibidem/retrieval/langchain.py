@@ -20,11 +20,9 @@ class LeadRetriever(BaseRetriever):
     are the fields of its source.
     """
 
-    search: PassageSearch
-    """What `ibidem.retrieval.index_search.search_client` or `search_engine` returned."""
+    search: PassageSearch  # what `ibidem.retrieval.index_search.search_client` or `search_engine` returned
 
-    k: int = 4
-    """How many different texts are returned."""
+    k: int = 4  # how many different texts are returned
 
     def _get_relevant_documents(
         self,
@@ -40,13 +38,6 @@ class LeadRetriever(BaseRetriever):
 class LeadTransformer(BaseDocumentTransformer):
     """Keeps one document of each group; `metadata["duplicates"]` lists the others, with level and reason.
 
-    Args:
-        policy: The decision for a pair; None: that of a search at the level `near`.
-        language: ISO 639 code of all texts; detected where it is empty.
-        keep: Which document is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`.
-        document_key: Key of the metadata that names the file from which a passage was cut, as loaders set it.
-        date_key: Key of the metadata with a date; empty: dates are not read.
-
     Examples:
         >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
         >>> found = [Document(rent, id="a"), Document(rent, id="b")]
@@ -54,11 +45,12 @@ class LeadTransformer(BaseDocumentTransformer):
         [('a', {'duplicates': [{'id': 'b', 'level': 'identical', 'reason': 'the same words in the same order'}]})]
     """
 
-    policy: Policy | None = None
-    language: str = ""
-    keep: str = "rank"
+    policy: Policy | None = None  # the decision for a pair; None: that of a search at the level `near`
+    language: str = ""  # ISO 639 code of all texts; detected where it is empty
+    keep: str = "rank"  # which document is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`
+    # Key of the metadata that names the file from which a passage was cut, as loaders set it.
     document_key: str = "source"
-    date_key: str = ""
+    date_key: str = ""  # key of the metadata with a date; empty: dates are not read
 
     def transform_documents(self, documents: Sequence[Document], **_: Any) -> Sequence[Document]:
         """Return the leads, in the order of the documents."""

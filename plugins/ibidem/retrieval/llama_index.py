@@ -12,12 +12,7 @@ class LeadRetriever(BaseRetriever):
     """Finds the best passages of a signed index, each text once; `node.metadata["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, similarity_top_k: int = 10) -> None:
-        """Create the retriever.
-
-        Args:
-            search: What `ibidem.retrieval.index_search.search_client` or `search_engine` returned.
-            similarity_top_k: How many different texts are returned.
-        """
+        """Create the retriever."""
         self._search, self._count = search, similarity_top_k
         super().__init__()
 
@@ -31,14 +26,11 @@ class LeadRetriever(BaseRetriever):
 class LeadPostprocessor(BaseNodePostprocessor):
     """Keeps one node of each group; `node.metadata["duplicates"]` lists the others, with level and reason."""
 
-    language: str = ""
-    """ISO 639 code of all texts; detected where it is empty."""
+    language: str = ""  # ISO 639 code of all texts; detected where it is empty
 
-    keep: str = "rank"
-    """Which node is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`."""
+    keep: str = "rank"  # which node is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`
 
-    date_key: str = ""
-    """Key of the metadata with a date; empty: dates are not read."""
+    date_key: str = ""  # key of the metadata with a date; empty: dates are not read
 
     def _postprocess_nodes(
         self,
@@ -64,12 +56,7 @@ class LeadPostprocessor(BaseNodePostprocessor):
 
 
 def note(node: BaseNode, metadata: dict[str, object]) -> BaseNode:
-    """Return a node with this metadata; its duplicates are excluded from prompts and embeddings.
-
-    Args:
-        node: The node, which is not changed.
-        metadata: What it is to hold.
-    """
+    """Return a node with this metadata; its duplicates are excluded from prompts and embeddings."""
     for_model = dict.fromkeys((*node.excluded_llm_metadata_keys, KEY))
     for_vector = dict.fromkeys((*node.excluded_embed_metadata_keys, KEY))
     return node.model_copy(

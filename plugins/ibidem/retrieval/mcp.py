@@ -35,8 +35,7 @@ Answer = dict[str, Any]
 
 MAX_GROUPS = 100
 MAX_DUPLICATES = 100
-MAX_TEXT = 4_000
-"""Characters of a text in an answer; a model pays for each."""
+MAX_TEXT = 4_000  # characters of a text in an answer; a model pays for each
 
 READS = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
 
@@ -62,11 +61,7 @@ def named_errors(tool: Callable[Arguments, Answer]) -> Callable[Arguments, Answe
 
 
 class Tools:
-    """The tools of the server.
-
-    Args:
-        settings: Index and tables.
-    """
+    """The tools of the server."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -170,11 +165,7 @@ def shown_hit(hit: Mapping[str, Any]) -> Answer:
 
 
 def server(settings: Settings) -> MCPServer:
-    """Return the server of an index.
-
-    Args:
-        settings: Index and tables.
-    """
+    """Return the server of an index."""
     tools = Tools(settings)
     made = MCPServer("ibidem", version=installed_version(), instructions=INSTRUCTIONS, log_level="WARNING")
     for tool in (tools.search, tools.inspect, tools.compare, tools.groups):

@@ -11,8 +11,8 @@ from ibidem.grouped_search.texts import Duplicate, group_texts
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.dates import interval
 
+# Under this name the metadata of a passage say which others repeat it or overlap it in their document.
 KEY = "duplicates"
-"""Under this name the metadata of a passage say which others repeat it or overlap it in their document."""
 
 
 def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -22,13 +22,7 @@ def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
 
 
 def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
-    """Return one duplicate of a search as metadata; for a neighbour as `as_metadata` does.
-
-    Args:
-        name: Its id.
-        mark: What the search says of it.
-        lead: Id of the lead.
-    """
+    """Return one duplicate of a search as metadata; for a neighbour as `as_metadata` does."""
     found = {"id": name, "level": mark["level"], "reason": reason(mark["why"]) if mark.get("why") else ""}
     if "side" in mark:
         found |= {"side": mark["side"]} | ({"of": mark["of"]} if mark["of"] != lead else {})
@@ -36,15 +30,7 @@ def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
 
 
 def passage(text: str, metadata: Mapping[str, object], document: object, date_key: str) -> Passage:
-    """Return a passage of a framework, whose metadata may hold values of any type.
-
-    Args:
-        text: Its text.
-        metadata: What the framework knows of it.
-        document: Names its document; a value other than a string is no name.
-        date_key: The key of the metadata with its date: a `date`, a `datetime`, or ISO 8601; any other value is no
-            date. Empty: dates are not read.
-    """
+    """Return a passage of a framework, whose metadata may hold values of any type."""
     title = metadata.get("title")
     return Passage(
         text,
@@ -76,15 +62,7 @@ def leads_of(
     language: str,
     keep: str,
 ) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the position of each lead, with its duplicates as metadata values.
-
-    Args:
-        passages: In the order of their rank.
-        known: Id and metadata of each passage; what a retriever noted under `duplicates` is kept.
-        policy: The decision for a pair; None: that of a search at the level `near`.
-        language: ISO 639 code of all texts; detected where it is empty.
-        keep: Which passage leads: `rank`, `earliest`, `latest`, `longest` or `current`.
-    """
+    """Yield the position of each lead, with its duplicates as metadata values."""
     ids = [name for name, _ in known]
     for group in group_texts(passages, policy=policy, language=language, keep=keep):
         lead, metadata = known[group.lead]
@@ -111,12 +89,7 @@ def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
 
 
 def left_with(name: str, metadata: Mapping[str, object]) -> list[dict[str, str]]:
-    """Return the duplicates in the metadata of a replaced passage, with `of` set to this passage.
-
-    Args:
-        name: Its id.
-        metadata: Its metadata.
-    """
+    """Return the duplicates in the metadata of a replaced passage, with `of` set to this passage."""
     return [{**each, "of": each.get("of", name)} for each in noted(metadata)]
 
 

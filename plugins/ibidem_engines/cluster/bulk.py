@@ -11,8 +11,7 @@ from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_fa
 from ibidem_engines.reindex import Name
 from ibidem_engines.requests import BUSY
 
-State = tuple[Name, tuple[int, int]]
-"""Where a document is, and the sequence number and primary term of its last write."""
+State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence number and primary term of its last write
 
 
 MAX_BYTES = 8 << 20
@@ -24,27 +23,18 @@ MISSING = 404
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """One action of a bulk request.
+    """One action of a bulk request."""
 
-    Args:
-        verb: `create`, `index`, `update` or `delete`.
-        index: The index, or an alias that writes into one.
-        id: The document's id.
-        body: The line that follows, as JSON; None for a deletion.
-        state: Sequence number and primary term of the state that it acts on; another state is a conflict.
-        routing: Value that chooses the document's shard instead of its id; empty for the id.
-        version: The engine's own version that the document is to have; an older one than what is stored is a conflict.
-        skips_pipeline: Whether the index's default pipeline is passed by.
-    """
-
-    verb: str
-    index: str
-    id: str
-    body: bytes | None = None
+    verb: str  # `create`, `index`, `update` or `delete`
+    index: str  # the index, or an alias that writes into one
+    id: str  # the document's id
+    body: bytes | None = None  # the line that follows, as JSON; None for a deletion
+    # Sequence number and primary term of the state that it acts on; another state is a conflict.
     state: tuple[int, int] | None = None
-    routing: str = ""
+    routing: str = ""  # value that chooses the document's shard instead of its id; empty for the id
+    # The engine's own version that the document is to have; an older one than what is stored is a conflict.
     version: int | None = None
-    skips_pipeline: bool = False
+    skips_pipeline: bool = False  # whether the index's default pipeline is passed by
 
     @property
     def lines(self) -> list[bytes]:
@@ -64,30 +54,16 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """The outcome of one action.
+    """The outcome of one action."""
 
-    Args:
-        status: HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state).
-        place: Sequence number of the write; -1 when nothing was written.
-        reason: Why it was refused, in the server's words.
-        term: Primary term of the write.
-    """
-
-    status: int
-    place: int = -1
-    reason: str = ""
-    term: int = 0
+    status: int  # HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state)
+    place: int = -1  # sequence number of the write; -1 when nothing was written
+    reason: str = ""  # why it was refused, in the server's words
+    term: int = 0  # primary term of the write
 
 
 def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
-    """Run actions, in requests of some megabytes.
-
-    Returns:
-        What became of each, in the same order.
-
-    Raises:
-        EngineError: The server is away, stays busy, or takes no writes; some actions may have been done.
-    """
+    """Run actions, in requests of some megabytes."""
     return [outcome for part in _parts(actions) for outcome in _run_part(cluster, part)]
 
 

@@ -19,6 +19,7 @@ from ibidem_core.redaction import redact_text
 from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
 from ibidem_engines.throttle import Throttle
 
+# Type of an error when no server named one.
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
     "unreachable",
     "timeout",
@@ -27,20 +28,13 @@ UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
     "unreadable",
     "shards",
 )
-"""Type of an error when no server named one."""
 
+# Type of the reason of a failed refresh: the shard cannot write, as without the library of its compression.
 BROKEN_SHARD = "refresh_failed_engine_exception"
-"""Type of the reason of a failed refresh: the shard cannot write, as without the library of its compression."""
 
 
 class Failure(Exception):
-    """A failed request, not yet translated into one of our errors.
-
-    Args:
-        status: HTTP status; 0 when there was no answer.
-        kind: The error's type in the server's words, or one of the names above.
-        reason: The server's message.
-    """
+    """A failed request, not yet translated into one of our errors."""
 
     def __init__(self, status: int, kind: str, reason: str) -> None:
         super().__init__(status, kind, reason)
@@ -51,19 +45,12 @@ class Failure(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The meaning of a failure: error class, message and remedy.
+    """The meaning of a failure: error class, message and remedy."""
 
-    Args:
-        error: `Unavailable` or `Permanent`.
-        what: What happened; empty when the server's own words say it.
-        remedy: What to do about it.
-        soon: Whether it may pass within a second, so that the engine itself asks again.
-    """
-
-    error: type[EngineError]
-    what: str
-    remedy: str
-    soon: bool = False
+    error: type[EngineError]  # `Unavailable` or `Permanent`
+    what: str  # what happened; empty when the server's own words say it
+    remedy: str  # what to do about it
+    soon: bool = False  # whether it may pass within a second, so that the engine itself asks again
 
 
 _BUSY = Fault(Unavailable, "it is overloaded", "try again, or write with fewer workers", soon=True)
@@ -78,6 +65,7 @@ _CURSOR = Fault(
     Permanent, "the cursor's point in time has expired, so its ranking is lost", "search again without the cursor"
 )
 
+# By the type of the error, which says more than the status.
 KINDS: dict[str, Fault] = {
     UNREACHABLE: Fault(
         Unavailable, "it does not answer", "start it, or correct the address in IBIDEM_ENGINE", soon=True
@@ -117,11 +105,11 @@ KINDS: dict[str, Fault] = {
     ),
     "too_many_clauses": Fault(Permanent, "the query has more clauses than it accepts", "ask for fewer words"),
 }
-"""By the type of the error, which says more than the status."""
 
+# How OpenSearch says, under a type that may mean anything, that a node which held a point in time has gone.
 NODE_OF_CURSOR = "no node found for id"
-"""How OpenSearch says, under a type that may mean anything, that a node which held a point in time has gone."""
 
+# `cluster_block_exception`, by the status.
 BLOCKS: dict[int, Fault] = {
     403: Fault(
         Permanent, "the index is closed to writing", "lift the block: index.blocks.write, index.blocks.read_only"
@@ -133,8 +121,8 @@ BLOCKS: dict[int, Fault] = {
     ),
     503: _STARTING,
 }
-"""`cluster_block_exception`, by the status."""
 
+# By HTTP status, when the type is not in the table above.
 STATUSES: dict[int, Fault] = {
     401: Fault(
         Permanent,
@@ -150,7 +138,6 @@ STATUSES: dict[int, Fault] = {
     503: _RED,
     504: Fault(Unavailable, "the proxy in front of it gets no answer in time", "try again", soon=True),
 }
-"""By HTTP status, when the type is not in the table above."""
 
 _OTHERWISE = Fault(Permanent, "", "")
 
@@ -167,10 +154,6 @@ def find_fault(failure: Failure) -> Fault:
 def to_engine_error(failure: Failure, location: str) -> EngineError:
     """Create one of our errors.
 
-    Args:
-        failure: The server's error.
-        location: The address without secrets, to be named.
-
     >>> str(to_engine_error(Failure(404, "index_not_found_exception", "no such index [news]"), "opensearch+http://host:9200"))
     'opensearch+http://host:9200: no such index [news]; create the index with: ibidem ingest PATH'
     """
@@ -184,11 +167,6 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     """Read type and reason from an answer's `error`: the innermost cause that has both.
 
     A refresh in which a copy took no part has none, as when its node stood still while another was made the primary.
-
-    Args:
-        status: HTTP status.
-        answer: What came.
-        secret_values: Secrets that a server may repeat in its reason.
 
     >>> build_failure(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
     'inner'
@@ -236,14 +214,11 @@ def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
 
 JSON = "application/json"
 LINES = "application/x-ndjson"
-BULK = "/_bulk"
-"""Where writes go."""
+BULK = "/_bulk"  # where writes go
 
-WAITS_S = (0.1, 0.4, 1.6)
-"""Seconds before the second, third and fourth try, each lengthened by up to a half."""
+WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, each lengthened by up to a half
 
-CONNECTIONS = 32
-"""That a process keeps open to a node, as far as it has needed so many at the same time."""
+CONNECTIONS = 32  # that a process keeps open to a node, as far as it has needed so many at the same time
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -256,12 +231,6 @@ class _Count(threading.local):
 
 class ClusterClient:
     """A cluster, with one set of connections per process, shared by its threads.
-
-    Args:
-        label: Its address without secrets.
-        connect: Creates a client without connecting.
-        waits: Seconds to wait before each further try.
-        search_parts: Parts added to each search, so that no setting of an index changes its results.
 
     `resend_count` counts further tries of this thread: one before may have done what it asked for, though its answer
     did not come. `throttle` bounds the writes of all threads.
@@ -369,28 +338,15 @@ class ClusterClient:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How Elasticsearch and OpenSearch differ.
+    """How Elasticsearch and OpenSearch differ."""
 
-    Args:
-        name: As in addresses.
-        product: As people write it.
-        min_version: Oldest version that is understood, as its first numbers.
-        shard_doc_version: The first version that sorts by `_shard_doc` in a point in time.
-        open_point: Path that opens a point in time.
-        open_whole: Parameters that require all shards when a point in time is opened.
-        opened_as: Where the answer holds its id.
-        close_point: Path that closes one.
-        closed_as: Where the request holds its id.
-        offset_limit: Option of a highlight that keeps a long text from failing the request.
-    """
-
-    name: str
-    product: str
-    min_version: tuple[int, ...]
-    shard_doc_version: tuple[int, ...]
-    open_point: str
-    open_whole: Mapping[str, str]
-    opened_as: str
-    close_point: str
-    closed_as: str
-    offset_limit: str
+    name: str  # as in addresses
+    product: str  # as people write it
+    min_version: tuple[int, ...]  # oldest version that is understood, as its first numbers
+    shard_doc_version: tuple[int, ...]  # the first version that sorts by `_shard_doc` in a point in time
+    open_point: str  # path that opens a point in time
+    open_whole: Mapping[str, str]  # parameters that require all shards when a point in time is opened
+    opened_as: str  # where the answer holds its id
+    close_point: str  # path that closes one
+    closed_as: str  # where the request holds its id
+    offset_limit: str  # option of a highlight that keeps a long text from failing the request

@@ -31,18 +31,16 @@ from ibidem_engines.requests import IN_HEADS, RequestFlow, Target
 from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
-CHUNK = 1_000
-"""Hits of the plain ranking that are gone through at once."""
+CHUNK = 1_000  # hits of the plain ranking that are gone through at once
 
-TOGETHER = 1_000
-"""Documents of a page's groups that are read in one search."""
+TOGETHER = 1_000  # documents of a page's groups that are read in one search
 
+# Equal hits are ordered by index and id; those without signatures, which have no id there, by their writes.
 _TIES: Sequence[Clause] = (
     {"_index": "asc"},
     {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}},
     {"_seq_no": "asc"},
 )
-"""Equal hits are ordered by index and id; those without signatures, which have no id there, by their writes."""
 
 _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "relevance": [],
@@ -50,8 +48,8 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
 _SCORE: Clause = {"_score": "desc"}
+# Parts of a body that ask for what groups are made of, and for nothing that is shown.
 FIELDS: Clause = {"_source": False, "docvalue_fields": [PACKED, GROUP]}
-"""Parts of a body that ask for what groups are made of, and for nothing that is shown."""
 
 
 def collapse_search(
@@ -62,15 +60,7 @@ def collapse_search(
     *,
     display: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
-    """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id.
-
-    Args:
-        target: The indexes, or a point in time.
-        body: Body of the search that ranks.
-        layout: Layout of the indexes.
-        order: The order of searches without a sort.
-        display: Parts of the body that say how the best hit of each group is shown.
-    """
+    """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
     sort_keys = sort or [*_BY_DATE[order], _SCORE]
@@ -80,20 +70,13 @@ def collapse_search(
 
 @dataclass(frozen=True, slots=True)
 class ClusterCollapse:
-    """A ranking, collapsed by stored groups.
+    """A ranking, collapsed by stored groups."""
 
-    Args:
-        target: The indexes, or a point in time.
-        body: Body of the search that ranks, in a whole order.
-        layout: Layout of the indexes.
-        sorted_by: How many of the sort values are the caller's own, to be shown with a hit.
-        display: Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
-    """
-
-    target: Target
-    body: Mapping[str, Any]
-    layout: Layout
-    sorted_by: int = 0
+    target: Target  # the indexes, or a point in time
+    body: Mapping[str, Any]  # body of the search that ranks, in a whole order
+    layout: Layout  # layout of the indexes
+    sorted_by: int = 0  # how many of the sort values are the caller's own, to be shown with a hit
+    # Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
     display: Mapping[str, Any] | None = None
 
     def page(
@@ -104,18 +87,7 @@ class ClusterCollapse:
         extras: Mapping[str, Any] | None = None,
         cache: CountCache | None = None,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
-        """Read a part of the collapsed ranking; see `EngineSearch.collapse`.
-
-        Args:
-            place: Start of the page.
-            size: How many groups.
-            settled_marks: Up to which write of each part groups are settled.
-            extras: Parts of the body that are answered next to the hits.
-            cache: Counts of this search, if it was counted before.
-
-        Returns:
-            The server's answer to the first search, and the collapsed ranking.
-        """
+        """Read a part of the collapsed ranking; see `EngineSearch.collapse`."""
         counted_off = place.start + size <= self.layout.max_hits
         request = {
             **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
@@ -156,16 +128,7 @@ class ClusterCollapse:
     def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
-        """Read the documents of some groups except the best of each, as shown.
-
-        Args:
-            groups: Names of groups.
-            heads: The best of each, and of other groups.
-            limit: How many documents of each group are asked for.
-
-        Returns:
-            The server's hits, and the documents; no hits where these groups hold more than are shown.
-        """
+        """Read the documents of some groups except the best of each, as shown."""
         size = min(TOGETHER, self.layout.max_hits, limit * len(groups))
         if not size:
             return (), Members((), {})
@@ -207,16 +170,7 @@ class ClusterCollapse:
     def _walk(
         self, place: Place, size: int, *, can_restart: bool
     ) -> RequestFlow[tuple[list[GroupHit], Sequence[object] | None]]:
-        """Scan the plain ranking and keep the best hit of each group.
-
-        Args:
-            place: Start of the page.
-            size: How many groups.
-            can_restart: Whether the groups before can be gone through too.
-
-        Returns:
-            The best of each group, and the sort values of the last.
-        """
+        """Scan the plain ranking and keep the best hit of each group."""
         if place.search_after is None and not can_restart:
             raise UsageError(
                 f"page beyond the first {self.layout.max_hits:,} groups",

@@ -18,11 +18,12 @@ PACKED = "ibidem.packed"
 LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
 ALL: Clause = {"match_all": {}}
+# Parts of a request that a native query may bring; one without any of them is the query itself.
 BODY = frozenset(
     ("query", "post_filter", "sort", "min_score", "indices_boost", "runtime_mappings", "derived", "knn", "timeout")
 )
-"""Parts of a request that a native query may bring; one without any of them is the query itself."""
 
+# Documents by schema and idf table; those without signatures, and those without words, are unsigned.
 COUNTS: Clause = {
     "size": 0,
     "track_total_hits": True,
@@ -41,7 +42,6 @@ COUNTS: Clause = {
         },
     },
 }
-"""Documents by schema and idf table; those without signatures, and those without words, are unsigned."""
 
 ANALYSED = 1_000_000
 SNIPPET = 200
@@ -130,14 +130,7 @@ def with_ids(body: Mapping[str, Any]) -> Clause:
 
 
 def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
-    """Build the request for documents by index and id that match a query.
-
-    Args:
-        ids: Index and id of each.
-        query: The query; filters of an alias hold as in every search.
-        fields: Names of a document's fields in the index.
-        offset_limit: The server's name for how far it looks for words to mark; None: it marks none.
-    """
+    """Build the request for documents by index and id that match a query."""
     body: Clause = {
         "query": {"bool": {"filter": [_or(documents(ids))], "must": [clause(query, fields)]}},
         "size": len(ids),

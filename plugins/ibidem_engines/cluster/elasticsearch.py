@@ -47,6 +47,7 @@ DIALECT = Dialect(
     offset_limit="max_analyzed_offset",
 )
 
+# The client's exceptions that tell more than a status, the narrower first.
 EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
     (UnsupportedProductError, OTHER_PRODUCT),
     (SSLError, CERTIFICATE),
@@ -54,16 +55,10 @@ EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
     (NoConnection, UNREACHABLE),
     (SerializationError, UNREADABLE),
 )
-"""The client's exceptions that tell more than a status, the narrower first."""
 
 
 class ElasticsearchEngine(ClusterEngine):
-    """An index in Elasticsearch.
-
-    Args:
-        address: `elasticsearch+http(s)://…`, read or as text; nothing is connected yet.
-        index: Name of the index, or of an alias for reading.
-    """
+    """An index in Elasticsearch."""
 
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
@@ -125,12 +120,7 @@ def _options(address: Address) -> dict[str, Any]:
 
 
 def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -> Failure:
-    """Convert a client's exception by the table above, or by the server's status and type.
-
-    Args:
-        error: The exception.
-        secret_values: Secrets that a server may repeat.
-    """
+    """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
             return Failure(0, name, redact_text(str(error), secret_values))

@@ -46,11 +46,11 @@ from ibidem_engines.stored_memberships import WithMemberships
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
+# Ledgers that people write, rarely.
 OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
-"""Ledgers that people write, rarely."""
 
+# Seconds after which the key of cursors is read again: it changes only with an index that is made anew.
 CURSOR_KEY_S = 3_600.0
-"""Seconds after which the key of cursors is read again: it changes only with an index that is made anew."""
 
 
 class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEngine):
@@ -58,13 +58,6 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
     grows with each write.
-
-    Args:
-        cluster: The cluster.
-        dialect: Dialect of OpenSearch or Elasticsearch.
-        address: The address of the cluster, and the layout of the index.
-        index: Name of the index, or of an alias or a data stream.
-        kept: The name next to which records are kept, where that does not follow from the index's names.
     """
 
     parallel_writes = True

@@ -23,30 +23,19 @@ AS_ONE = "compare their documents anew, as one set: ibidem regroup --all"
 
 @dataclass(frozen=True, slots=True)
 class GroupSet:
-    """A group set, and the changes needed to its progress records.
+    """A group set, and the changes needed to its progress records."""
 
-    Args:
-        home: The name next to which its progress is kept.
-        begins_with: The record that becomes that of the set; None if it has one, or begins anew.
-        superseded: Names next to which another record is removed.
-    """
-
-    home: str
-    begins_with: Any = None
-    superseded: tuple[str, ...] = ()
+    home: str  # the name next to which its progress is kept
+    begins_with: Any = None  # the record that becomes that of the set; None if it has one, or begins anew
+    superseded: tuple[str, ...] = ()  # names next to which another record is removed
 
 
 @dataclass(frozen=True, slots=True)
 class SettledNames:
-    """Progress records next to the names of some indexes.
-
-    Args:
-        names: The names.
-        entries: The record next to each of them that has one.
-    """
+    """Progress records next to the names of some indexes."""
 
     names: IndexNames
-    entries: Mapping[str, Any]
+    entries: Mapping[str, Any]  # the record next to each of them that has one
 
     @classmethod
     def of(cls, names: IndexNames, records: Iterable[StoredRecord]) -> "SettledNames":
@@ -64,11 +53,7 @@ class SettledNames:
         return [index for index in self.names.indices if index in self.entries]
 
     def find(self) -> GroupSet:
-        """Find the group set of the indexes.
-
-        Raises:
-            UsageError: Groups of a part of them are settled separately.
-        """
+        """Find the group set of the indexes."""
         home = self._home()
         if home in self.names.indices:
             return GroupSet(home)
@@ -81,14 +66,7 @@ class SettledNames:
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
     def unite(self, indices: Sequence[str]) -> GroupSet:
-        """Settle all indexes as one set.
-
-        Args:
-            indices: Aliases and data streams that stand for no other index.
-
-        Raises:
-            UsageError: Groups of a part of them are settled with other indexes, or by other figures.
-        """
+        """Settle all indexes as one set."""
         home = self.names.home
         if outside := [source for source in self.wide if source not in (home, *indices)]:
             raise self._overlap(home, outside)
@@ -104,11 +82,7 @@ class SettledNames:
         return GroupSet(home, begins_with, tuple(others))
 
     def _home(self) -> str:
-        """Return the name under which the set's records are stored.
-
-        Raises:
-            UsageError: Several do, or one that stands for a part of the indexes.
-        """
+        """Return the name under which the set's records are stored."""
         home, indices = self.names.home, self.names.indices
         parts = [each for each in self.wide if not all(self.names.covers(each, index) for index in indices)]
         if parts:
@@ -135,16 +109,7 @@ class SettledNames:
 
 
 def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = False) -> str:
-    """Return the name of the group set of indexes, and move its progress record there.
-
-    Args:
-        cluster: The cluster.
-        names: The names of the indexes.
-        takes_over: Whether groups that were settled index by index are to be settled as those of one set.
-
-    Raises:
-        UsageError: As in `SettledNames`.
-    """
+    """Return the name of the group set of indexes, and move its progress record there."""
     store = LedgerStore(cluster, names)
     records = {each.source: each for each in store.stored("runs", [KEY])}
     settled = SettledNames.of(names, records.values())
@@ -157,12 +122,7 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
 
 
 def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
-    """Yield the reasons why the groups of some indexes cannot be settled.
-
-    Args:
-        cluster: The cluster.
-        names: The names of the indexes.
-    """
+    """Yield the reasons why the groups of some indexes cannot be settled."""
     try:
         SettledNames.of(names, LedgerStore(cluster, names).stored("runs", [KEY])).find()
     except UsageError as error:

@@ -44,8 +44,7 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
 REMEDY = "settle the others with: ibidem backfill --groups"
-WRITE, WRITES = 500, 4
-"""Followers that are written at once, and how many such writes are under way at the same time."""
+WRITE, WRITES = 500, 4  # followers that are written at once, and how many such writes are under way at the same time
 
 UNSIGNED: Clause = {
     "bool": {
@@ -58,13 +57,7 @@ FOLLOWERS: Clause = {"term": {LEAD: False}}
 
 
 class ClusterGroups(StoredGroups):
-    """The groups of an index, or of the indexes behind an alias; see `StoredGroups`.
-
-    Args:
-        cluster: The cluster.
-        index: The name.
-        layout: Layout of the index.
-    """
+    """The groups of an index, or of the indexes behind an alias; see `StoredGroups`."""
 
     def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:
         self.index = index
@@ -205,11 +198,7 @@ class ClusterGroups(StoredGroups):
         return self.update([(each.document, {"group": each.group, "lead": each.lead}) for each in changes])
 
     def update(self, changes: Sequence[tuple[GroupedDocument, Mapping[str, object]]]) -> list[bool]:
-        """Write fields of documents by partial updates; False for a document that changed since it was read.
-
-        Args:
-            changes: Documents as they were read, and values by the names of fields below `ibidem`.
-        """
+        """Write fields of documents by partial updates; False for a document that changed since it was read."""
         with_long = [_place(document) for document, _ in changes if _is_long(document.packed)]
         long_signatures = self.cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([document.packed for document, _ in changes])
@@ -220,11 +209,7 @@ class ClusterGroups(StoredGroups):
         return [not outcome.reason and outcome.status < 300 for outcome in run(self.cluster, actions)]
 
     def _check_indices(self) -> None:
-        """Refuse to write if an index was deleted: a partial update would create it again, empty.
-
-        Raises:
-            NoIndex: One was deleted, or made anew.
-        """
+        """Refuse to write if an index was deleted: a partial update would create it again, empty."""
         uuids = read(self.cluster, self.index).uuids
         for index, uuid in self.layout.uuids.items():
             if uuids.get(index) != uuid:
@@ -310,8 +295,7 @@ def _is_long(packed: bytes) -> bool:
     return len(packed) > 1 and bool(packed[1] & IS_LONG)
 
 
-FACET_PRECISION = 3_000
-"""Groups of a value up to which the server's estimate is close."""
+FACET_PRECISION = 3_000  # groups of a value up to which the server's estimate is close
 
 _GROUPS: Clause = {
     "groups": {"cardinality": {"field": GROUP, "precision_threshold": FACET_PRECISION}},

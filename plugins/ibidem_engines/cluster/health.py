@@ -9,11 +9,9 @@ from ibidem_engines.disk import disk_issue, is_full
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 
-OK_STATUSES = (403, 404, 400)
-"""Statuses of those who may not look, and of servers that do not know what is asked."""
+OK_STATUSES = (403, 404, 400)  # statuses of those who may not look, and of servers that do not know what is asked
 
-MAX_SOURCES = 25
-"""Names in the path of one request."""
+MAX_SOURCES = 25  # names in the path of one request
 
 _SETTINGS = "*.settings.index.uuid,*.settings.index.blocks"
 
@@ -28,12 +26,7 @@ BLOCKS = {
 
 
 def check_cluster(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
-    """Check the shards and blocks of an index and the disks, as far as the user has access.
-
-    Args:
-        cluster: The cluster.
-        sources: The names of the index, and those that its records are next to.
-    """
+    """Check the shards and blocks of an index and the disks, as far as the user has access."""
     names = ",".join(f"{quote_index(each)},{quote_index(each)}-ibidem-*" for each in sources[:MAX_SOURCES])
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
     settings = _get(cluster, f"/{names}/_settings", parameters)
@@ -102,26 +95,20 @@ def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
 
 
 FORBIDDEN_OR_MISSING = (403, 404)
-SHOWN = 8
-"""Fields of an index that are named."""
+SHOWN = 8  # fields of an index that are named
 
+# Types of fields whose words are found.
 TEXT_TYPES = ("text", "match_only_text", "annotated_text", "search_as_you_type")
-"""Types of fields whose words are found."""
 
+# Others' names of a title and a text, the likeliest first.
 LIKELY: Mapping[str, Sequence[str]] = {
     "title": ("title", "headline", "heading", "subject", "name", "caption", "label"),
     "text": ("text", "body", "content", "fulltext", "article", "message", "description", "abstract", "summary", "raw"),
 }
-"""Others' names of a title and a text, the likeliest first."""
 
 
 def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
-    """Return an issue if an index lacks the title or text field; None if it has both, or no field at all.
-
-    Args:
-        index: The index or alias.
-        fields: Names of a document's fields in the settings.
-    """
+    """Return an issue if an index lacks the title or text field; None if it has both, or no field at all."""
     answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", ok_statuses=FORBIDDEN_OR_MISSING)
     paths: dict[str, str] = {}
     for each in answer.values():

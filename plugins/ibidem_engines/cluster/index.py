@@ -19,6 +19,7 @@ from ibidem_mappings import load
 VERSION = "3"
 MAX_HITS = 10_000
 MISSING = 404
+# Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (
     "*.aliases",
     "*.data_stream",
@@ -30,7 +31,6 @@ _PARTS = (
     "*.settings.index.uuid",
     "*.settings.index.search",
 )
-"""Parts of an index's metadata that are read; its fields may be thousands."""
 
 WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
 CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
@@ -40,44 +40,28 @@ EXISTS = "resource_already_exists_exception"
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The layout of one index, or of several behind an alias.
+    """The layout of one index, or of several behind an alias."""
 
-    Args:
-        indices: Their own names, in the order in which they were made; empty when there is none.
-        kinds: `full` and `lean`, as far as ibidem's fields are there; empty if nothing was ever signed.
-        schemas: The signature schema of each index that has one.
-        bare: Those without ibidem's fields.
-        shard_counts: How many primary shards each has, in the same order.
-        max_hits: The largest window that all of them allow.
-        pipelines: The search pipelines that they put behind every search.
-        aliases: The indexes behind each of their aliases and data streams.
-        streams: The data stream of each index that is of one.
-        filtered: Aliases that show a part of an index only.
-        write_indices: The write index of each alias with several indexes, if it has one.
-        uuids: The server's own identity of each index: another one was made anew under the same name.
-        stemmed: Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
-    """
-
-    indices: tuple[str, ...]
-    kinds: frozenset[str]
-    schemas: Mapping[str, str]
-    bare: tuple[str, ...]
-    shard_counts: Mapping[str, int]
-    max_hits: int
-    pipelines: tuple[str, ...]
+    indices: tuple[str, ...]  # their own names, in the order in which they were made; empty when there is none
+    kinds: frozenset[str]  # `full` and `lean`, as far as ibidem's fields are there; empty if nothing was ever signed
+    schemas: Mapping[str, str]  # the signature schema of each index that has one
+    bare: tuple[str, ...]  # those without ibidem's fields
+    shard_counts: Mapping[str, int]  # how many primary shards each has, in the same order
+    max_hits: int  # the largest window that all of them allow
+    pipelines: tuple[str, ...]  # the search pipelines that they put behind every search
+    # The indexes behind each of their aliases and data streams.
     aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    streams: Mapping[str, str] = field(default_factory=dict)
-    filtered: frozenset[str] = frozenset()
+    streams: Mapping[str, str] = field(default_factory=dict)  # the data stream of each index that is of one
+    filtered: frozenset[str] = frozenset()  # aliases that show a part of an index only
+    # The write index of each alias with several indexes, if it has one.
     write_indices: Mapping[str, str] = field(default_factory=dict)
+    # The server's own identity of each index: another one was made anew under the same name.
     uuids: Mapping[str, str] = field(default_factory=dict)
+    # Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     stemmed: tuple[str, ...] = ()
 
     def names(self, *asked: str) -> IndexNames:
-        """Return the names of the indexes.
-
-        Args:
-            asked: The names that they were reached by.
-        """
+        """Return the names of the indexes."""
         return IndexNames(asked, self.indices, self.aliases, self.streams)
 
     @property
@@ -92,27 +76,14 @@ class Layout:
 
 
 def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
-    """Read the layout of the indexes of a name; a missing index is not an error.
-
-    Args:
-        cluster: The cluster.
-        index: The name.
-        text: Path of the text, where sub-fields that hold its stems are looked for.
-    """
+    """Read the layout of the indexes of a name; a missing index is not an error."""
     return cluster.hold(read_layout(index, text=text))
 
 
 def read_layout(
     index: str, params: Mapping[str, str] | None = None, ok_statuses: tuple[int, ...] = (MISSING,), *, text: str = ""
 ) -> RequestFlow[Layout]:
-    """Read the layout of the indexes of one or several names.
-
-    Args:
-        index: Names, parted by commas; empty for all.
-        params: Which of the names may be missing, as a search says it.
-        ok_statuses: Statuses that mean that no index exists, or none that may be read.
-        text: As in `read`.
-    """
+    """Read the layout of the indexes of one or several names."""
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
     answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=ok_statuses)
@@ -196,11 +167,7 @@ def check_writable(layout: Layout, cluster: ClusterClient) -> None:
 
 
 def write_index(layout: Layout, index: str, cluster: ClusterClient) -> str:
-    """Return the index for new documents: the index itself, the write index of an alias, or the data stream.
-
-    Raises:
-        Permanent: An alias of several indexes has no write index.
-    """
+    """Return the index for new documents: the index itself, the write index of an alias, or the data stream."""
     if layout.streams:
         return index
     if len(layout.indices) == 1:
@@ -247,11 +214,7 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
 
 
 def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> None:
-    """Write a document into a temporary index: a server without a codec's library fails at the first document.
-
-    Raises:
-        Permanent: The server does not support this compression.
-    """
+    """Write a document into a temporary index: a server without a codec's library fails at the first document."""
     codec = body["settings"]["index"].get("codec")
     if codec is None:
         return
@@ -304,23 +267,13 @@ def _pipeline(settings: Mapping[str, Any]) -> str:
     return "" if name == "_none" else str(name)
 
 
-HIDDEN = (403, 404)
-"""Statuses of those who may not look at the health, and of an index that is not there."""
+HIDDEN = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there
 
 HEALTH = "status,active_shards"
 
 
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
-    """Make all writes visible to searches.
-
-    Args:
-        cluster: The cluster.
-        indices: Names, parted by commas.
-        params: Of the query string, such as whether one of them may be missing.
-
-    Raises:
-        Unavailable: A part of an index is not there.
-    """
+    """Make all writes visible to searches."""
     for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:

@@ -19,24 +19,15 @@ from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.stored_groups import LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
-TOGETHER = 250
-"""Documents whose values are asked for in one search."""
+TOGETHER = 250  # documents whose values are asked for in one search
 
-SLICE = 1_000
-"""Leads that are asked for by the numbers of their writes in one search."""
+SLICE = 1_000  # leads that are asked for by the numbers of their writes in one search
 
-CLAUSES = 900
-"""Clauses of a query; a server takes 1,024."""
+CLAUSES = 900  # clauses of a query; a server takes 1,024
 
 
 class LeadLookUp:
-    """Look-ups among leads.
-
-    Args:
-        target: The index that is searched.
-        layout: Layout of the index.
-        conditions: Clauses that a lead has to match.
-    """
+    """Look-ups among leads."""
 
     def __init__(self, target: Target, layout: Layout, conditions: Sequence[Clause]) -> None:
         self._target = target

@@ -20,17 +20,11 @@ AWAY = {"ignore_unavailable": "true", "expand_wildcards": "all"}
 SLICE = 100
 KEEP_ALIVE = "5m"
 KEPT = "nothing was removed; move that record elsewhere, and repair again"
-COPY = "-copy"
-"""Behind the name of a ledger's index: its records while it is rebuilt."""
+COPY = "-copy"  # behind the name of a ledger's index: its records while it is rebuilt
 
 
 def ledger_index(source: str, ledger: str) -> str:
-    """Return the index of a ledger.
-
-    Args:
-        source: The index or alias that its records are next to.
-        ledger: The ledger.
-    """
+    """Return the index of a ledger."""
     return f"{source}-ibidem-{ledger}"
 
 
@@ -45,15 +39,7 @@ def mapping_error(index: str) -> Permanent:
 
 
 def make_missing(cluster: ClusterClient, indices: Iterable[str]) -> None:
-    """Create the missing indexes of ledgers.
-
-    Args:
-        cluster: The cluster.
-        indices: Their names.
-
-    Raises:
-        Permanent: An existing one has another mapping.
-    """
+    """Create the missing indexes of ledgers."""
     names = list(indices)
     mappings = read_mappings(cluster, names)
     for name in names:
@@ -96,12 +82,7 @@ def template() -> dict[str, Any]:
 
 
 def issues(cluster: ClusterClient, sources: Iterable[str]) -> Iterator[HealthIssue]:
-    """Yield the ledgers whose records cannot be read in order.
-
-    Args:
-        cluster: The cluster.
-        sources: The indexes and aliases that they are next to.
-    """
+    """Yield the ledgers whose records cannot be read in order."""
     for name in wrong_indices(cluster, sources):
         error = mapping_error(name)
         yield HealthIssue("records", error.what, error.remedy, stops=True)
@@ -121,9 +102,6 @@ def repair(cluster: ClusterClient, sources: Iterable[str]) -> list[str]:
 
     Each is copied, made again and filled from the copy, while nobody can write to the first one; where that was
     interrupted, the next call goes on.
-
-    Raises:
-        Permanent: A record cannot be copied; the old ledger is kept.
     """
     wrong = wrong_indices(cluster, sources)
     for name in wrong:

@@ -16,17 +16,16 @@ from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
 from ibidem_ingest.document import MAX_ID_BYTES
 
-SLICE = 1_000
-"""Records in the answer to one search."""
+SLICE = 1_000  # records in the answer to one search
 
 FORBIDDEN = 403
 MAYBE = {"ignore_unavailable": "true"}
 THERE = {**WHOLE, **MAYBE}
+# Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
-"""Types of errors of a ledger that is not there, or may not be read."""
 
+# How servers refuse to sort by a key that is no keyword.
 UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
-"""How servers refuse to sort by a key that is no keyword."""
 
 
 def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
@@ -41,15 +40,10 @@ def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list
 
 @dataclass(frozen=True, slots=True)
 class LedgerQuery:
-    """A query for the records of a ledger next to several indexes.
-
-    Args:
-        ledger: The ledger.
-        key: Key of the only record of each index; empty for all records.
-    """
+    """A query for the records of a ledger next to several indexes."""
 
     ledger: Ledger
-    key: str = ""
+    key: str = ""  # key of the only record of each index; empty for all records
 
     def lines(self, sources: Sequence[str], after: Sequence[object] | None) -> list[dict[str, Any]]:
         """Return header and body of the search for one slice."""
@@ -58,21 +52,13 @@ class LedgerQuery:
 
 @dataclass(slots=True)
 class _Reading:
-    """The state of a query that is read in slices.
-
-    Args:
-        query: The query.
-        sources: The names next to which it looks.
-        records: What was read.
-        after: Sort values of the last record; None before the first slice.
-        has_ended: Whether all was read.
-    """
+    """The state of a query that is read in slices."""
 
     query: LedgerQuery
-    sources: Sequence[str]
-    records: list[StoredRecord] = field(default_factory=list)
-    after: Sequence[object] | None = None
-    has_ended: bool = False
+    sources: Sequence[str]  # the names next to which it looks
+    records: list[StoredRecord] = field(default_factory=list)  # what was read
+    after: Sequence[object] | None = None  # sort values of the last record; None before the first slice
+    has_ended: bool = False  # whether all was read
 
     def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Process the response for the next slice; names that may not be read are skipped."""
@@ -89,15 +75,7 @@ class _Reading:
 
 
 def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
-    """Read all readable records next to several indexes, as of the last refresh.
-
-    Args:
-        names: The names of the indexes.
-        queries: Which records; the first slice of all is read by one request.
-
-    Returns:
-        The records of each query, by key.
-    """
+    """Read all readable records next to several indexes, as of the last refresh."""
     readings = [_Reading(query, list(names.sources)) for query in queries]
     while waiting := [each for each in readings if not each.has_ended]:
         lines = [line for each in waiting for line in each.query.lines(each.sources, each.after)]

@@ -22,21 +22,18 @@ from ibidem_engines.requests import RequestFlow, Target
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
-TOGETHER = 250
-"""Searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses."""
+TOGETHER = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses
 
-APART = 30
-"""Searches in a request when each is asked for alone."""
+APART = 30  # searches in a request when each is asked for alone
 
-MAX_TOGETHER = 1_000
-"""Hits from which on searches are parted."""
+MAX_TOGETHER = 1_000  # hits from which on searches are parted
 
+# If a query has too many hits, every tenth is sampled; values that five samples share get a query of their own, and the
+# rest are retried.
 SAMPLE_EVERY, FREQUENT = 10, 5
-"""If a query has too many hits, every tenth is sampled; values that five samples share get a query of their own, and
-the rest are retried."""
 
+# Classes that have a field of their own in the layout `full`, and are among the keys in `lean`.
 OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
-"""Classes that have a field of their own in the layout `full`, and are among the keys in `lean`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,13 +79,7 @@ class _Answer:
 
 
 class LookUp:
-    """Look-ups in one index, or in several.
-
-    Args:
-        target: The index that is searched.
-        layout: Layout of the index.
-        clause: Restricts the documents that are searched; None for all.
-    """
+    """Look-ups in one index, or in several."""
 
     def __init__(self, target: Target, layout: Layout, clause: Clause | None) -> None:
         self._target = target
@@ -270,14 +261,7 @@ class LookUp:
 
 
 def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
-    """Build the query for documents with at least `min_count` of the values of one class.
-
-    Args:
-        kinds: Layouts of the index: `full` or `lean`, or both.
-        name: The class.
-        values: The values.
-        min_count: How many.
-    """
+    """Build the query for documents with at least `min_count` of the values of one class."""
     if name == "content":
         return _terms("ibidem.content", values, min_count)
     if name not in OWN_FIELD:

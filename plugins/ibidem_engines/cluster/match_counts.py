@@ -18,18 +18,16 @@ from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target
 from ibidem_engines.stored_groups import MAX_GROUPS, MatchCounts
 from ibidem_engines.ttl_cache import TtlCache
 
-OWN = "ibidem_groups"
-"""Name of the aggregation that counts all matches."""
+OWN = "ibidem_groups"  # name of the aggregation that counts all matches
 
+# Groups of two or more up to which their names are read, so that other groups are not asked for their documents.
 MAX_NAMED = 1_000
-"""Groups of two or more up to which their names are read, so that other groups are not asked for their documents."""
 
-MAX_KEPT = 1_000
-"""The most searches of which counts are kept."""
+MAX_KEPT = 1_000  # the most searches of which counts are kept
 
 WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
+# Each index numbers its own writes: one in place of another's with its number shows in neither sum.
 WRITES_BY_INDEX: Clause = {**WRITES, "indices": {"terms": {"field": "_index", "size": 10_000}, "aggs": WRITES}}
-"""Each index numbers its own writes: one in place of another's with its number shows in neither sum."""
 
 _SIZES = "groups>_count"
 _WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
@@ -37,19 +35,12 @@ _WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buck
 
 @dataclass(frozen=True, slots=True)
 class Writes:
-    """Summary of the writes of all matching documents.
+    """Summary of the writes of all matching documents."""
 
-    Args:
-        number: How many there are.
-        newest: The highest of their numbers; -1 where nothing matches.
-        total: The sum of their numbers.
-        indices: The same of each of several indexes, by its name.
-    """
-
-    number: int
-    newest: int
-    total: float
-    indices: Mapping[str, "Writes"] = field(default_factory=dict)
+    number: int  # how many there are
+    newest: int  # the highest of their numbers; -1 where nothing matches
+    total: float  # the sum of their numbers
+    indices: Mapping[str, "Writes"] = field(default_factory=dict)  # the same of each of several indexes, by its name
 
     @classmethod
     def read(cls, counts: Mapping[str, Any]) -> "Writes":
@@ -61,38 +52,28 @@ class Writes:
 
 @dataclass(frozen=True, slots=True)
 class CountResult:
-    """The counts of one search.
+    """The counts of one search."""
 
-    Args:
-        writes: The writes that matched then.
-        counts: The counts.
-        several: Names of all groups with two or more matching documents; None if too many, or unknown.
-    """
-
-    writes: Writes
+    writes: Writes  # the writes that matched then
     counts: MatchCounts
+    # Names of all groups with two or more matching documents; None if too many, or unknown.
     several: frozenset[str] | None = None
 
 
+# The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations.
 NOTHING = CountResult(
     Writes(0, -1, 0.0),
     MatchCounts(documents=0, groups=0, exact=True, ungrouped=0, unsettled=0, unsigned=0, short_count=0, tables={}),
     frozenset(),
 )
-"""The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountCache:
-    """Cache of the counts of one search.
+    """Cache of the counts of one search."""
 
-    Args:
-        cache: The counts of all searches.
-        key: The key of this search.
-    """
-
-    cache: TtlCache[str, CountResult]
-    key: str
+    cache: TtlCache[str, CountResult]  # the counts of all searches
+    key: str  # the key of this search
 
     def get(self) -> CountResult | None:
         """Return the counts, unless they are outdated."""
@@ -107,19 +88,12 @@ class CountCache:
 
 @dataclass(frozen=True, slots=True)
 class MatchCounter:
-    """Counts all matches of a search.
+    """Counts all matches of a search."""
 
-    Args:
-        target: The indexes, or a point in time.
-        body: The search.
-        layout: Layout of the indexes.
-        settled: Up to which write of each part groups are settled.
-    """
-
-    target: Target
-    body: Mapping[str, Any]
-    layout: Layout
-    settled: Marks
+    target: Target  # the indexes, or a point in time
+    body: Mapping[str, Any]  # the search
+    layout: Layout  # layout of the indexes
+    settled: Marks  # up to which write of each part groups are settled
 
     def writes(self) -> Clause:
         """Build the aggregation that shows whether the matching writes have changed."""
@@ -130,11 +104,7 @@ class MatchCounter:
         return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
-        """Count, and run other searches at the same time.
-
-        Returns:
-            The answers to the searches, and the counts.
-        """
+        """Count, and run other searches at the same time."""
         request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
         *answers, count_answer = check_answers((yield request)["responses"])
         if "aggregations" not in count_answer:
@@ -197,14 +167,7 @@ class MatchCounter:
         )
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
-        """Count the groups of several shards: groups with a matching lead, and groups without one.
-
-        Args:
-            documents: How many documents with a group match.
-
-        Returns:
-            How many groups; None where followers are of too many to be listed.
-        """
+        """Count the groups of several shards: groups with a matching lead, and groups without one."""
         names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
         listing = self._body({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
         (answer,) = check_answers((yield self.target.searches([listing]))["responses"])

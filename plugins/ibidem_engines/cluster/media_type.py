@@ -13,8 +13,7 @@ from elasticsearch.exceptions import ApiError
 
 REFUSED = "media_type_header_exception"
 BAD_REQUEST = 400
-OLDEST = 8
-"""The oldest major version of a server that is understood."""
+OLDEST = 8  # the oldest major version of a server that is understood
 
 HEADERS = frozenset(("accept", "content-type"))
 _MEDIA_TYPE = re.compile(r"application/(?:vnd\.elasticsearch\+)?([\w.-]+)(?:;\s*compatible-with=\d+)?", re.IGNORECASE)
@@ -23,11 +22,7 @@ Headers = Mapping[str, str] | None
 
 
 class ApiVersion:
-    """Major version of the API in requests to a cluster; None means the client's version.
-
-    Args:
-        newest: That of the client.
-    """
+    """Major version of the API in requests to a cluster; None means the client's version."""
 
     def __init__(self, newest: int = int(version("elasticsearch").partition(".")[0])) -> None:
         self.newest = newest
@@ -50,12 +45,7 @@ class ApiVersion:
         }
 
     def lower(self, sent: int | None, error: ApiError) -> bool:
-        """Lower the version after a server refused it; returns whether the request may be retried.
-
-        Args:
-            sent: The version that it was sent in; another thread may have lowered it since.
-            error: The server's answer.
-        """
+        """Lower the version after a server refused it; returns whether the request may be retried."""
         if not is_refusal(error):
             return False
         if self.lowered == sent:

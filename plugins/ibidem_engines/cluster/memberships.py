@@ -20,11 +20,7 @@ _THREAD = f"{OURS}.{FIELDS[0]}"
 
 
 class ClusterMemberships(MembershipStore):
-    """The memberships of an index, or of the indexes behind an alias; see `MembershipStore`.
-
-    Args:
-        groups: The groups of the same documents, whose updates write other fields, too.
-    """
+    """The memberships of an index, or of the indexes behind an alias; see `MembershipStore`."""
 
     def __init__(self, groups: ClusterGroups) -> None:
         self._groups = groups
@@ -62,12 +58,7 @@ class ClusterMemberships(MembershipStore):
 
 
 def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
-    """Read the memberships of documents by index and id.
-
-    Args:
-        target: The indexes to search.
-        names: Index and id of each.
-    """
+    """Read the memberships of documents by index and id."""
     memberships: dict[DocumentRef, Memberships] = {}
     for start in range(0, len(names), AT_ONCE):
         batch = names[start : start + AT_ONCE]

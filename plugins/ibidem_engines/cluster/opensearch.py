@@ -46,25 +46,20 @@ DIALECT = Dialect(
     offset_limit="max_analyzer_offset",
 )
 
+# The default pipeline of an index changes what others find; what ibidem reads of it stays as it is.
 NO_PIPELINE = {"search_pipeline": "_none"}
-"""The default pipeline of an index changes what others find; what ibidem reads of it stays as it is."""
 
+# The client's exceptions for requests without an answer, the narrower first.
 EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
     (SSLError, CERTIFICATE),
     (ConnectionTimeout, TIMEOUT),
     (NoConnection, UNREACHABLE),
     (SerializationError, UNREADABLE),
 )
-"""The client's exceptions for requests without an answer, the narrower first."""
 
 
 class OpenSearchEngine(ClusterEngine):
-    """An index in OpenSearch.
-
-    Args:
-        address: `opensearch+http(s)://…`, read or as text; nothing is connected yet.
-        index: Name of the index, or of an alias for reading.
-    """
+    """An index in OpenSearch."""
 
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
@@ -133,12 +128,7 @@ def _options(address: Address) -> dict[str, Any]:
 
 
 def _failure(error: OpenSearchException, secret_values: Collection[str]) -> Failure:
-    """Convert a client's exception by the table above, or by the server's status and type.
-
-    Args:
-        error: The exception.
-        secret_values: Secrets that a server may repeat.
-    """
+    """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
             return Failure(0, name, redact_text(_message(error), secret_values))

@@ -26,11 +26,7 @@ NODES = ApiRequest(
 
 
 def mode() -> Mode:
-    """Read the setting of the plugin.
-
-    Raises:
-        UsageError: The environment says something else.
-    """
+    """Read the setting of the plugin."""
     value = os.environ.get(VARIABLE, "auto")
     for word in get_args(Mode):
         if value == word:
@@ -82,14 +78,7 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
-    """Parse a page grouped by the plugin.
-
-    Args:
-        answer: As the server gave it.
-        fields: Names of a document's fields in the index.
-        words: The query, where its words are not marked yet.
-        view: What the ranking reads.
-    """
+    """Parse a page grouped by the plugin."""
     hits = answer["hits"]["hits"]
     documents = {
         (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)

@@ -28,11 +28,11 @@ from ibidem_engines.requests import RequestFlow, Target
 from ibidem_ingest.signatures.packed import read_id
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
 
+# Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
-"""Decodes a window's values in a thirtieth of the time; the extra `fast` installs it."""
 
+# Padding to whole quads of a value without any, by its characters beyond them; one character is no base64.
 FILLING = ("", "===", "AA", "A")
-"""Padding to whole quads of a value without any, by its characters beyond them; one character is no base64."""
 
 ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
@@ -55,12 +55,7 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
 
 
 def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
-    """Parse a single hit with the engine's own id, as `read_hits` parses the hits of a window.
-
-    Args:
-        hit: As the server gave it.
-        sorted_by: How many of its sort values are handed through.
-    """
+    """Parse a single hit with the engine's own id, as `read_hits` parses the hits of a window."""
     packed = read_binary(hit, PACKED)
     return Hit(
         hit["_index"],
@@ -86,11 +81,7 @@ def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
 
 
 def decode_strictly(text: str) -> bytes:
-    """Decode a text that must be pure base64.
-
-    Raises:
-        ValueError: It holds something else.
-    """
+    """Decode a text that must be pure base64."""
     if FAST_BASE64 is None:
         return a2b_base64(text, strict_mode=True)
     content: bytes = FAST_BASE64.b64decode(text, validate=True)
@@ -102,10 +93,6 @@ def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
 
     The engine numbers the writes of a shard, so no two of its documents have one number; those of two shards may, and
     then have different packed values, unless one was copied.
-
-    Args:
-        raw: The document, read with its packed value and `seq_no_primary_term`.
-        hit: The hit of the window, read with the same.
     """
     return write_order(raw["_seq_no"]) == hit.order and hit.packed in (None, read_binary(raw, PACKED))
 
@@ -124,15 +111,10 @@ def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class RankedHits:
-    """The hits of one response.
+    """The hits of one response."""
 
-    Args:
-        answer: As the server gave it.
-        hits: Its hits in rank order.
-    """
-
-    answer: Mapping[str, Any]
-    hits: HitColumns
+    answer: Mapping[str, Any]  # as the server gave it
+    hits: HitColumns  # its hits in rank order
 
 
 def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
@@ -141,12 +123,6 @@ def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = Fal
     Without a sort, a second ranking (`rescore`) or a `retriever` some more hits are asked for, so that equal scores are
     put in order here, unless even they all score as the last one: a hit that was left out might then precede one that
     was not.
-
-    Args:
-        target: The indexes, or a point in time.
-        body: A request for packed signatures.
-        limit: The largest window that the index allows.
-        ids: Whether the first request already asks for the engine's own ids.
     """
     size = body["size"]
     if ids:
@@ -172,30 +148,18 @@ def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
     return RankedHits(answer, hits)
 
 
-AT_ONCE = 200
-"""Documents in a request: the long signatures of a book take some 100 KB."""
+AT_ONCE = 200  # documents in a request: the long signatures of a book take some 100 KB
 
 
 def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
-    """Read the long signatures of documents by (index, id); documents without any are omitted.
-
-    Args:
-        target: Their indexes.
-        ids: Index and id of each, as the engine has them.
-    """
+    """Read the long signatures of documents by (index, id); documents without any are omitted."""
     return read_long((yield from long_hits(target, ids)))
 
 
 def long_hits(
     target: Target, ids: Sequence[tuple[str, str]], matching: Clause | None = None
 ) -> RequestFlow[list[Mapping[str, Any]]]:
-    """Read documents with long signatures by (index, id), with their packed values and sequence numbers.
-
-    Args:
-        target: Their indexes.
-        ids: Index and id of each.
-        matching: A clause that they have to match; None for all.
-    """
+    """Read documents with long signatures by (index, id), with their packed values and sequence numbers."""
     hits: list[Mapping[str, Any]] = []
     distinct_ids = list(dict.fromkeys(ids))
     for start in range(0, len(distinct_ids), AT_ONCE):
@@ -210,8 +174,7 @@ def read_long(hits: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], bytes]
     return {name: value for name, value in values.items() if value}
 
 
-NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
-"""Aggregation of the highest sequence number among matches."""
+NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}  # aggregation of the highest sequence number among matches
 
 
 def limit_writes(query: Clause, newest: int) -> Clause:
@@ -240,8 +203,8 @@ def read_newest(answer: Mapping[str, Any]) -> int:
 
 
 PACKED_AT_ONCE = 500
+# Index, id and routing of a document, sequence number and primary term of its state.
 State = tuple[str, str, str, int, int]
-"""Index, id and routing of a document, sequence number and primary term of its state."""
 
 
 def fill_packed(
@@ -250,11 +213,6 @@ def fill_packed(
     """Fill in the packed values of signed documents that are missing in `_source`, as in older indexes.
 
     A document that another writer changes at the same time stays without: it counts as unsigned, and is signed again.
-
-    Args:
-        documents: As they were read by id, each in its latest state.
-        search: Asks the index.
-        refresh: Makes recent writes visible to searches; only called when they miss a state that was read.
     """
     incomplete = [each for each in documents if each.schema and not each.packed]
     packed_by_state: dict[State, bytes] = {}

@@ -33,28 +33,21 @@ from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.own_record import ATTEMPTS
 from ibidem_engines.ttl_cache import TtlCache
 
-NAMES_AT_ONCE = 25
-"""Indexes in the path of one request."""
+NAMES_AT_ONCE = 25  # indexes in the path of one request
 
+# Ledgers that searches read and people write: made visible as they are written, the others as they are read.
 READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets", "tags"))
-"""Ledgers that searches read and people write: made visible as they are written, the others as they are read."""
 
-Place = tuple[str, str]
-"""The name next to which a record is stored, and its key."""
+Place = tuple[str, str]  # the name next to which a record is stored, and its key
 
 
 @dataclass(frozen=True, slots=True)
 class LedgerStore:
-    """The records next to an index; see `Engine` for its methods.
-
-    Args:
-        cluster: The cluster.
-        names: The index's names.
-        made: Indexes of ledgers that were found with their mapping of late.
-    """
+    """The records next to an index; see `Engine` for its methods."""
 
     cluster: ClusterClient
-    names: IndexNames
+    names: IndexNames  # the index's names
+    # Indexes of ledgers that were found with their mapping of late.
     made: TtlCache[str, bool] = field(default_factory=TtlCache)
 
     def create(self) -> None:
@@ -72,12 +65,7 @@ class LedgerStore:
             refresh_index(self.cluster, name)
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Store records.
-
-        Raises:
-            Permanent: The ledger has another mapping, or does not take a record.
-            Unavailable: One of them is constantly changed by others.
-        """
+        """Store records."""
         name = ledger_index(self.names.home, ledger)
         replaced = self._replaced(ledger, entries)
         if ledger in CHANGEABLE:
@@ -103,19 +91,7 @@ class LedgerStore:
         entries: Mapping[str, Mapping[str, object]],
         states: Mapping[str, RecordState],
     ) -> list[str]:
-        """Store records whose stored version has not changed since it was read.
-
-        Args:
-            ledger: Their ledger.
-            entries: The records by key.
-            states: What `read_states` read.
-
-        Returns:
-            The keys of those that others have written since.
-
-        Raises:
-            Permanent: As in `put`.
-        """
+        """Store records whose stored version has not changed since it was read."""
         actions = [self._replacement(ledger, key, entry, states.get(key)) for key, entry in entries.items()]
         outcomes = self._write(ledger, actions)
         return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
@@ -250,14 +226,7 @@ class LedgerStore:
         return len({key for _, key in deleted})
 
     def _delete(self, ledger: Ledger, places: Collection[Place]) -> set[Place]:
-        """Remove records in their current state, so that a delayed request removes no later record.
-
-        Returns:
-            Where there were any.
-
-        Raises:
-            Unavailable: Others write one of them all the time.
-        """
+        """Remove records in their current state, so that a delayed request removes no later record."""
         remaining, deleted = set(places), set[Place]()
         for _ in range(ATTEMPTS):
             docs = self._find_at(ledger, remaining)

@@ -51,26 +51,17 @@ from ibidem_engines.requests import WHOLE, quote_index
 from ibidem_engines.stored_groups import own_group
 from ibidem_ingest.errors import UsageError
 
-SAMPLE = 20
-"""Documents that are looked into for a field that no mapping names."""
+SAMPLE = 20  # documents that are looked into for a field that no mapping names
 
+# Documents that are read at once: at first, at most, and so many that they have about so many bytes.
 FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
-"""Documents that are read at once: at first, at most, and so many that they have about so many bytes."""
 
 
-TRIAL = "-ibidem-trial-run-"
-"""Behind the name of an index: the index in which signing is tried."""
+TRIAL = "-ibidem-trial-run-"  # behind the name of an index: the index in which signing is tried
 
 
 class ClusterReindexSource(ReindexSource):
-    """Documents of an index, or of the indexes behind an alias; see `ReindexSource`.
-
-    Args:
-        cluster: The cluster.
-        index: The name.
-        fields: Names of a document's fields in it.
-        kind: Layout of the fields that are added: `full` or `lean`.
-    """
+    """Documents of an index, or of the indexes behind an alias; see `ReindexSource`."""
 
     def __init__(self, cluster: ClusterClient, index: str, fields: Fields, kind: str) -> None:
         self.index = index

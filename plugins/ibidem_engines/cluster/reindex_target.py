@@ -38,40 +38,31 @@ from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000
 
+# Settings that belong to an index itself and cannot be given to another.
 ITS_OWN = ("uuid", "creation_date", "provided_name", "version", "resize", "routing", "history", "blocks", "shard_limit")
-"""Settings that belong to an index itself and cannot be given to another."""
 
+# Settings that a copy gets when it is full: what its documents went through once, they do not go through again.
 LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
-"""Settings that a copy gets when it is full: what its documents went through once, they do not go through again."""
 
+# Options that an alias keeps when it moves.
 OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
-"""Options that an alias keeps when it moves."""
 
-COPY_OF = "copy_of"
-"""In the metadata of a copy's mapping: the index that it is made of, from its very creation on."""
+COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
 
-TRIAL_OF = "ibidem_trial_of"
-"""In the metadata of a trial index's mapping: the index that it is like."""
+TRIAL_OF = "ibidem_trial_of"  # in the metadata of a trial index's mapping: the index that it is like
 
-TRIAL_MS = 3_600_000
-"""Milliseconds after which a trial index was left by a process that was killed."""
+TRIAL_MS = 3_600_000  # milliseconds after which a trial index was left by a process that was killed
 
 _MISSING = 404
 
 
 @dataclass(frozen=True, slots=True)
 class _CopyBase:
-    """The condition under which a copy is written, and the version of the copy.
+    """The condition under which a copy is written, and the version of the copy."""
 
-    Args:
-        verb: `create` where there must be no document, else `index`.
-        condition: The state that must be there.
-        version: The engine's own version it is to have; a stored document must not have a later one.
-    """
-
-    verb: str
-    condition: tuple[int, int] | None = None
-    version: int | None = None
+    verb: str  # `create` where there must be no document, else `index`
+    condition: tuple[int, int] | None = None  # the state that must be there
+    version: int | None = None  # the engine's own version it is to have; a stored document must not have a later one
 
     @classmethod
     def state(cls, condition: tuple[int, int] | None) -> "_CopyBase":
@@ -80,14 +71,7 @@ class _CopyBase:
 
 
 class ClusterReindexTarget(ReindexTarget):
-    """The copy of one index; see `Copy`.
-
-    Args:
-        cluster: The cluster.
-        source: Name of the index that is copied.
-        name: Name of the copy.
-        kind: Its layout: `full` or `lean`.
-    """
+    """The copy of one index; see `Copy`."""
 
     def __init__(self, cluster: ClusterClient, source: str, name: str, kind: str) -> None:
         self.name = name

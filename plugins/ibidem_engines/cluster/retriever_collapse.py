@@ -22,19 +22,12 @@ from ibidem_engines.stored_groups import Collapsed, GroupHit, Members, Place
 
 @dataclass(slots=True)
 class RetrieverCollapse:
-    """The ranking of a retriever, collapsed by stored groups; see `ClusterCollapse`.
+    """The ranking of a retriever, collapsed by stored groups; see `ClusterCollapse`."""
 
-    Args:
-        target: The indexes, or a point in time.
-        body: Body of the search, with the retriever.
-        layout: Layout of the indexes.
-        depth: How many hits the retriever ranks.
-    """
-
-    target: Target
-    body: Mapping[str, Any]
-    layout: Layout
-    depth: int
+    target: Target  # the indexes, or a point in time
+    body: Mapping[str, Any]  # body of the search, with the retriever
+    layout: Layout  # layout of the indexes
+    depth: int  # how many hits the retriever ranks
     _hits: Sequence[GroupHit] = field(default=(), init=False)
 
     def page(

@@ -33,8 +33,7 @@ from ibidem_ingest.errors import UsageError
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
 
-Names = Sequence[tuple[str, str]]
-"""Documents by index and id."""
+Names = Sequence[tuple[str, str]]  # documents by index and id
 
 
 def open_point(dialect: Dialect, index: str, preference: str = "") -> RequestFlow[str]:
@@ -56,25 +55,15 @@ def target_of(index: str, point: str = "", preference: str = "") -> Target:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSearch(EngineSearch):
-    """One query to an index of a cluster.
+    """One query to an index of a cluster."""
 
-    Args:
-        index: Name of the index, or of an alias.
-        layout: Its layout, which was checked to be readable.
-        fields: Names of a document's fields in it.
-        dialect: Dialect of OpenSearch or Elasticsearch.
-        counts: Counts of what matches stored groups, of all searches.
-        plugins: Whether every node has the plugin, by index.
-        query: For what; None: for everything.
-    """
-
-    index: str
-    layout: Layout
-    fields: Fields
-    dialect: Dialect
-    counts: TtlCache[str, CountResult]
-    plugins: TtlCache[str, bool]
-    query: Query | None = None
+    index: str  # name of the index, or of an alias
+    layout: Layout  # its layout, which was checked to be readable
+    fields: Fields  # names of a document's fields in it
+    dialect: Dialect  # dialect of OpenSearch or Elasticsearch
+    counts: TtlCache[str, CountResult]  # counts of what matches stored groups, of all searches
+    plugins: TtlCache[str, bool]  # whether every node has the plugin, by index
+    query: Query | None = None  # for what; None: for everything
 
     @override
     def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:

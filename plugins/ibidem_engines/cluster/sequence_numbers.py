@@ -19,8 +19,7 @@ def write_order(seq_no: int) -> int:
     return seq_no + 1
 
 
-NONE = 0
-"""Number before the first write: sequence numbers are counted from one here, as `Outcome.order` is."""
+NONE = 0  # number before the first write: sequence numbers are counted from one here, as `Outcome.order` is
 
 
 def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | None = None) -> dict[ShardRef, int]:
@@ -38,11 +37,7 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | Non
 
 
 def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
-    """Read the statistics of the primary shard of each part.
-
-    Raises:
-        Unavailable: One of them is not there.
-    """
+    """Read the statistics of the primary shard of each part."""
     path = f"/{quote_index(_names(parts))}/_stats/indexing"
     answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
     stats = {
@@ -69,9 +64,6 @@ def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
 
     An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so does
     a shard that is brought back from a stale copy; both begin another history.
-
-    Raises:
-        Unavailable: A primary shard is not there.
     """
     parts = shards(layout)
     histories: dict[str, list[str]] = {index: [] for index in layout.indices}
@@ -112,14 +104,7 @@ def count(cluster: ClusterClient, seq_range: SeqNoRange) -> int:
 
 
 def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
-    """Return the first documents written in a range of sequence numbers, in order, with their versions.
-
-    Args:
-        cluster: The cluster.
-        seq_range: Writes.
-        size: How many documents at most.
-        ids: Only documents with these ids; None for all.
-    """
+    """Return the first documents written in a range of sequence numbers, in order, with their versions."""
     query = _in_range(seq_range)
     if ids is not None:
         query["bool"]["filter"].append(ids_query(ids))

@@ -20,46 +20,34 @@ from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys_batch
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import BANDS
 
-WORTH = 30
-"""Leads that are read in about the time that the values of one document take a server to look up."""
+WORTH = 30  # leads that are read in about the time that the values of one document take a server to look up
 
+# Leads of an index that are held, of some 300 bytes each; one with more of them is asked for every value.
 MAX_LEADS = 500_000
-"""Leads of an index that are held, of some 300 bytes each; one with more of them is asked for every value."""
 
 SLICE = 5_000
 
+# Classes of which one value is enough.
 FILTERED: tuple[LookupField, ...] = ("content", "fingerprint", "profile", "bands")
-"""Classes of which one value is enough."""
 
-VALUES = 3 + BANDS
-"""Values of a lead in these classes."""
+VALUES = 3 + BANDS  # values of a lead in these classes
 
-GROWTH = 4
-"""How many times the values that were seen a further filter makes room for."""
+GROWTH = 4  # how many times the values that were seen a further filter makes room for
 
+# Reads the first leads from a number on: the number of the write of each, and its packed value.
 Read = Callable[[int, int], Sequence[tuple[int, bytes]]]
-"""Reads the first leads from a number on: the number of the write of each, and its packed value."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeadSearch:
-    """One search of a shard: its look-up values and sequence numbers.
+    """One search of a shard: its look-up values and sequence numbers."""
 
-    Args:
-        keys: Values that its leads may carry.
-        writes: Numbers of the writes of leads of about the same length that share enough rare terms.
-    """
-
-    keys: Sequence[LeadKeys]
-    writes: Sequence[int] = ()
+    keys: Sequence[LeadKeys]  # values that its leads may carry
+    writes: Sequence[int] = ()  # numbers of the writes of leads of about the same length that share enough rare terms
 
 
 class KeyMarks:
-    """Look-up values of some documents, hashed once for all shards.
-
-    Args:
-        keys: The values of each document.
-    """
+    """Look-up values of some documents, hashed once for all shards."""
 
     def __init__(self, keys: Sequence[LeadKeys]) -> None:
         self.keys = keys
@@ -85,11 +73,7 @@ class KeyMarks:
 
 
 class SettledLeads:
-    """The settled leads of one shard, read so far.
-
-    Args:
-        limit: How many are held at most.
-    """
+    """The settled leads of one shard, read so far."""
 
     def __init__(self, limit: int = MAX_LEADS) -> None:
         self._limit = limit
@@ -102,13 +86,7 @@ class SettledLeads:
         self._writes, self._lengths = np.empty(0, np.int64), np.empty(0, np.int64)
 
     def search(self, values: KeyMarks, end: int, read: Read) -> LeadSearch:
-        """Return the search for leads of the shard up to a sequence number.
-
-        Args:
-            values: The look-up values of some documents.
-            end: Up to which number leads are settled.
-            read: Reads leads.
-        """
+        """Return the search for leads of the shard up to a sequence number."""
         if not self._catch_up(end, len(values.keys), read):
             return LeadSearch(values.keys)
         rare = [several for each in values.keys if (several := each.several.get("rare"))]

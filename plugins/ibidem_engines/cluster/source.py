@@ -23,20 +23,19 @@ from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 
+# Hashes that have a field of their own in the layout `full`, and their schemes.
 COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
     ("fingerprint", "fp1"),
     ("profile", "tp1"),
 )
-"""Hashes that have a field of their own in the layout `full`, and their schemes."""
 
+# Classes of look-up values that have a field of their own.
 _OWN_FIELDS: Mapping[str, Collection[str]] = {
     "full": {"content", *(name for name, _ in COLLAPSIBLE)},
     "lean": {"content"},
 }
-"""Classes of look-up values that have a field of their own."""
 
-Values = Mapping[LookupField, Sequence[str]]
-"""Values under which a document is looked up."""
+Values = Mapping[LookupField, Sequence[str]]  # values under which a document is looked up
 
 MAX_VALUE = 1_000
 
@@ -44,18 +43,7 @@ _NAMES = ("title", "text", "date", "source", "url", "language")
 
 
 def as_source(record: Record, fields: Fields, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
-    """Serialize a record as JSON: the document under the index's own field names, our fields under `ibidem`.
-
-    Args:
-        record: The record to store.
-        fields: Names of a document's fields in the index.
-        layout: `full`, or `lean`: no hash but that of the content next to the packed value that repeats it.
-        values: Its look-up values, where `values_of_records` has computed them for several records at once.
-        group: Name of the group that it leads until it is settled; empty: one made of its id.
-
-    Raises:
-        UnstorableRecord: Something in it cannot be stored.
-    """
+    """Serialize a record as JSON: the document under the index's own field names, our fields under `ibidem`."""
     document = record.document
     check_storable(record)
     source: dict[str, object] = {}
@@ -74,36 +62,13 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
 def signed_part(
     record: Record, layout: str, stored_names: Iterable[str], values: Values | None = None, *, group: str = ""
 ) -> bytes:
-    """Build the partial update that adds only a document's signatures.
-
-    Args:
-        record: The signed record.
-        layout: `full` or `lean`.
-        stored_names: Fields that ibidem added before; those that it no longer has are unset, since an update merges.
-            It leads a group of its own again, so that it is grouped by its new signatures.
-        values: As in `as_source`.
-        group: As in `as_source`.
-
-    Raises:
-        UnstorableRecord: Something in it cannot be stored.
-    """
+    """Build the partial update that adds only a document's signatures."""
     check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values, group)}})
 
 
 def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
-    """Add a document's signatures to its `_source`, leaving every other byte unchanged.
-
-    Args:
-        raw: The `_source`, a JSON object.
-        record: Its signed record.
-        layout: `full` or `lean`.
-        values: As in `as_source`.
-        group: As in `as_source`.
-
-    Raises:
-        UnstorableRecord: Something in it cannot be stored.
-    """
+    """Add a document's signatures to its `_source`, leaving every other byte unchanged."""
     check_storable(record)
     return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values, group)))
 
@@ -203,13 +168,6 @@ def signature_fields(id_: str, packed: bytes, long_value: bytes, clues: Values, 
 
     The keys are one text, joined by spaces: 65 words of it cost a server a third less than as many values of a keyword
     field. A hash that is no evidence gets a value of its own, since a missing one would join all such documents.
-
-    Args:
-        id_: The document's id.
-        packed: Its packed signatures; empty when it has none.
-        long_value: Its long signatures; empty when it has none.
-        clues: All values under which it is looked up.
-        layout: `full` or `lean`.
     """
     own_fields: dict[str, object] = {
         name: base64.b64encode(value).decode() for name, value in (("packed", packed), ("long", long_value)) if value
@@ -247,9 +205,6 @@ def _days(text: str) -> list[str]:
 
 def iso_day(day: int) -> str:
     """Format a day as ISO 8601.
-
-    Args:
-        day: Days since 1980-01-01.
 
     >>> iso_day(31)
     '1980-02-01'
@@ -312,13 +267,7 @@ _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 
 
 def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> StoredDocument:
-    """Read a document with its highlights.
-
-    Args:
-        hit: As a server gives it; with its own marks, these are taken.
-        fields: Names of a document's fields in the index.
-        query: The words to be marked where the server has marked none.
-    """
+    """Read a document with its highlights."""
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})

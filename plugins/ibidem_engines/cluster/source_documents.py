@@ -28,15 +28,7 @@ Failed = Callable[[Mapping[str, Any]], Exception]
 def read_documents(
     answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
 ) -> Iterator[SourceDocument]:
-    """Read the existing documents of a response.
-
-    Args:
-        answer: Of `_mget`.
-        names: The requested names, by index and id.
-        fields: Names of a document's fields in the index.
-        to_error: Creates the error of a document that could not be read.
-        raw: Whether their JSON is wanted.
-    """
+    """Read the existing documents of a response."""
     texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
     for each in answer["docs"]:
         text = next(texts, b"")

@@ -18,44 +18,35 @@ from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.reindex import Target
 from ibidem_engines.requests import quote_index
 
-KNN_VECTOR = "knn_vector"
-"""Type of the vectors of OpenSearch's k-NN module."""
+KNN_VECTOR = "knn_vector"  # type of the vectors of OpenSearch's k-NN module
 
-VECTORS = frozenset(("dense_vector", "rank_vectors", "sparse_vector", KNN_VECTOR))
-"""Types of fields that hold vectors."""
+VECTORS = frozenset(("dense_vector", "rank_vectors", "sparse_vector", KNN_VECTOR))  # types of fields that hold vectors
 
+# Types of fields whose embeddings the server computes: again for a whole write, not for a partial update.
 INFERRED = frozenset(("semantic_text", "semantic"))
-"""Types of fields whose embeddings the server computes: again for a whole write, not for a partial update."""
 
 EXCLUDE_VECTORS = "index.mapping.exclude_source_vectors"
 SOURCE_MODE = "index.mapping.source.mode"
 DERIVED = "index.derived_source.enabled"
 KNN_DERIVED = "index.knn.derived_source.enabled"
 
+# Settings whose default depends on the version that made an index; a copy gets the value that the first index has.
 BY_VERSION = (EXCLUDE_VECTORS, KNN_DERIVED)
-"""Settings whose default depends on the version that made an index; a copy gets the value that the first index has."""
 
+# Parameter that asks an index with `EXCLUDE_VECTORS` for the whole `_source`.
 WITH_VECTORS = {"_source_exclude_vectors": "false"}
-"""Parameter that asks an index with `EXCLUDE_VECTORS` for the whole `_source`."""
 
 REINDEX = "the server's own _reindex"
 
 
 @dataclass(frozen=True, slots=True)
 class MappedField:
-    """A field of a mapping.
+    """A field of a mapping."""
 
-    Args:
-        name: Its full name.
-        type: As the mapping has it.
-        path: Where `_source` has its value: the field that it is a part of (`fields`), or the same as `name`.
-        nested: The nested object that holds it; empty when it is in the document itself.
-    """
-
-    name: str
-    type: str
-    path: str
-    nested: str = ""
+    name: str  # its full name
+    type: str  # as the mapping has it
+    path: str  # where `_source` has its value: the field that it is a part of (`fields`), or the same as `name`
+    nested: str = ""  # the nested object that holds it; empty when it is in the document itself
 
     @property
     def exists(self) -> dict[str, Any]:
@@ -66,21 +57,13 @@ class MappedField:
 
 @dataclass(frozen=True, slots=True)
 class SourceStorage:
-    """The `_source` of one index.
-
-    Args:
-        index: The index.
-        fields: The fields of its documents, without ibidem's.
-        filtered: The part of its mapping or settings by which fields are stored nowhere; empty for none.
-        rebuilt: The setting by which no `_source` is stored and the server builds one; empty for none.
-        excludes_vectors: Whether answers leave vectors out unless they are asked for.
-    """
+    """The `_source` of one index."""
 
     index: str
-    fields: tuple[MappedField, ...] = ()
-    filtered: str = ""
-    rebuilt: str = ""
-    excludes_vectors: bool = False
+    fields: tuple[MappedField, ...] = ()  # the fields of its documents, without ibidem's
+    filtered: str = ""  # the part of its mapping or settings by which fields are stored nowhere; empty for none
+    rebuilt: str = ""  # the setting by which no `_source` is stored and the server builds one; empty for none
+    excludes_vectors: bool = False  # whether answers leave vectors out unless they are asked for
 
     @property
     def vectors(self) -> tuple[MappedField, ...]:
@@ -108,14 +91,7 @@ class SourceStorage:
         return bool(self.rebuilt or self.inferred or self.unsure)
 
     def check(self, target: Target) -> None:
-        """Refuse to write documents from a response that may be incomplete.
-
-        Args:
-            target: Where the documents go.
-
-        Raises:
-            Permanent: With the index, the field and setting at fault, and the remedy.
-        """
+        """Refuse to write documents from a response that may be incomplete."""
         if self.filtered:
             raise Permanent(
                 f"index {self.index!r} does not keep its documents whole ({self.filtered})",
@@ -161,13 +137,7 @@ def effective_settings(cluster: ClusterClient, index: str) -> dict[str, dict[str
 
 
 def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, str]) -> SourceStorage:
-    """Read how an index stores `_source`.
-
-    Args:
-        index: The index.
-        mapping: Its mapping.
-        settings: As `effective_settings` gives them.
-    """
+    """Read how an index stores `_source`."""
     source = mapping.get("_source", {})
     mode = str(settings.get(SOURCE_MODE, "stored")).lower()
     return SourceStorage(
@@ -199,13 +169,7 @@ def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) 
 
 
 def mapped_fields(mapping: Mapping[str, Any], prefix: str = "", nested: str = "") -> Iterator[MappedField]:
-    """Yield the fields of a mapping, including nested ones, except ibidem's.
-
-    Args:
-        mapping: The mapping, or an object in it.
-        prefix: Name of the object, with a dot behind it.
-        nested: The nested object around it.
-    """
+    """Yield the fields of a mapping, including nested ones, except ibidem's."""
     for short, definition in mapping.get("properties", {}).items():
         name, kind = f"{prefix}{short}", definition.get("type", "object")
         if name == OURS or kind == "alias":

@@ -4,23 +4,18 @@ import json
 import re
 from collections.abc import Iterator
 
+# Numbers are passed over, whatever they are.
 _DECODER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len)
-"""Numbers are passed over, whatever they are."""
 
 _BLANKS = re.compile(r"[ \t\r\n]*")
 
-ESCAPE = b"\\u"
-"""Characters with which a name may be written otherwise than as it is."""
+ESCAPE = b"\\u"  # characters with which a name may be written otherwise than as it is
 
 Span = tuple[int, int]
 
 
 def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
     """Yield the names of an object's members, with the positions of their values.
-
-    Args:
-        text: JSON.
-        start: Where the object begins.
 
     >>> [(name, '{"a": 1.50, "b": [2]}'[begin:end]) for name, (begin, end) in members('{"a": 1.50, "b": [2]}')]
     [('a', '1.50'), ('b', '[2]')]
@@ -37,12 +32,7 @@ def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
 
 
 def objects(text: str, position: int) -> Iterator[dict[str, Span]]:
-    """Yield the positions of values by name for each object of an array, in one pass.
-
-    Args:
-        text: JSON.
-        position: Where the array begins; its entries are objects with members.
-    """
+    """Yield the positions of values by name for each object of an array, in one pass."""
     position = _past_blanks(text, position + 1)
     while text[position] != "]":
         spans = dict(members(text, position))
@@ -55,11 +45,6 @@ def objects(text: str, position: int) -> Iterator[dict[str, Span]]:
 
 def with_member(raw: bytes, name: str, value: bytes) -> bytes:
     """Add a member to an object, replacing one of the same name.
-
-    Args:
-        raw: The object as JSON.
-        name: Of the member.
-        value: As JSON.
 
     >>> with_member(b'{"price": 1.50}', "ibidem", b'{}')
     b'{"price": 1.50,"ibidem":{}}'
@@ -77,10 +62,6 @@ def with_member(raw: bytes, name: str, value: bytes) -> bytes:
 
 def remove_member(raw: bytes, name: str) -> bytes:
     """Remove a member from an object, leaving every other byte unchanged.
-
-    Args:
-        raw: The object as JSON.
-        name: Of the member.
 
     >>> remove_member(b'{"price": 1.50,"ibidem":{}}', "ibidem"), remove_member(b'{"ibidem":{}, "n": 1 }', "ibidem")
     (b'{"price": 1.50}', b'{"n": 1 }')

@@ -7,8 +7,8 @@ from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Ledger, RecordState
 from ibidem_engines.own_record import ATTEMPTS
 
+# Ledgers in which people replace records of a key: each write depends on the record that is there.
 CHANGEABLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))
-"""Ledgers in which people replace records of a key: each write depends on the record that is there."""
 
 
 class StateStore(Protocol):
@@ -24,17 +24,7 @@ class StateStore(Protocol):
 
 
 def put_in_place(store: StateStore, label: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-    """Replace the stored records, so that a delayed request cannot undo a later one.
-
-    Args:
-        store: The records.
-        label: Address of the cluster without secrets, to be named.
-        ledger: Their ledger.
-        entries: The records by key.
-
-    Raises:
-        Unavailable: Others write one of them all the time.
-    """
+    """Replace the stored records, so that a delayed request cannot undo a later one."""
     keys = list(entries)
     for _ in range(ATTEMPTS):
         _, states = store.read_states(ledger, keys)
@@ -45,13 +35,7 @@ def put_in_place(store: StateStore, label: str, ledger: Ledger, entries: Mapping
 
 
 def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
-    """Return the error of a record that others keep changing.
-
-    Args:
-        label: Address of the cluster without secrets.
-        ledger: The ledger.
-        key: Its key.
-    """
+    """Return the error of a record that others keep changing."""
     return Unavailable(
         f"{label}: the record {key!r} of the ledger {ledger!r} is constantly changed by others",
         "try again once the other process has ended",

@@ -6,15 +6,15 @@ from typing import Any
 
 from ibidem_core.address import read_path
 
+# The servers' own analyzers that reduce words to stems; the other languages' do not.
 _LANGUAGE = re.compile(
     "arabic|armenian|basque|bengali|brazilian|bulgarian|catalan|czech|danish|dutch|english|estonian|finnish|french|"
     "galician|german|greek|hindi|hungarian|indonesian|irish|italian|latvian|lithuanian|norwegian|portuguese|romanian|"
     "russian|serbian|snowball|sorani|spanish|swedish|turkish"
 )
-"""The servers' own analyzers that reduce words to stems; the other languages' do not."""
 
+# Types and names of the servers' own token filters that do.
 _STEMMER = re.compile(r"stemmer|snowball|hunspell|kstem|\w+_stem(mer)?|\w+_snowball", re.ASCII)
-"""Types and names of the servers' own token filters that do."""
 
 _PATH = re.compile(r"[\w-]+(\.[\w-]+)*")
 
@@ -35,10 +35,6 @@ def metadata_parts(text: str) -> tuple[str, ...]:
 
 def stemmed_fields(metadata: Mapping[str, Any], text: str) -> Iterator[str]:
     """Yield the stemmed sub-fields of a text.
-
-    Args:
-        metadata: Of one index, as the server gives it.
-        text: Path of the text.
 
     >>> english = {"english": {"type": "text", "analyzer": "english"}, "raw": {"type": "keyword"}}
     >>> list(stemmed_fields({"mappings": {"properties": {"body": {"fields": english}}}}, "body"))

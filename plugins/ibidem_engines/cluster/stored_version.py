@@ -11,35 +11,19 @@ from ibidem_engines.requests import quote_index
 
 @dataclass(frozen=True, slots=True)
 class StoredVersion:
-    """The stored version of a document, for a conditional write.
+    """The stored version of a document, for a conditional write."""
 
-    Args:
-        version: Its version; None when ibidem never wrote it.
-        digest: Of its record.
-        origin: The file or place that it was read from; empty if unknown.
-        state: Sequence number and primary term.
-        index: The index that holds it.
-        group: Name of the group that it leads; empty if it leads none.
-        others: Other indexes that hold a document with its id.
-    """
-
-    version: int | None
-    digest: str
-    state: tuple[int, int]
-    origin: str = ""
-    index: str = ""
-    group: str = ""
-    others: tuple[str, ...] = ()
+    version: int | None  # its version; None when ibidem never wrote it
+    digest: str  # of its record
+    state: tuple[int, int]  # sequence number and primary term
+    origin: str = ""  # the file or place that it was read from; empty if unknown
+    index: str = ""  # the index that holds it
+    group: str = ""  # name of the group that it leads; empty if it leads none
+    others: tuple[str, ...] = ()  # other indexes that hold a document with its id
 
 
 def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
-    """Read the current versions of some ids, whether or not visible to searches.
-
-    Args:
-        cluster: The cluster.
-        indices: The indexes that may contain them; the first one that does is read.
-        ids: The ids.
-    """
+    """Read the current versions of some ids, whether or not visible to searches."""
     stored_versions: dict[str, StoredVersion] = {}
     parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
     for each in get_many(cluster, indices, ids, parts):
@@ -60,12 +44,7 @@ def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str],
 
 
 def check_each(docs: Iterable[Mapping[str, Any]], location: str) -> None:
-    """Refuse a response in which a document is neither found nor missing.
-
-    Args:
-        docs: Of an answer to `_mget`.
-        location: The cluster's address without secrets.
-    """
+    """Refuse a response in which a document is neither found nor missing."""
     for each in docs:
         if "error" in each:
             raise to_engine_error(build_failure(503, each), location)

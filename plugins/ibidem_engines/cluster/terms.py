@@ -9,8 +9,7 @@ from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.spelling import MAX_LETTERS, MAX_WORDS, MIN_LETTERS
 
-SUGGESTED = 10
-"""Spellings that are asked for of each word, and of each shard."""
+SUGGESTED = 10  # spellings that are asked for of each word, and of each shard
 
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:

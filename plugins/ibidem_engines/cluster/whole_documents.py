@@ -14,11 +14,9 @@ from ibidem_engines.cluster.source_storage import SourceStorage, read_storages
 from ibidem_engines.reindex import FieldCounts
 from ibidem_engines.requests import WHOLE, Target, answer_to, quote_index
 
-_State = tuple[str, int, int]
-"""Id, sequence number and primary term of a document."""
+_State = tuple[str, int, int]  # id, sequence number and primary term of a document
 
-MAX_SEARCHES = 100
-"""Searches in one request."""
+MAX_SEARCHES = 100  # searches in one request
 
 BAD_REQUEST = 400
 
@@ -29,15 +27,6 @@ def check_whole(
     """Compare the vectors of the documents that were read with those in the index.
 
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
-
-    Args:
-        cluster: The cluster.
-        storage: Storage of `_source` in the index.
-        documents: Existing documents in an `_mget` response.
-        max_hits: Hits that one search may have.
-
-    Raises:
-        Permanent: A document has a vector that its `_source` is without.
     """
     remaining = {_state(document): document for document in documents}
     for turn in range(2):

@@ -20,8 +20,7 @@ from ibidem_engines.records import UnstorableRecord, clash, find_superseded, val
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
-ROUNDS = 9
-"""How often a write is decided again; each time another writer was faster."""
+ROUNDS = 9  # how often a write is decided again; each time another writer was faster
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,14 +126,7 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
 def _decide(
     record: Record, entry: StoredVersion | None, tombstone: int | None, *, retry: bool
 ) -> tuple[WriteStatus, str]:
-    """Decide the status of a record from the documents and tombstones with its id.
-
-    Args:
-        record: The record.
-        entry: The stored version.
-        tombstone: The version that is buried there.
-        retry: Whether the response to an earlier try was lost: a stored document equal to the record is then from it.
-    """
+    """Decide the status of a record from the documents and tombstones with its id."""
     if entry and entry.others:
         return WriteStatus.REFUSED, _several(entry)
     is_equal = entry is not None and entry.digest == record.digest
@@ -235,11 +227,7 @@ def _check_tombstones(
 
 
 def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> None:
-    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again.
-
-    Raises:
-        Unavailable: Other writers change a document all the time.
-    """
+    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again."""
     remaining = list(records)
     for turn in range(ROUNDS if remaining else 0):
         stored_versions = target.stored_versions(remaining)

@@ -18,13 +18,10 @@ from ibidem_ingest.signatures.content import group_name
 
 @dataclass(slots=True)
 class WriteMode:
-    """Whether a write reads the stored version first, depending on this process's recent writes.
+    """Whether a write reads the stored version first, depending on this process's recent writes."""
 
-    Args:
-        expects_new: Skip the read while most documents are new. The first write always reads: a missing shard then
-            fails at once, not after the one-minute write timeout.
-    """
-
+    # Skip the read while most documents are new. The first write always reads: a missing shard then fails at once, not
+    # after the one-minute write timeout.
     expects_new: bool = False
 
     def learn(self, count: int, documents: int) -> None:
@@ -34,27 +31,16 @@ class WriteMode:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """The index, fields and connection for writing documents.
-
-    Args:
-        cluster: The cluster.
-        index: The index that new documents are written to, or the data stream.
-        fields: Names of a document's fields in it.
-        layout: `full` or `lean`.
-        ledgers: The records next to the index.
-        mode: Whether a write reads first.
-        indices: All indexes of the name, the newest last: a document is replaced where it is.
-        is_set: Whether other indexes may hold the same ids.
-    """
+    """The index, fields and connection for writing documents."""
 
     cluster: ClusterClient
-    index: str
-    fields: Fields
-    layout: str
-    ledgers: LedgerStore
-    mode: WriteMode = field(default_factory=WriteMode)
-    indices: tuple[str, ...] = ()
-    is_set: bool = False
+    index: str  # the index that new documents are written to, or the data stream
+    fields: Fields  # names of a document's fields in it
+    layout: str  # `full` or `lean`
+    ledgers: LedgerStore  # the records next to the index
+    mode: WriteMode = field(default_factory=WriteMode)  # whether a write reads first
+    indices: tuple[str, ...] = ()  # all indexes of the name, the newest last: a document is replaced where it is
+    is_set: bool = False  # whether other indexes may hold the same ids
 
     def group(self, id_: str, stored_version: StoredVersion | None = None) -> str:
         """Return the name of the group that a document leads after it is written.

@@ -26,13 +26,7 @@ from ibidem_engines.stored_memberships import WithMemberships
 
 
 class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
-    """An index in an SQLite file; see `Engine` for its methods.
-
-    Args:
-        path: The database file; `create` makes it and its folder.
-        index: Name of the index, checked by `open_engine`; several may share one file.
-        longest: Seconds that one statement may take.
-    """
+    """An index in an SQLite file; see `Engine` for its methods."""
 
     def __init__(self, path: Path, index: str, longest: float = MAX_SECONDS) -> None:
         self.index = index

@@ -4,6 +4,7 @@ import sqlite3
 
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 
+# SQLite's primary result codes (sqlite.org/rescode.html): our class, the event and the remedy.
 SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_BUSY: (Unavailable, "another process is writing to it", "try again, or stop the other process"),
     sqlite3.SQLITE_LOCKED: (Unavailable, "another part of this process is writing to it", "try again"),
@@ -19,19 +20,10 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
     sqlite3.SQLITE_IOERR: (Permanent, "the disk could not be read or written", "check the disk"),
     sqlite3.SQLITE_TOOBIG: (Permanent, "a value is larger than SQLite allows", "lower IBIDEM_MAX_TEXT"),
 }
-"""SQLite's primary result codes (sqlite.org/rescode.html): our class, the event and the remedy."""
 
 
 def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
-    """Translate an error of SQLite.
-
-    Args:
-        error: The error of SQLite.
-        path: The database file, to be named in the message.
-
-    Returns:
-        `Unavailable` or `Permanent` by the table above; what is not in it is `Permanent`, in SQLite's own words.
-    """
+    """Translate an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", None)
     kind, message, remedy = SQLITE.get(-1 if code is None else code & 0xFF, (Permanent, "", ""))
     return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)

@@ -24,20 +24,12 @@ Entries = frozenset[tuple[str, str, str, str]]
 
 
 def script(layout: str, index: str, schema: str = "") -> str:
-    """Return the statements that create an index.
-
-    Raises:
-        LookupError: There is no such layout.
-    """
+    """Return the statements that create an index."""
     return load(f"sqlite.v{layout}.sql").replace("{index}", index).replace("{schema}", schema)
 
 
 def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether tables and their dependents are exactly those of the layout; SQL indexes may be missing.
-
-    Raises:
-        LookupError: There is no such layout.
-    """
+    """Return whether tables and their dependents are exactly those of the layout; SQL indexes may be missing."""
     return not (_index_entries(connection, index, layout) - _layout_entries(layout, index)) and all(
         kind == "index" for kind, *_ in _missing_entries(connection, layout, index)
     )
@@ -88,11 +80,10 @@ def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
 
 LAYOUT = "3"
 
+# Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents.
 MAX_SECONDS = 600.0
-"""Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents."""
 
-LOOKS_EVERY = 100_000
-"""Steps of SQLite's between two looks at the clock, some milliseconds."""
+LOOKS_EVERY = 100_000  # steps of SQLite's between two looks at the clock, some milliseconds
 
 PRAGMAS = (
     "trusted_schema = off",  # functions in the schema of a file must not do harm
@@ -111,12 +102,6 @@ class SqliteFile:
 
     Every statement runs inside `reading` or `transaction`, where errors become ours. In statements `{index}` stands for
     the index's name, which `open_engine` has checked.
-
-    Args:
-        path: The file; made by `create` only.
-        index: Name of the index.
-        patience: Seconds to wait for other writers.
-        longest: Seconds that one statement may take.
     """
 
     def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = MAX_SECONDS) -> None:
@@ -174,11 +159,7 @@ class SqliteFile:
 
     @contextmanager
     def reading(self, *, any_schema: bool = False) -> Iterator[None]:
-        """Read one snapshot of the file throughout the block, also while others write.
-
-        Args:
-            any_schema: Whether an index that was written with another schema may be read; one that is missing may not.
-        """
+        """Read one snapshot of the file throughout the block, also while others write."""
         with self._lock, self._translate_errors():
             connection = self._open("rw") if any_schema else self._open_existing()
             connection.execute("begin")

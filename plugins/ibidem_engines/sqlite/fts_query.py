@@ -14,21 +14,16 @@ _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
     or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
 _IN = "in (select value from json_each(?))"
 _ANY_META = _META.replace("end = ?", f"end {_IN}").replace("as text) = ?", f"as text) {_IN}")
+# Conditions on fields of which any number of values may be asked for.
 _LISTED = {"id": f"d.id {_IN}", "thread": f"d.thread {_IN}", "work": f"d.work {_IN}"}
-"""Conditions on fields of which any number of values may be asked for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """The conditions on a document, for `where … and …` with the documents table as `d`.
+    """The conditions on a document, for `where … and …` with the documents table as `d`."""
 
-    Args:
-        sql: Conditions, each with `and` before it; empty when there are none.
-        values: Values of its question marks.
-    """
-
-    sql: str
-    values: tuple[Value, ...]
+    sql: str  # conditions, each with `and` before it; empty when there are none
+    values: tuple[Value, ...]  # values of its question marks
 
 
 def expression(query: Query | None) -> str:

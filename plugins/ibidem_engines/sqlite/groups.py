@@ -50,8 +50,7 @@ _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
 SLICE = 1_000
 LAST_PLACE = 2**63 - 1
-MAX_LEADS = 10_000
-"""Leads that are read for one class of values of one document."""
+MAX_LEADS = 10_000  # leads that are read for one class of values of one document
 
 
 _NEXT = """update "ibidem.{index}.state" set value = value + 1 where name = 'place' returning value"""
@@ -67,11 +66,7 @@ _MOVED = (
 
 
 class SqliteGroups(StoredGroups):
-    """The groups of an index in SQLite; see `StoredGroups`.
-
-    Args:
-        file: The database file with the index.
-    """
+    """The groups of an index in SQLite; see `StoredGroups`."""
 
     def __init__(self, file: SqliteFile) -> None:
         self.index = file.index

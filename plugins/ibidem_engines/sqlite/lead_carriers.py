@@ -18,17 +18,13 @@ from ibidem_engines.sqlite.tables import word
 from ibidem_ingest.signatures.lookup_keys import rare_batch
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-LOOSE = 1_000
-"""Carriers from which on leads alone are read: very many documents follow one lead."""
+LOOSE = 1_000  # carriers from which on leads alone are read: very many documents follow one lead
 
-MAX_LEADS = 30_000
-"""Leads of one value that are read; one that has more is left unread where others suffice."""
+MAX_LEADS = 30_000  # leads of one value that are read; one that has more is left unread where others suffice
 
-CACHE_SIZE = 2_000_000
-"""Places that are cached, of 8 bytes each; the least recently used values are evicted."""
+CACHE_SIZE = 2_000_000  # places that are cached, of 8 bytes each; the least recently used values are evicted
 
-ENTRY_OVERHEAD = 32
-"""What a cached value takes besides its places, in places."""
+ENTRY_OVERHEAD = 32  # what a cached value takes besides its places, in places
 
 Places = NDArray[np.int64]
 
@@ -42,17 +38,11 @@ _LEADS_BETWEEN = """select group_concat(rowid) from (select rowid from "ibidem.{
 
 @dataclass(frozen=True, slots=True)
 class _Carriers:
-    """The leads that have a look-up value.
+    """The leads that have a look-up value."""
 
-    Args:
-        places: Their places, ascending.
-        last: Up to which place they were read.
-        loose: Whether leads alone were read.
-    """
-
-    places: Places
-    last: int
-    loose: bool
+    places: Places  # their places, ascending
+    last: int  # up to which place they were read
+    loose: bool  # whether leads alone were read
 
     @property
     def size(self) -> int:
@@ -66,11 +56,7 @@ class _Carriers:
 
 
 class LeadCarriers:
-    """The leads with look-up values in one index.
-
-    Args:
-        file: File of the index.
-    """
+    """The leads with look-up values in one index."""
 
     def __init__(self, file: SqliteFile) -> None:
         self.last = 0
@@ -91,12 +77,6 @@ class LeadCarriers:
 
         Places of documents that are no leads may be among them, and of those with fewer values where one is carried by
         too many.
-
-        Args:
-            values: The values, all of one class.
-            min_shared: How many.
-            start: The place from which on carriers are needed, the same or a later one than before for this class;
-                earlier ones may be named too.
 
         A carrier of `min_shared` of n values carries one of any n - `min_shared` + 1. So the rarest are counted first,
         and the others are only searched for places found so (Li, Lu, Lu 2008, "Efficient merging and
@@ -145,11 +125,10 @@ class LeadCarriers:
         return np.fromstring(text or "", np.int64, sep=",")
 
 
-WORTH = 30
-"""Leads that are read in about the time that the rare terms of one document take to look up in the file."""
+WORTH = 30  # leads that are read in about the time that the rare terms of one document take to look up in the file
 
+# Terms of leads that are held, of 8 bytes each; what carries further ones is looked up in the file.
 MAX_TERMS = 8_000_000
-"""Terms of leads that are held, of 8 bytes each; what carries further ones is looked up in the file."""
 
 _SLICE = 5_000
 
@@ -163,9 +142,6 @@ class LeadPostings:
     A look-up of one term in the file costs more with each segment that the file's full-text table has grown. So the
     terms of settled leads are read once, by the stretch, as soon as look-ups have cost as much.
 
-    Args:
-        file: File of the index.
-
     `last` is the place up to which leads were read.
     """
 
@@ -176,12 +152,7 @@ class LeadPostings:
         self._lookups = 0
 
     def catch_up(self, last: int, lookups: int) -> None:
-        """Read the leads up to a position if this is cheaper than look-ups, inside an open transaction.
-
-        Args:
-            last: Up to which place leads are settled.
-            lookups: How many documents are looked up next.
-        """
+        """Read the leads up to a position if this is cheaper than look-ups, inside an open transaction."""
         if last < self.last:
             self.last, self._postings = 0, RarePostings()
         self._lookups += lookups

@@ -17,11 +17,9 @@ from ibidem_engines.sqlite.read import matching_places, read_places
 from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, word
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
-WORTH = 8
-"""Documents whose marks are read in about the time that one value takes to look up."""
+WORTH = 8  # documents whose marks are read in about the time that one value takes to look up
 
-VALUES = 37
-"""Marks of one document: 33 bands, content hash, two fingerprints, profile."""
+VALUES = 37  # marks of one document: 33 bands, content hash, two fingerprints, profile
 
 
 _CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
@@ -35,19 +33,12 @@ _AT_ONCE = 10_000
 
 
 class _Question(NamedTuple):
-    """The values of one class in one search that another document may have.
+    """The values of one class in one search that another document may have."""
 
-    Args:
-        position: Place of the search in the call.
-        clue: The class.
-        values: The values.
-        start: The place from which on leads are looked for.
-    """
-
-    position: int
-    clue: LookupField
+    position: int  # place of the search in the call
+    clue: LookupField  # the class
     values: Sequence[str]
-    start: int = 0
+    start: int = 0  # the place from which on leads are looked for
 
 
 @dataclass(slots=True)
@@ -65,10 +56,6 @@ class Finder:
     Most values of a new document occur in it alone. The marks of all documents show which are shared; they are
     read once and then only of those written since, in the same transaction as the look-up itself: whatever is committed
     before a look-up begins is found by it. Marks are read as soon as values looked up without them have cost as much.
-
-    Args:
-        file: File of the index.
-        sketch: What keeps the marks; where leads alone are looked up, a filter is enough, since none of them asks.
     """
 
     def __init__(self, file: SqliteFile, sketch: type[CountMinSketch] | type[BloomFilter] = CountMinSketch) -> None:
@@ -104,12 +91,7 @@ class Finder:
         return [_result(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
     def _worth_asking(self, searches: Sequence[SignatureLookup], end: int | None = None) -> list[_Question]:
-        """Remove the values that no document has, or only the searching document.
-
-        Args:
-            searches: The searches.
-            end: The last place that is looked at; None for all. What only later documents carry is left out too.
-        """
+        """Remove the values that no document has, or only the searching document."""
         questions = [
             _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
         ]
@@ -172,13 +154,7 @@ class Finder:
 
 
 class _LookUp:
-    """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once.
-
-    Args:
-        file: File of the index.
-        allowed_places: Places of the documents to search; None for all.
-        leads: Finds leads alone; None for all documents.
-    """
+    """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once."""
 
     def __init__(self, file: SqliteFile, allowed_places: set[int] | None, leads: LeadCarriers | None = None) -> None:
         self._file = file

@@ -18,11 +18,7 @@ _WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
 
 
 class SqliteMemberships(MembershipStore):
-    """The memberships of an index in SQLite; see `MembershipStore`.
-
-    Args:
-        file: The database file with the index.
-    """
+    """The memberships of an index in SQLite; see `MembershipStore`."""
 
     def __init__(self, file: SqliteFile) -> None:
         self._file = file

@@ -19,8 +19,8 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 MAX_HITS = 10_000
+# Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more.
 MARGIN = 200
-"""Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more."""
 
 _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
@@ -162,19 +162,12 @@ def matching_places(file: SqliteFile, query: Query) -> set[int]:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The matching documents as SQL: the part after `from`, and its parameters.
+    """The matching documents as SQL: the part after `from`, and its parameters."""
 
-    Args:
-        place: The column that holds the place.
-        rank: The expression that ranks (less is better).
-        from_clause: Tables and conditions.
-        values: The bound values.
-    """
-
-    place: str
-    rank: str
-    from_clause: str
-    values: tuple[Value, ...]
+    place: str  # the column that holds the place
+    rank: str  # the expression that ranks (less is better)
+    from_clause: str  # tables and conditions
+    values: tuple[Value, ...]  # the bound values
 
     def sql(self, rank: str = "") -> str:
         """Build the statement that returns positions with their ranks."""
@@ -187,13 +180,7 @@ class Selection:
 
 
 def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selection:
-    """Build the selection of a query's matches up to a position; tables are joined only for filters.
-
-    Args:
-        query: The query.
-        newest: The place.
-        exclude: Content hashes whose documents are left out.
-    """
+    """Build the selection of a query's matches up to a position; tables are joined only for filters."""
     words, limits = expression(query), conditions(query)
     place = "t.rowid" if words else "d.place"
     left_out = f" and {place} not in ({_CARRYING})" if exclude else ""

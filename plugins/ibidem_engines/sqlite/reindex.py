@@ -35,12 +35,7 @@ from ibidem_ingest.signatures.schema import NONE
 
 
 class SqliteReindexTarget(ReindexTarget):
-    """The copy of an index; see `ReindexTarget`.
-
-    Args:
-        file: The database file, with the copy's name.
-        source_name: Name of the index that is copied.
-    """
+    """The copy of an index; see `ReindexTarget`."""
 
     def __init__(self, file: SqliteFile, source_name: str) -> None:
         self.name = file.index
@@ -108,11 +103,7 @@ _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, 
 
 
 class SqliteReindexSource(ReindexSource):
-    """Documents of an index in SQLite, also with another signature schema; see `ReindexSource`.
-
-    Args:
-        file: The database file with the index.
-    """
+    """Documents of an index in SQLite, also with another signature schema; see `ReindexSource`."""
 
     def __init__(self, file: SqliteFile) -> None:
         self.index = file.index

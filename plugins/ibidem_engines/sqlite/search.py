@@ -21,17 +21,11 @@ from ibidem_engines.stored_memberships import Memberships
 
 @dataclass(frozen=True, slots=True)
 class SqliteSearch(EngineSearch):
-    """One query to a file; ranked by bm25, with double weight for titles.
+    """One query to a file; ranked by bm25, with double weight for titles."""
 
-    Args:
-        file: File of the index.
-        finder: Look-ups in it.
-        query: For what; None: for everything.
-    """
-
-    file: SqliteFile
-    finder: Finder
-    query: Query | None = None
+    file: SqliteFile  # file of the index
+    finder: Finder  # look-ups in it
+    query: Query | None = None  # for what; None: for everything
 
     @property
     def _ranked(self) -> Query:

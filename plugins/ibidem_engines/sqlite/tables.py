@@ -25,8 +25,7 @@ from ibidem_ingest.signatures.packed import unpack
 
 SLICE = 1_000
 
-_LAST = "\U0010ffff"
-"""Greater than whatever may follow a prefix."""
+_LAST = "\U0010ffff"  # greater than whatever may follow a prefix
 
 _PUT = 'insert or replace into "ibidem.{index}.ledger" (ledger, key, entry) values (?, ?, ?)'
 _GET = """select key, entry from "ibidem.{index}.ledger"
@@ -168,19 +167,14 @@ def as_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
+# Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help.
 MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "profile", "bands")
-"""Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help."""
 
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
 def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
-    """Return the look-up values of signatures; empty for missing, damaged and unknown signatures.
-
-    Args:
-        packed: The packed value.
-        long_value: The long signatures.
-    """
+    """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
 
@@ -212,11 +206,7 @@ _ODD = np.uint32(0x9E3779B1)
 
 
 class CountMinSketch:
-    """Count-min sketch of values: how often each was seen, never, once, or more often.
-
-    Args:
-        capacity: Number of values to make room for: eight counters for each, at least 64 KB, at most 64 MB in all.
-    """
+    """Count-min sketch of values: how often each was seen, never, once, or more often."""
 
     def __init__(self, capacity: int) -> None:
         bits = min(max((COUNTERS * capacity).bit_length(), _MIN_BITS), _MAX_BITS)

@@ -25,25 +25,18 @@ from ibidem_engines.sqlite.tables import as_json, lookup_values, sketched_values
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 
+# SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text.
 MAX_CHARACTERS = 200_000_000
-"""SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A record as rows.
+    """A record as rows."""
 
-    Args:
-        position: Its place in the call.
-        record: The record.
-        row: The columns of its row in the documents table, from `id` on.
-        keys: Its look-up values as words, those of its long signatures too.
-    """
-
-    position: int
+    position: int  # its place in the call
     record: Record
-    row: Row
-    keys: str
+    row: Row  # the columns of its row in the documents table, from `id` on
+    keys: str  # its look-up values as words, those of its long signatures too
 
     @property
     def id(self) -> str:
@@ -52,12 +45,7 @@ class Ready:
 
 
 def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
-    """Build the rows of records.
-
-    Returns:
-        The rows, one for each id, and the outcomes of records that are refused, or that another record of the same call
-        supersedes, by their place in the call.
-    """
+    """Build the rows of records."""
     outcomes = find_superseded(records)
     facts: dict[int, Row] = {}
     for position, record in enumerate(records):
@@ -141,15 +129,10 @@ class _StoredVersion:
 
 @dataclass(frozen=True, slots=True)
 class _StoredState:
-    """The documents and tombstones with the ids of a call.
-
-    Args:
-        documents: The documents.
-        tombstones: The versions of tombstones.
-    """
+    """The documents and tombstones with the ids of a call."""
 
     documents: Mapping[str, _StoredVersion]
-    tombstones: Mapping[str, int]
+    tombstones: Mapping[str, int]  # the versions of tombstones
 
     @classmethod
     def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_StoredState":

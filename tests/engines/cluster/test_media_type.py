@@ -12,8 +12,8 @@ from ibidem_engines.cluster.elasticsearch import ElasticsearchTransport
 from ibidem_engines.cluster.media_type import ApiVersion
 
 JSON = "application/json"
+# What the client of the next generation sends, which Elasticsearch 9 refuses as Elasticsearch 8 refuses that of 9.
 NEXT = r"application/vnd.elasticsearch+\g<1>; compatible-with=10"
-"""What the client of the next generation sends, which Elasticsearch 9 refuses as Elasticsearch 8 refuses that of 9."""
 
 pytestmark = pytest.mark.server("elasticsearch")
 

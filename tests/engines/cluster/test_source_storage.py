@@ -17,8 +17,8 @@ from ibidem_engines.cluster.source_storage import (
 from ibidem_engines.reindex import Target
 
 TARGETS: tuple[Target, ...] = ("place", "copy", "strip")
+# Effective settings of an index that Elasticsearch 9.2 or later made.
 ELASTICSEARCH = {SOURCE_MODE: "STORED", EXCLUDE_VECTORS: "true"}
-"""Effective settings of an index that Elasticsearch 9.2 or later made."""
 
 
 def field(kind: str, **settings: str) -> SourceStorage:

@@ -15,12 +15,7 @@ Entry = Mapping[str, object]
 
 
 class Records:
-    """A ledger in memory, into which others write some keys each time that it was read.
-
-    Args:
-        rivals: How often others write a key between reading and writing.
-        there: What is there already.
-    """
+    """A ledger in memory, into which others write some keys each time that it was read."""
 
     def __init__(self, rivals: Mapping[str, int], there: Mapping[str, Entry]) -> None:
         self.entries: dict[str, Entry] = dict(there)

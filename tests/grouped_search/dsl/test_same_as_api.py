@@ -26,8 +26,8 @@ asked_for = st.fixed_dictionaries(
 )
 
 
+# What differs from answer to answer, and what is said of words typed by people alone.
 ALONE = ("took_ms", "cursor", "by", "not_understood", "did_you_mean")
-"""What differs from answer to answer, and what is said of words typed by people alone."""
 
 
 def take_parts(response: Any) -> dict[str, Any]:

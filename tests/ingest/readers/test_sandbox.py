@@ -163,6 +163,7 @@ def test_the_process_may_take_less_than_a_gigabyte_unless_longer_texts_are_allow
         assert apart.parse_record(Format.HTML, page) == {"limit": str(limit)}
 
 
+# Prints what is read, and how many bytes the largest of the processes that read held.
 READ = """
 import resource, sys
 from ibidem_ingest.readers import read
@@ -170,7 +171,6 @@ for item in read([sys.argv[1]], seconds=120):
     print(type(item).__name__, getattr(item, "where", item.id), getattr(item, "why", ""))
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1_024)
 """
-"""Prints what is read, and how many bytes the largest of the processes that read held."""
 
 
 @pytest.mark.slow

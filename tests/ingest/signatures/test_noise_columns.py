@@ -9,8 +9,8 @@ from ibidem_ingest.signatures.noise_columns import equal_runs, is_noisy
 from support.windows import example_settings
 
 SIZE = noise.SLOTS + 12
+# Blocks of few values, so that many slots are equal.
 BLOCKS = st.lists(st.lists(st.integers(0, 3), min_size=SIZE, max_size=SIZE).map(bytes), min_size=2, max_size=6)
-"""Blocks of few values, so that many slots are equal."""
 
 
 def columns(blocks: list[bytes]) -> np.ndarray:

@@ -26,8 +26,7 @@ from ibidem_ingest.text.tokens import (
 # ruff: noqa: RUF001 - characters that look like others are what is tested
 
 
-CHANGED_SINCE = {0x295: "Lo"}
-"""Letters whose category Unicode moved after 14.0."""
+CHANGED_SINCE = {0x295: "Lo"}  # letters whose category Unicode moved after 14.0
 
 
 def read_category(kind: int) -> str:

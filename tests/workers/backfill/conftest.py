@@ -20,8 +20,7 @@ KINDS = (
     pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
     pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
 )
-ALIAS = f"evening-paper-of-{os.getpid()}"
-"""A name of this process's own: several may run tests on one server."""
+ALIAS = f"evening-paper-of-{os.getpid()}"  # a name of this process's own: several may run tests on one server
 
 FIRST, SECOND = f"{ALIAS}-1", f"{ALIAS}-2"
 MAPPING = {

@@ -88,12 +88,7 @@ PART = ShardRef("news", 1)
 
 
 class SevenDocuments:
-    """An index of seven documents, of which it notes how many were read at once.
-
-    Args:
-        characters: Length of each text.
-        raw: Length of each JSON.
-    """
+    """An index of seven documents, of which it notes how many were read at once."""
 
     def __init__(self, characters: int = 0, raw: int = 0) -> None:
         self._document = Document("d", "x" * characters)

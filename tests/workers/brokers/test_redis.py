@@ -20,8 +20,7 @@ from servers.network import network
 
 pytestmark = pytest.mark.server("redis")
 
-SHORT = 0.3
-"""Seconds of a lease that a test waits for."""
+SHORT = 0.3  # seconds of a lease that a test waits for
 
 PATIENCE = 30.0
 

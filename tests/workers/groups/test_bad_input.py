@@ -18,8 +18,8 @@ from servers.indices import remove_indices
 from workers.groups.test_service import check, groups, index, plain, regroup, signed, stored
 from workers.groups.test_shared_match import Workers
 
+# From how many new documents on leads are read into columns, and how many leads a document then may have.
 WAYS = {"columns": (1, 20), "look-ups": (10_000, 20), "workers": (1, -1)}
-"""From how many new documents on leads are read into columns, and how many leads a document then may have."""
 
 
 def damaged(records: list[Record]) -> list[Record]:

@@ -24,8 +24,7 @@ def write_many(engine: Engine, count: int = 7) -> None:
     write(engine, **{f"d{at}": f"{others.get(at, TEXT)} {at}" for at in range(count)})
 
 
-COLUMNS, LOOK_UPS = 20, -1
-"""Leads that are read in about the time of a look-up: many, and none."""
+COLUMNS, LOOK_UPS = 20, -1  # leads that are read in about the time of a look-up: many, and none
 
 
 @pytest.mark.parametrize(

@@ -18,8 +18,8 @@ from workers.groups.test_service import Follower, groups, plain, regroup
 __all__ = ["absent", "address", "alone", "tidy"]
 
 CLEAN, FIRST, SECOND = STORY, read_again(STORY, 0.05, 1), read_again(STORY, 0.05, 2)
+# Runs of characters alone: made-up stories share their rarest words too.
 BY_RUNS = Policy(slots=None, terms=None, fingerprint=None)
-"""Runs of characters alone: made-up stories share their rarest words too."""
 
 OTHERS = [[WORDS[at * step % len(WORDS)] for at in range(300)] for step in (7, 11, 13, 17)]
 

@@ -39,8 +39,7 @@ from support.windows import counts, documents, example_settings
 
 Groups = dict[str, str]
 
-MANY = (1, 10, 10_000)
-"""New documents from which on leads are read into columns: always, now and then, never."""
+MANY = (1, 10, 10_000)  # new documents from which on leads are read into columns: always, now and then, never
 
 
 @contextmanager

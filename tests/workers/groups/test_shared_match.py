@@ -31,8 +31,8 @@ class Workers:
     """Workers that answer as soon as they are asked, in this process."""
 
     engine: Engine
+    # Called with each request; returns whether a worker answers it.
     happen: Callable[[Mapping[str, Any]], bool] = lambda _: True
-    """Called with each request; returns whether a worker answers it."""
     requests: list[Mapping[str, Any]] = field(default_factory=list)
     answered: int = 0
     purges: int = 0

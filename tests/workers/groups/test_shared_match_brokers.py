@@ -31,8 +31,7 @@ from ibidem_workers.pool import Pool
 from support.rabbitmq_queues import delete_queues
 from workers.groups.test_service import groups, plain, signed, stored
 
-SIZE = 5
-"""Documents in a part."""
+SIZE = 5  # documents in a part
 
 
 @pytest.fixture(

@@ -24,13 +24,7 @@ from ibidem_workers.overlap import overlap
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
-    """Return the refusal of a document that cannot be signed; None if it can.
-
-    Args:
-        original: The document.
-        text_field: Name of the text's field in its index.
-        max_text: The most characters that a text may have.
-    """
+    """Return the refusal of a document that cannot be signed; None if it can."""
     location, text = f"index {original.name.index}", original.document.text
     if original.fault:
         reason = f"{original.fault}; give it a text, or name another field in IBIDEM_FIELDS: text=…"
@@ -62,42 +56,32 @@ def signed_records(originals: list[SourceDocument], tables: Tables, settings: Se
     return [replace(record, version=each.version) for each, record in zip(originals, batch_records, strict=True)]
 
 
-READS = 2
-"""Portions that are read ahead at the same time."""
+READS = 2  # portions that are read ahead at the same time
 
+# Documents, and characters of text, that are read and written by one request: a fourth of a page, so that parts of one
+# are read, signed and written at the same time.
 PORTION, PORTION_CHARACTERS = 125, 250_000
-"""Documents, and characters of text, that are read and written by one request: a fourth of a page, so that parts of one
-are read, signed and written at the same time."""
 
-ROUNDS = 8
-"""How often a document is read again when another writer changed it before it could be written."""
+ROUNDS = 8  # how often a document is read again when another writer changed it before it could be written
 
 
 @dataclass(frozen=True, slots=True)
 class BackfillBatch:
-    """Documents of an index that are signed together.
+    """Documents of an index that are signed together."""
 
-    Args:
-        run: The run that they belong to.
-        number: The page's place in it, from 0.
-        names: The documents.
-        before: How many documents of the page were written, and not accounted for, before a run was broken off.
-        is_resumed: Whether the page was handed out before. A request that was under way when its process was killed may
-            end while the page is signed again: its documents are signed, but by another write than the one that was
-            handed out, and count as indexed.
-        switch_marks: Once a copy has taken the index's place: for each part of the copy its last write before.
-        changes_only: Whether to leave documents that are signed already out of the count.
-        folds: Whether the checkpoint keeps its account, so that a follower's ledger does not grow with every write. An
-            account with refusals is a record of its own all the same.
-    """
-
-    run: str
-    number: int
-    names: Sequence[Name]
-    before: int = 0
+    run: str  # the run that they belong to
+    number: int  # the page's place in it, from 0
+    names: Sequence[Name]  # the documents
+    before: int = 0  # how many documents of the page were written, and not accounted for, before a run was broken off
+    # Whether the page was handed out before. A request that was under way when its process was killed may end while the
+    # page is signed again: its documents are signed, but by another write than the one that was handed out, and count
+    # as indexed.
     is_resumed: bool = False
+    # Once a copy has taken the index's place: for each part of the copy its last write before.
     switch_marks: Marks | None = None
-    changes_only: bool = False
+    changes_only: bool = False  # whether to leave documents that are signed already out of the count
+    # Whether the checkpoint keeps its account, so that a follower's ledger does not grow with every write. An account
+    # with refusals is a record of its own all the same.
     folds: bool = False
 
     def needs_record(self, result: BatchResult) -> bool:
@@ -117,62 +101,37 @@ def page_key(run: str, number: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class BackfillContext:
-    """Source, target and settings for signing pages.
+    """Source, target and settings for signing pages."""
 
-    Args:
-        engine: The index that is written to.
-        source: The index that is read.
-        copy: The index that copies go to; None when signatures are added in place.
-        tables: The idf tables.
-        settings: Limits and waiting times.
-        portions: Determines how many documents are read together.
-        own: Numbers of the writes to the page in hand.
-    """
-
-    engine: Engine
-    source: ReindexSource
-    copy: ReindexTarget | None
-    tables: Tables
-    settings: Settings
+    engine: Engine  # the index that is written to
+    source: ReindexSource  # the index that is read
+    copy: ReindexTarget | None  # the index that copies go to; None when signatures are added in place
+    tables: Tables  # the idf tables
+    settings: Settings  # limits and waiting times
+    # Determines how many documents are read together.
     portions: Portions = field(default_factory=lambda: Portions(PORTION, PORTION_CHARACTERS))
-    own: list[int] = field(default_factory=list)
+    own: list[int] = field(default_factory=list)  # numbers of the writes to the page in hand
 
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """Outcome of a page.
+    """Outcome of a page."""
 
-    Args:
-        account: Result of its documents.
-        own: Numbers of our writes in the index that was read; none if its documents were copied.
-        seconds: What it took to read, sign and write it.
-    """
-
-    account: BatchResult
-    own: Sequence[int]
-    seconds: float = 0.0
+    account: BatchResult  # result of its documents
+    own: Sequence[int]  # numbers of our writes in the index that was read; none if its documents were copied
+    seconds: float = 0.0  # what it took to read, sign and write it
 
 
 @dataclass(slots=True)
 class _Round:
-    """Outcomes of one read of some documents.
+    """Outcomes of one read of some documents."""
 
-    Args:
-        account: Result of the documents that are done.
-        changed: Documents that another writer has changed since they were read.
-    """
-
-    account: BatchResult
-    changed: list[Name]
+    account: BatchResult  # result of the documents that are done
+    changed: list[Name]  # documents that another writer has changed since they were read
 
 
 def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
-    """Sign a page, overlapping reads and writes, and store its result in the ledger.
-
-    Raises:
-        Unavailable: The engine did not answer within the time of the settings; nothing is lost.
-        Permanent: The engine takes nothing more.
-    """
+    """Sign a page, overlapping reads and writes, and store its result in the ledger."""
     began = time.perf_counter()
     context.own.clear()
     at_once = context.settings.writes if context.engine.parallel_writes else 1
@@ -190,14 +149,10 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
 
 @dataclass(frozen=True, slots=True)
 class _Portion:
-    """Documents written in one request.
+    """Documents written in one request."""
 
-    Args:
-        names: Names of the documents.
-        originals: The documents as the index has them; None when reading one of them failed unexpectedly.
-    """
-
-    names: Sequence[Name]
+    names: Sequence[Name]  # names of the documents
+    # The documents as the index has them; None when reading one of them failed unexpectedly.
     originals: Sequence[SourceDocument] | None
 
 
@@ -224,14 +179,7 @@ def _write(context: BackfillContext, page: BackfillBatch, portion: _Portion) -> 
 def _write_or_split(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
 ) -> BatchResult:
-    """Write documents in one request, or one by one if that fails, so that a faulty one affects no other.
-
-    Args:
-        context: Source, target and settings.
-        page: The page that they belong to.
-        names: The documents.
-        write: Writes them, if they could be signed together.
-    """
+    """Write documents in one request, or one by one if that fails, so that a faulty one affects no other."""
     account = BatchResult()
     if write is not None or len(names) == 1:
         try:

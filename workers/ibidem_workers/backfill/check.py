@@ -15,34 +15,23 @@ from ibidem_workers.backfill.batch import has_words, is_current, refusal
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
 
-MAX_LISTED = 10_000
-"""Changed documents that are listed; more are counted."""
+MAX_LISTED = 10_000  # changed documents that are listed; more are counted
 
 
 @dataclass(slots=True)
 class CheckResult:
-    """Counts of documents that have or have not changed since they were signed.
+    """Counts of documents that have or have not changed since they were signed."""
 
-    Args:
-        unchanged: Documents whose signed fields are as they were; other fields may differ.
-        changed: Documents whose signed fields are different.
-        unsigned: Documents that were never signed, or have no words.
-        outdated: Documents signed with another schema or another idf table than the current one.
-        due: Documents that the next backfill signs: those of the last three, and those with the same signatures whose
-            fields differ, such as a text with other capitals.
-        refused: Documents without a text that could be signed.
-        first_changed: Index and id of the first changed documents.
-        refusals: Refusals of the first refused documents.
-    """
-
-    unchanged: int = 0
-    changed: int = 0
-    unsigned: int = 0
-    outdated: int = 0
+    unchanged: int = 0  # documents whose signed fields are as they were; other fields may differ
+    changed: int = 0  # documents whose signed fields are different
+    unsigned: int = 0  # documents that were never signed, or have no words
+    outdated: int = 0  # documents signed with another schema or another idf table than the current one
+    # Documents that the next backfill signs: those of the last three, and those with the same signatures whose fields
+    # differ, such as a text with other capitals.
     due: int = 0
-    refused: int = 0
-    first_changed: list[tuple[str, str]] = field(default_factory=list)
-    refusals: list[Refusal] = field(default_factory=list)
+    refused: int = 0  # documents without a text that could be signed
+    first_changed: list[tuple[str, str]] = field(default_factory=list)  # index and id of the first changed documents
+    refusals: list[Refusal] = field(default_factory=list)  # refusals of the first refused documents
 
     @property
     def read(self) -> int:
@@ -65,12 +54,7 @@ class CheckResult:
 
 
 def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
-    """Compare every document with its signatures.
-
-    Args:
-        settings: Which index.
-        report: Called with the documents that were read, and how many there are.
-    """
+    """Compare every document with its signatures."""
     result, tables = CheckResult(), Tables(settings.tables)
     with open_for_backfill(settings) as (_, source):
         source.check("place")
@@ -109,11 +93,6 @@ def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ..
     """Return whether a signed document would get different signatures now; other fields may differ.
 
     Of one that was signed with another schema nothing can be said: it is outdated.
-
-    Args:
-        original: The document.
-        tables: The idf tables; where the document's is missing, only the words are compared.
-        distinct: Fields that must not differ between duplicates.
     """
     packed = unpack(original.packed) if original.packed and original.schema == SCHEMA else None
     if packed is None or original.digest == digest(original.document, original.idf):

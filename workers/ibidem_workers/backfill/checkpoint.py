@@ -21,22 +21,15 @@ from ibidem_workers.batch_result import NO_RESULT, BatchResult
 
 Item = TypeVar("Item")
 
-PAGE = 500
-"""Documents whose names are read at once."""
+PAGE = 500  # documents whose names are read at once
 
-FIRST = 20
-"""Documents that are read at first, when nothing is known of their length."""
+FIRST = 20  # documents that are read at first, when nothing is known of their length
 
-CHARACTERS = 1_000_000
-"""Characters of text that are read at once where documents are only read."""
+CHARACTERS = 1_000_000  # characters of text that are read at once where documents are only read
 
 
 class Portions:
     """Reads documents in portions of about the same number of characters.
-
-    Args:
-        limit: Maximum of documents in a portion.
-        characters: Characters of text in a portion, estimated from the last one.
 
     >>> portions = Portions()
     >>> [len(some) for some in portions.cut(range(50))]
@@ -99,25 +92,14 @@ def all_writes(end: Marks) -> list[SeqNoRange]:
 
 
 def read_all(source: ReindexSource, end: Marks) -> Iterator[list[SourceDocument]]:
-    """Read all documents, in the order of writing within each part.
-
-    Args:
-        source: The index.
-        end: Up to which write of each part.
-    """
+    """Read all documents, in the order of writing within each part."""
     return read_ranges(source, all_writes(end))
 
 
 def read_ranges(
     source: ReindexSource, seq_ranges: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:
-    """Read the documents of some ranges, in the order of writing within each part.
-
-    Args:
-        source: The index.
-        seq_ranges: The writes.
-        raw: Whether to read their JSON as well.
-    """
+    """Read the documents of some ranges, in the order of writing within each part."""
     portions = Portions()
     for seq_range in seq_ranges:
         for page in paginate(names(source, seq_range)):
@@ -127,35 +109,24 @@ def read_ranges(
                 yield originals
 
 
-NONE = 0
-"""Number before the first write of any part."""
+NONE = 0  # number before the first write of any part
 
 
 State = Literal["open", "swapped", "followed", "done"]
 
-KEYS = "backfill/"
-"""Before the keys of checkpoints."""
+KEYS = "backfill/"  # before the keys of checkpoints
 
 
 @dataclass(slots=True)
 class OpenPage:
-    """A page that was handed out and has no result yet.
+    """A page that was handed out and has no result yet."""
 
-    Args:
-        number: Its place in the run.
-        part: The part that it belongs to, as a key.
-        after: Number of the last write before it.
-        upto: Number of its last write.
-        documents: How many documents it had.
-        deaths: How often a process ended with the page in hand.
-    """
-
-    number: int
-    part: str
-    after: int
-    upto: int
-    documents: int
-    deaths: int = 0
+    number: int  # its place in the run
+    part: str  # the part that it belongs to, as a key
+    after: int  # number of the last write before it
+    upto: int  # number of its last write
+    documents: int  # how many documents it had
+    deaths: int = 0  # how often a process ended with the page in hand
 
     @property
     def seq_range(self) -> SeqNoRange:
@@ -165,50 +136,31 @@ class OpenPage:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """Progress of a backfill.
+    """Progress of a backfill."""
 
-    Args:
-        run: The run's name.
-        started: When it began, in seconds since 1970.
-        source: The index that is read.
-        into: The index that copies go to; empty when signatures are added in place.
-        schema: The schema that is signed with.
-        tables: The idf table of each language, as far as they were in use.
-        done: For each part the number of the last write that was handed out.
-        upto: For each part the number up to which this pass goes.
-        pages: Pages handed out that are not accounted for.
-        number: Pages handed out.
-        documents: Documents that are accounted for.
-        deletions: The engine's count of deletions when all had last been carried over to the copy.
-        marks: For each part of the copy the number of its last write when it took the first index's place.
-        alias: The alias that the copy gets; empty for none.
-        state: Whether it goes on, the copy has taken its place, a follower was ended behind the last write, or all is
-            done.
-        joined: How many documents had joined a group when it began, by level.
-        uuids: The engine's own name of each index behind the source, which an index that is made anew does not keep.
-        signed_with: The settings that determine signatures.
-        followed: Sum of the accounts of pages that have none of their own; empty until a follower has looked at all
-            documents once.
-    """
-
-    run: str
-    started: float
-    source: str
-    into: str = ""
-    schema: str = SCHEMA
-    tables: dict[str, str] = field(default_factory=dict)
-    done: dict[str, int] = field(default_factory=dict)
-    upto: dict[str, int] = field(default_factory=dict)
-    pages: list[OpenPage] = field(default_factory=list)
-    number: int = 0
-    documents: int = 0
-    deletions: int = 0
+    run: str  # the run's name
+    started: float  # when it began, in seconds since 1970
+    source: str  # the index that is read
+    into: str = ""  # the index that copies go to; empty when signatures are added in place
+    schema: str = SCHEMA  # the schema that is signed with
+    tables: dict[str, str] = field(default_factory=dict)  # the idf table of each language, as far as they were in use
+    done: dict[str, int] = field(default_factory=dict)  # for each part the number of the last write that was handed out
+    upto: dict[str, int] = field(default_factory=dict)  # for each part the number up to which this pass goes
+    pages: list[OpenPage] = field(default_factory=list)  # pages handed out that are not accounted for
+    number: int = 0  # pages handed out
+    documents: int = 0  # documents that are accounted for
+    deletions: int = 0  # the engine's count of deletions when all had last been carried over to the copy
+    # For each part of the copy the number of its last write when it took the first index's place.
     marks: dict[str, int] = field(default_factory=dict)
-    alias: str = ""
+    alias: str = ""  # the alias that the copy gets; empty for none
+    # Whether it goes on, the copy has taken its place, a follower was ended behind the last write, or all is done.
     state: State = "open"
+    # How many documents had joined a group when it began, by level.
     joined: dict[str, int] = field(default_factory=dict)
+    # The engine's own name of each index behind the source, which an index that is made anew does not keep.
     uuids: dict[str, str] = field(default_factory=dict)
-    signed_with: list[str] = field(default_factory=list)
+    signed_with: list[str] = field(default_factory=list)  # the settings that determine signatures
+    # Sum of the accounts of pages that have none of their own; empty until a follower has looked at all documents once.
     followed: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -229,12 +181,7 @@ class Checkpoint:
         return page
 
     def part_into_singles(self, page: OpenPage, orders: Sequence[int]) -> None:
-        """Record each document of a page as handed out alone, with the number of deaths of the page.
-
-        Args:
-            page: The page.
-            orders: Numbers of the writes that its documents come from.
-        """
+        """Record each document of a page as handed out alone, with the number of deaths of the page."""
         for order in orders:
             self.pages.append(OpenPage(self.number, page.part, order - 1, order, 1, deaths=page.deaths - 1))
             self.number += 1
@@ -245,11 +192,7 @@ class Checkpoint:
         self.documents += documents
 
     def keep_indexes(self, uuids: Mapping[str, str]) -> None:
-        """Remove the progress of indexes that were deleted, or created again under the same name.
-
-        Args:
-            uuids: The engine's own name of each index that is there now.
-        """
+        """Remove the progress of indexes that were deleted, or created again under the same name."""
         kept = {name for name, uuid in self.uuids.items() if uuids.get(name) == uuid}
         self.done = {part: number for part, number in self.done.items() if ShardRef.parse(part).index in kept}
         self.upto = {part: number for part, number in self.upto.items() if ShardRef.parse(part).index in kept}
@@ -279,9 +222,6 @@ class Checkpoint:
     def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
         """Parse a stored record.
 
-        Raises:
-            DamagedRecord: It is no such record.
-
         >>> one = Checkpoint("r", 0.0, "news", pages=[OpenPage(0, "news/0", -1, 7, 8)])
         >>> Checkpoint.from_json(one.as_json()) == one
         True
@@ -294,12 +234,7 @@ class Checkpoint:
 
 
 def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
-    """Read the checkpoint of an index; None if there is none, or it cannot be read.
-
-    Args:
-        engine: The index that is written to.
-        into: Its name, when it is a copy.
-    """
+    """Read the checkpoint of an index; None if there is none, or it cannot be read."""
     try:
         return read_key(engine, "runs", KEYS + into, Checkpoint.from_json)
     except NoIndex:

@@ -12,26 +12,19 @@ from ibidem_engines.reindex import FieldCounts, Marks, ReindexSource, ReindexTar
 
 REMEDY = "do not repeat the command; restore the values from their source, or from a snapshot"
 
+# How often counts are compared before they are believed to differ: a write of others may be seen before its number.
 MAX_LOOKS = 3
-"""How often counts are compared before they are believed to differ: a write of others may be seen before its number."""
 
-PAUSE = 0.5
-"""Seconds between two looks."""
+PAUSE = 0.5  # seconds between two looks
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Numbers of documents with a field, before and after a write.
+    """Numbers of documents with a field, before and after a write."""
 
-    Args:
-        before: Counts before it.
-        after: Counts after it.
-        tolerance: Documents that may differ, since others wrote meanwhile.
-    """
-
-    before: FieldCounts
-    after: FieldCounts
-    tolerance: int
+    before: FieldCounts  # counts before it
+    after: FieldCounts  # counts after it
+    tolerance: int  # documents that may differ, since others wrote meanwhile
 
     def difference(self) -> str:
         """Return the first field whose numbers differ by more than a tolerance; empty if there is none."""
@@ -43,15 +36,7 @@ class Comparison:
 
 
 def check_counts(look: Callable[[], Comparison], location: str) -> None:
-    """Compare counts; if they differ, count again a few times.
-
-    Args:
-        look: Counts now.
-        location: The index, for the message.
-
-    Raises:
-        Permanent: They differ by more than others wrote.
-    """
+    """Compare counts; if they differ, count again a few times."""
     for turn in range(MAX_LOOKS):
         time.sleep(PAUSE if turn else 0)
         difference = look().difference()
@@ -61,11 +46,7 @@ def check_counts(look: Callable[[], Comparison], location: str) -> None:
 
 
 class FieldGuard:
-    """Guards the documents of an index that are written in place.
-
-    Args:
-        source: The index; its documents are counted at once.
-    """
+    """Guards the documents of an index that are written in place."""
 
     def __init__(self, source: ReindexSource) -> None:
         self._source = source
@@ -86,11 +67,7 @@ class FieldGuard:
         self._writes += writes
 
     def check(self) -> None:
-        """Compare the counts with those of the last check.
-
-        Raises:
-            Permanent: Documents have lost a field, or gained one.
-        """
+        """Compare the counts with those of the last check."""
         if not (self._counts.by_field and self._writes):
             return
         check_counts(self._look, f"index {self._source.index!r}")
@@ -109,16 +86,7 @@ class FieldGuard:
 
 
 def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
-    """Compare the fields of a copy with those of the index it replaces.
-
-    Args:
-        source: The index.
-        copy: The copy of what was written up to `end`.
-        end: Last write of each part that was copied.
-
-    Raises:
-        Permanent: Documents of the copy lack a field, or have one too many.
-    """
+    """Compare the fields of a copy with those of the index it replaces."""
 
     def look() -> Comparison:
         """Count the fields of both indexes; documents refused by the copy are excluded."""

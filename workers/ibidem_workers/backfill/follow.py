@@ -22,29 +22,23 @@ from ibidem_workers.groups.service import settle
 
 _log = logging.getLogger(__name__)
 
-LOOK_S = 0.25
-"""Seconds between two looks for new writes."""
+LOOK_S = 0.25  # seconds between two looks for new writes
 
+# Seconds between two looks for manual decisions, and for other indexes behind the name, while nothing is written.
 CHECK_S = 5.0
-"""Seconds between two looks for manual decisions, and for other indexes behind the name, while nothing is written."""
 
-ABSENT_S = 0.5
-"""Seconds between two looks for an index that is not there."""
+ABSENT_S = 0.5  # seconds between two looks for an index that is not there
 
-SETTLE_S = 10.0
-"""Seconds after which settling looks whether the follower was asked to end."""
+SETTLE_S = 10.0  # seconds after which settling looks whether the follower was asked to end
 
-REPORT_S = 1.0
-"""Seconds between two messages about signed documents."""
+REPORT_S = 1.0  # seconds between two messages about signed documents
 
-MAX_PAUSE_S = 30.0
-"""Seconds between two looks while the engine does not answer, at most."""
+MAX_PAUSE_S = 30.0  # seconds between two looks while the engine does not answer, at most
 
-Wait = Callable[[float], bool]
-"""Waits for some seconds; returns whether the follower was asked to end."""
+Wait = Callable[[float], bool]  # waits for some seconds; returns whether the follower was asked to end
 
+# Called with messages for people: how many documents were signed, whether the engine answers.
 Notify = Callable[[str], None]
-"""Called with messages for people: how many documents were signed, whether the engine answers."""
 
 
 def follow(
@@ -53,18 +47,6 @@ def follow(
     """Sign the documents of an index, and then added or changed documents.
 
     A follower that was ended goes on behind the last write that it signed.
-
-    Args:
-        settings: Which index.
-        has_ended: Waits; returns whether to end.
-        report: Called with the progress of the first pass.
-        notify: Called with messages for people.
-
-    Returns:
-        The run's name.
-
-    Raises:
-        NoIndex: The index is not there, or was deleted.
     """
     while True:
         with open_for_backfill(settings) as (engine, source):
@@ -80,13 +62,7 @@ def follow(
 
 
 def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> None:
-    """Follow an index as soon as it exists, and again if it is deleted and recreated.
-
-    Args:
-        settings: Which index.
-        has_ended: Waits; returns whether to end.
-        notify: Called with messages for people.
-    """
+    """Follow an index as soon as it exists, and again if it is deleted and recreated."""
     told, pause = "", 0.0
     while not has_ended(pause):
         try:
@@ -100,11 +76,7 @@ def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> 
 
 
 class _Settler(threading.Thread):
-    """Settles the groups of newly signed documents, and checks for manual decisions in between.
-
-    Args:
-        settings: Which index.
-    """
+    """Settles the groups of newly signed documents, and checks for manual decisions in between."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(name="settler", daemon=True)
@@ -125,11 +97,7 @@ class _Settler(threading.Thread):
             engine.close()
 
     def wake(self) -> None:
-        """Settle newly signed documents.
-
-        Raises:
-            IbidemError: What ended the settling.
-        """
+        """Settle newly signed documents."""
         if self._error is not None:
             raise self._error
         self._has_work.set()
@@ -169,15 +137,7 @@ def settling(settings: Settings) -> Iterator[_Settler]:
 
 
 class _Following:
-    """Polls the index, less often while the engine does not respond.
-
-    Args:
-        backfill: The backfill of the index.
-        source: The index.
-        settler: Groups documents once they are signed.
-        has_ended: As in `follow`.
-        notify: As in `follow`.
-    """
+    """Polls the index, less often while the engine does not respond."""
 
     def __init__(
         self, backfill: Backfill, source: ReindexSource, settler: _Settler, has_ended: Wait, notify: Notify

@@ -17,8 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, sign_batch
 from ibidem_workers.pool import WorkerFailure
 
-FEW = 1_500
-"""Number of documents below which starting processes does not pay."""
+FEW = 1_500  # number of documents below which starting processes does not pay
 
 
 def processes_for(documents: int, settings: Settings) -> int:
@@ -33,17 +32,11 @@ _job: "SigningJob | None" = None
 
 @dataclass(frozen=True, slots=True)
 class SigningJob:
-    """Source, target and settings of one signing process.
-
-    Args:
-        settings: The settings.
-        source: Name of the index that is read.
-        into: Name of the index that copies go to; empty for in place.
-    """
+    """Source, target and settings of one signing process."""
 
     settings: Settings
-    source: str
-    into: str = ""
+    source: str  # name of the index that is read
+    into: str = ""  # name of the index that copies go to; empty for in place
 
     def context(self) -> BackfillContext:
         """Open engine, index and idf tables."""
@@ -59,13 +52,7 @@ class SigningJob:
 
 
 class Signers:
-    """Signs several pages at a time, as a context manager.
-
-    Args:
-        job: The index to sign, and its settings.
-        context: The same, opened in this process.
-        documents: About how many documents there are.
-    """
+    """Signs several pages at a time, as a context manager."""
 
     def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
         self._job = job

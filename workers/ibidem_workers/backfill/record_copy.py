@@ -19,25 +19,19 @@ from ibidem_workers.backfill.survivors import find_survivors
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 AT_ONCE = 1_000
+# Before the keys of records that count the writes of the first index, as the checkpoint of a backfill does.
 GROUPS = "groups/"
-"""Before the keys of records that count the writes of the first index, as the checkpoint of a backfill does."""
 
 Key = tuple[Ledger, str]
 
 
 @dataclass(slots=True)
 class RecordCopy:
-    """The records of an index, and which of them were copied.
+    """The records of an index, and which of them were copied."""
 
-    Args:
-        source: The index that is copied.
-        engine: The new index.
-        copied: Hash of each record that was copied, by ledger and key.
-    """
-
-    source: ReindexSource
-    engine: Engine
-    copied: dict[Key, int] = field(default_factory=dict)
+    source: ReindexSource  # the index that is copied
+    engine: Engine  # the new index
+    copied: dict[Key, int] = field(default_factory=dict)  # hash of each record that was copied, by ledger and key
     _settled: groups.GroupCheckpoint = field(default_factory=groups.GroupCheckpoint)
 
     def copy(self) -> dict[str, int]:

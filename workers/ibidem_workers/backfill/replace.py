@@ -22,55 +22,31 @@ from ibidem_workers.backfill.record_copy import RecordCopy
 from ibidem_workers.backfill.run import Backfill, Report, check_fields
 from ibidem_workers.runs import new_run
 
-ON_THE_WAY = 0.5
-"""Seconds in which a write arrives that went to the first index before its alias moved."""
+ON_THE_WAY = 0.5  # seconds in which a write arrives that went to the first index before its alias moved
 
-LOOKS = 60
-"""How often to look for such writes at most: others may go on writing to the first index by its own name."""
+LOOKS = 60  # how often to look for such writes at most: others may go on writing to the first index by its own name
 
 
 @dataclass(frozen=True, slots=True)
 class Replacement:
-    """Request for a backfill into a new index.
+    """Request for a backfill into a new index."""
 
-    Args:
-        into: Name of the new index.
-        alias: The alias that it gets at the end; empty: the name in the settings, if it is an alias.
-    """
-
-    into: str
-    alias: str = ""
+    into: str  # name of the new index
+    alias: str = ""  # the alias that it gets at the end; empty: the name in the settings, if it is an alias
 
 
 @dataclass(frozen=True, slots=True)
 class ReplaceResult:
-    """Result of a backfill into a new index.
+    """Result of a backfill into a new index."""
 
-    Args:
-        run: The run's name; its accounts are next to the new index.
-        source: The index that was copied.
-        alias: The alias that the new one has now; empty for none.
-        pruned: Documents that were deleted from the first index during the copy.
-    """
-
-    run: str
-    source: str
-    alias: str
-    pruned: int
+    run: str  # the run's name; its accounts are next to the new index
+    source: str  # the index that was copied
+    alias: str  # the alias that the new one has now; empty for none
+    pruned: int  # documents that were deleted from the first index during the copy
 
 
 def replace_index(replacement: Replacement, settings: Settings, report: Report = lambda *_: None) -> ReplaceResult:
-    """Copy an index into a new, signed one, and replace it.
-
-    Args:
-        replacement: The new index.
-        settings: The first index, or an alias of it.
-        report: Called with the progress.
-
-    Raises:
-        UsageError: The new index exists but is not ours; the alias is not valid; a field is missing.
-        Interruption: Ctrl-C; the same command goes on.
-    """
+    """Copy an index into a new, signed one, and replace it."""
     check_name(replacement.into)
     engine = open_engine(settings.address, replacement.into)
     try:
@@ -86,15 +62,7 @@ def replace_opened(
     settings: Settings,
     report: Report = lambda *_: None,
 ) -> ReplaceResult:
-    """Copy an open index into a new one.
-
-    Args:
-        engine: The new index.
-        open_source: Opens an index by its name, or an alias, to be read.
-        replacement: As in `replace_index`, as are all others and the errors.
-        settings: The settings.
-        report: Called with the progress.
-    """
+    """Copy an open index into a new one."""
     checkpoint = load_checkpoint(engine, replacement.into)
     has_swapped = checkpoint is not None and checkpoint.state == "swapped"
     source = open_source(checkpoint.source if checkpoint is not None and has_swapped else settings.index)
@@ -106,15 +74,7 @@ def replace_opened(
 
 
 class _Replacing:
-    """Replacement of one index by another, in progress.
-
-    Args:
-        engine: The new index.
-        source: The first one.
-        replacement: The request.
-        settings: The settings.
-        report: Called with the progress.
-    """
+    """Replacement of one index by another, in progress."""
 
     def __init__(
         self, engine: Engine, source: ReindexSource, replacement: Replacement, settings: Settings, report: Report

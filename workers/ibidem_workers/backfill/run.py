@@ -30,41 +30,22 @@ from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure
 from ibidem_workers.runs import HEADS, INDEX_PATH, RunRecord, State, new_run
 
-Report = Callable[[int, int], None]
-"""Called with the documents that are done, and how many there are."""
+Report = Callable[[int, int], None]  # called with the documents that are done, and how many there are
 
-LITTLE = 1_000
-"""A pass of fewer documents is the last: while others write, another pass would follow for ever."""
+LITTLE = 1_000  # a pass of fewer documents is the last: while others write, another pass would follow for ever
 
-MAX_PASSES = 20
-"""Passes at most, since others may write as quickly as this reads."""
+MAX_PASSES = 20  # passes at most, since others may write as quickly as this reads
 
-DEATHS = 2
-"""How often a process may end with a page in hand; the first time other pages were in hand as well."""
+DEATHS = 2  # how often a process may end with a page in hand; the first time other pages were in hand as well
 
-MAX_DEATHS = 12
-"""Processes that may end without a page done in between; more of them are not a document's fault."""
+MAX_DEATHS = 12  # processes that may end without a page done in between; more of them are not a document's fault
 
+# A page that was handed out, its place, and the future of its result.
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
-"""A page that was handed out, its place, and the future of its result."""
 
 
 class Backfill:
-    """Hands out the pages of one index in order, and records their results; interrupted pages come first.
-
-    Args:
-        engine: The index that is written to; its ledger keeps the checkpoint and the accounts.
-        source: The index that is read.
-        checkpoint: The progress.
-        settings: The settings.
-        report: Called with the progress.
-
-    Attributes:
-        stop: Returns whether to stop before the next page.
-        signed: How many documents this process has signed.
-        refused: How many it has refused.
-        page_seconds: What each page took that it has signed.
-    """
+    """Hands out the pages of one index in order, and records their results; interrupted pages come first."""
 
     def __init__(
         self,
@@ -98,13 +79,7 @@ class Backfill:
                 return
 
     def sign(self, end: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
-        """Sign the documents that others wrote up to some sequence numbers; returns how many.
-
-        Args:
-            end: The numbers.
-            switch_marks: Last write of each part of the copy before it took the first index's place; None until then.
-            changes_only: Whether to leave documents that are signed already out of the count.
-        """
+        """Sign the documents that others wrote up to some sequence numbers; returns how many."""
         while True:
             try:
                 return self._sign(end, switch_marks=switch_marks, changes_only=changes_only)
@@ -213,11 +188,7 @@ class Backfill:
         return {page.number for page in self.checkpoint.pages if page.deaths}
 
     def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[BackfillBatch, ShardRef]]:
-        """Resume the pages that an interrupted backfill started and did not finish.
-
-        Args:
-            switch_marks: As `sign` has them: once the copy is in use, no page may write over what others wrote to it.
-        """
+        """Resume the pages that an interrupted backfill started and did not finish."""
         missing = []
         for page in list(self.checkpoint.pages):
             key = page_key(self.checkpoint.run, page.number)
@@ -287,20 +258,7 @@ _EMPTY = BackfillBatch("", 0, ())
 
 
 def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> str:
-    """Sign the documents of an index in place.
-
-    Args:
-        settings: Which index.
-        report: Called with the progress.
-
-    Returns:
-        The run's name, for `runs.summary`.
-
-    Raises:
-        UsageError: A field that the index does not have.
-        Interruption: Ctrl-C; the same command goes on.
-        Unavailable: The engine did not answer; the same command goes on.
-    """
+    """Sign the documents of an index in place."""
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, report)
         group_set(engine)  # groups that cannot be settled are refused before anything is written
@@ -320,15 +278,7 @@ def start_in_place(
     *,
     follows: bool = False,
 ) -> Backfill:
-    """Prepare an index for signing in place, and continue an earlier backfill.
-
-    Args:
-        engine: The index; its ledger has the checkpoint.
-        source: The same index, for reading.
-        settings: The settings.
-        report: Called with the progress.
-        follows: Whether to go on where a follower was ended; another backfill looks at all documents again.
-    """
+    """Prepare an index for signing in place, and continue an earlier backfill."""
     source.check("place")
     check_fields(source)
     source.prepare()
@@ -361,11 +311,7 @@ def signed_with(settings: Settings) -> list[str]:
 
 
 def check_fields(source: ReindexSource) -> None:
-    """Refuse field names that an index does not have.
-
-    Raises:
-        UsageError: The index lacks a field.
-    """
+    """Refuse field names that an index does not have."""
     if missing := source.missing_fields():
         raise UsageError(
             f"index {source.index!r} has no field {', '.join(map(repr, missing))}",

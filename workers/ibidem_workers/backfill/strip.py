@@ -18,55 +18,34 @@ from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
 from ibidem_workers.backfill.field_guard import FieldGuard, check_copy
 from ibidem_workers.backfill.run import MAX_PASSES, Report, open_for_backfill
 
-LISTED = 1_000
-"""Refusals that are listed; more are counted."""
+LISTED = 1_000  # refusals that are listed; more are counted
 
-NOTE = "strip/"
-"""Before the key of the record, next to the first index, of a copy that is being filled."""
+NOTE = "strip/"  # before the key of the record, next to the first index, of a copy that is being filled
 
 
 @dataclass(frozen=True, slots=True)
 class StripRequest:
-    """Request to remove signatures from an index.
+    """Request to remove signatures from an index."""
 
-    Args:
-        into: Name of the new index; empty to strip in place.
-        alias: The alias that it gets at the end; empty: the name in the settings, if it is an alias.
-        dry: Whether to write nothing.
-        records: Whether to remove the records next to the index too.
-    """
-
-    into: str = ""
-    alias: str = ""
-    dry: bool = False
-    records: bool = False
+    into: str = ""  # name of the new index; empty to strip in place
+    alias: str = ""  # the alias that it gets at the end; empty: the name in the settings, if it is an alias
+    dry: bool = False  # whether to write nothing
+    records: bool = False  # whether to remove the records next to the index too
 
 
 @dataclass(slots=True)
 class StripResult:
-    """Counts of a removal.
+    """Counts of a removal."""
 
-    Args:
-        read: Documents that were read.
-        stripped: Documents whose signatures are removed; in a dry run, would be.
-        bytes: Size of these signatures as JSON; in SQLite, of the packed values.
-        refused: Documents that the engine refused to write.
-        refusals: Refusals of the first of them.
-        left: Documents that are signed afterwards: another program has signed them.
-        pruned: With a new index: documents that were deleted from the first one during the copy.
-        alias: The alias that the new index has now; empty for none.
-        fields: Whether empty fields stay in the mapping.
-    """
-
-    read: int = 0
-    stripped: int = 0
-    bytes: int = 0
-    refused: int = 0
-    refusals: list[Refusal] = field(default_factory=list)
-    left: int = 0
-    pruned: int = 0
-    alias: str = ""
-    fields: bool = False
+    read: int = 0  # documents that were read
+    stripped: int = 0  # documents whose signatures are removed; in a dry run, would be
+    bytes: int = 0  # size of these signatures as JSON; in SQLite, of the packed values
+    refused: int = 0  # documents that the engine refused to write
+    refusals: list[Refusal] = field(default_factory=list)  # refusals of the first of them
+    left: int = 0  # documents that are signed afterwards: another program has signed them
+    pruned: int = 0  # with a new index: documents that were deleted from the first one during the copy
+    alias: str = ""  # the alias that the new index has now; empty for none
+    fields: bool = False  # whether empty fields stay in the mapping
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON of `ibidem strip --json`."""
@@ -96,17 +75,7 @@ def carries(original: SourceDocument) -> bool:
 
 
 def strip(request: StripRequest, settings: Settings, report: Report = lambda *_: None) -> StripResult:
-    """Remove the signatures from an index.
-
-    Args:
-        request: The request.
-        settings: The index.
-        report: Called with the progress.
-
-    Raises:
-        UsageError: The new index already exists; a pipeline would change the documents.
-        Unavailable: The engine did not answer; the same command goes on.
-    """
+    """Remove the signatures from an index."""
     with open_for_backfill(settings) as (engine, source):
         source.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
@@ -143,11 +112,7 @@ def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dr
 
 
 def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: StripResult) -> int:
-    """Write documents without signatures; documents that changed since they were read are read again.
-
-    Returns:
-        How many were written.
-    """
+    """Write documents without signatures; documents that changed since they were read are read again."""
     writes = 0
     for _ in range(ROUNDS):
         stale_names = []
@@ -168,21 +133,13 @@ def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: S
 
 @dataclass(frozen=True, slots=True)
 class _Copying:
-    """Copying of an index into a new one without signatures.
+    """Copying of an index into a new one without signatures."""
 
-    Args:
-        engine: The first index, whose ledger notes that the copy has begun.
-        source: The same index.
-        copy: The new index.
-        result: The counts so far.
-        report: Called with the progress.
-    """
-
-    engine: Engine
-    source: ReindexSource
-    copy: ReindexTarget
-    result: StripResult
-    report: Report
+    engine: Engine  # the first index, whose ledger notes that the copy has begun
+    source: ReindexSource  # the same index
+    copy: ReindexTarget  # the new index
+    result: StripResult  # the counts so far
+    report: Report  # called with the progress
 
     def run(self) -> None:
         """Copy all documents, then documents written meanwhile, move the alias, and copy the last writes."""

@@ -14,10 +14,6 @@ def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[s
     """Return the ids of documents in an index that are no newer than their tombstones.
 
     A document without a version is none: another program has written it since.
-
-    Args:
-        engine: The index.
-        tombstones: Tombstones by document id.
     """
     if not tombstones:
         return set()
@@ -35,12 +31,6 @@ def delete_survivors(
     A document without a version was written by another program, whatever tombstones say of earlier ones: it is deleted
     where the first index does not know of the deletion. A copy that was there already is of another process, which may
     have ended before it looked for a tombstone.
-
-    Args:
-        engine: The new index.
-        source: The first index.
-        copies: The copies.
-        outcomes: What became of each.
     """
     written = {outcome.id for outcome in outcomes if outcome.order}
     documents = [document for document, _ in copies if document.version or document.name.id in written]

@@ -14,28 +14,19 @@ from ibidem_workers.backfill.pool import FEW, processes_for
 from ibidem_workers.backfill.run import Backfill, open_for_backfill, start_in_place
 from ibidem_workers.groups.service import settle_all
 
-SAMPLE = FEW
-"""Documents that are tried: as few as are signed in the way that a large index is."""
+SAMPLE = FEW  # documents that are tried: as few as are signed in the way that a large index is
 
-PORTION = 250
-"""Documents that are copied at once."""
+PORTION = 250  # documents that are copied at once
 
 
 @dataclass(frozen=True, slots=True)
 class Rates:
-    """Measured rates of a backfill.
+    """Measured rates of a backfill."""
 
-    Args:
-        documents: How many were tried.
-        start: Fixed seconds, independent of the number of documents: ledgers, processes.
-        signing: Seconds for each document to be read, signed and written.
-        settling: Seconds for each document to be put into its group.
-    """
-
-    documents: int
-    start: float
-    signing: float
-    settling: float
+    documents: int  # how many were tried
+    start: float  # fixed seconds, independent of the number of documents: ledgers, processes
+    signing: float  # seconds for each document to be read, signed and written
+    settling: float  # seconds for each document to be put into its group
 
     def seconds(self, documents: int) -> float:
         """Return the estimated seconds of a backfill of a number of documents.
@@ -50,15 +41,6 @@ def measure_rates(source: ReindexSource, settings: Settings, names: Sequence[Nam
     """Copy a sample into a temporary index, sign it as `ibidem backfill` does, and measure the time.
 
     Final pipelines of the index are left out, since they may do more than change documents.
-
-    Args:
-        source: The index; nothing in it is changed.
-        settings: The settings of the backfill.
-        names: Documents that can be signed; some of them are chosen, evenly, from the index that has most.
-
-    Raises:
-        EngineError: The engine does not allow another index, or did not answer.
-        UsageError: Documents of the index cannot be copied.
     """
     (index, count), *_ = Counter(each.index for each in names).most_common(1)
     own, size = [each for each in names if each.index == index], min(count, SAMPLE)

@@ -28,18 +28,14 @@ _NAME = re.compile(r"\d{1,20}-[0-9a-f]{1,64}\.\d{1,9}", re.ASCII)
 _TAKEN_NAME = re.compile(rf"[^/]*~~{_NAME.pattern}", re.ASCII)
 _MAX_TRIES = 999_999_999
 
+# Errors of opening a link, a socket, a device, or a file that this user may not read.
 NO_MESSAGE = frozenset({errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EISDIR, errno.ENODEV})
-"""Errors of opening a link, a socket, a device, or a file that this user may not read."""
 
 
 class SpoolDirectory:
     """Folder of one queue; its subfolder `given-up` holds messages that no worker can process.
 
     A message's name is `<time in ns>-<random>.<tries>`; while it is taken, `<lease>~~` precedes it.
-
-    Args:
-        path: The queue's own folder.
-        seconds: After how many seconds without a sign of life a lease lapses.
     """
 
     def __init__(self, path: Path, seconds: float) -> None:
@@ -121,11 +117,7 @@ class SpoolDirectory:
 
 
 def read_whole(path: Path, limit: int) -> bytes | None:
-    """Read a message; None if it is not a regular file, or too large; links are not followed.
-
-    Raises:
-        FileNotFoundError: It is gone.
-    """
+    """Read a message; None if it is not a regular file, or too large; links are not followed."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -161,12 +153,7 @@ _log = logging.getLogger(__name__)
 
 
 class FileQueue:
-    """The messages of one folder, for one process.
-
-    Args:
-        folder: The queue's own folder.
-        limit: Maximum size of a message in bytes.
-    """
+    """The messages of one folder, for one process."""
 
     def __init__(self, folder: SpoolDirectory, limit: int) -> None:
         self._folder, self._most = folder, limit

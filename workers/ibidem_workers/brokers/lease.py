@@ -18,17 +18,11 @@ from uuid import uuid4
 
 from ibidem_ingest.private import FILE, make_folder
 
-BEATS = 6
-"""Heartbeats in the time after which a lease without any has lapsed."""
+BEATS = 6  # heartbeats in the time after which a lease without any has lapsed
 
 
 class Heartbeat:
-    """Thread that renews a lease until it is stopped.
-
-    Args:
-        beat: Shows a sign of life; returns whether to go on.
-        seconds: After how many seconds without a sign of life a lease lapses.
-    """
+    """Thread that renews a lease until it is stopped."""
 
     def __init__(self, beat: Callable[[], bool], seconds: float) -> None:
         self._beat, self._pause = beat, seconds / BEATS
@@ -50,12 +44,7 @@ HOST = socket.gethostname().replace("~", "-").replace("/", "-")
 
 
 class Lease:
-    """Lease of one process that takes messages.
-
-    Args:
-        folder: The folder of this queue's leases.
-        seconds: A lease older than this has lapsed; it is renewed six times in that time.
-    """
+    """Lease of one process that takes messages."""
 
     def __init__(self, folder: Path, seconds: float) -> None:
         make_folder(folder)
@@ -127,8 +116,7 @@ def _is_unlocked(path: Path) -> bool:
     return True
 
 
-START_FIELD = 22
-"""Field of `/proc/PID/stat` with a process's start time, counted from one."""
+START_FIELD = 22  # field of `/proc/PID/stat` with a process's start time, counted from one
 
 ZOMBIE = "Z"
 

@@ -5,6 +5,7 @@ from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFa
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.redaction import redact, redact_text, secrets
 
+# By the class of the client's error: whether to try again, what happened, what to do.
 REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
     (
         AccessRefused,
@@ -31,7 +32,6 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
         "look at its log; free space on its disk or in its memory",
     ),
 )
-"""By the class of the client's error: whether to try again, what happened, what to do."""
 
 
 def redacted_message(error: Exception, broker: str) -> str:
@@ -40,12 +40,7 @@ def redacted_message(error: Exception, broker: str) -> str:
 
 
 def translate_error(error: AMQPError, broker: str) -> EngineError:
-    """Translate a broker error.
-
-    Args:
-        error: The client's error.
-        broker: Its address.
-    """
+    """Translate a broker error."""
     address, message = redact(broker), redacted_message(error, broker)
     for client_type, error_type, reason, remedy in REFUSED:
         if isinstance(error, client_type):

@@ -24,21 +24,14 @@ from ibidem_workers.brokers.transport import MAX_WAIT, QueuedMessage
 
 GROUP = "workers"
 PREFIX = "ibidem:"
-GIVEN_UP = ":given-up"
-"""Suffix of the key of a stream of rejected messages."""
+GIVEN_UP = ":given-up"  # suffix of the key of a stream of rejected messages
 
+# Seconds after which a server that says nothing counts as gone; a command takes some milliseconds.
 ANSWERS_WITHIN = 10.0
-"""Seconds after which a server that says nothing counts as gone; a command takes some milliseconds."""
 
 
 class Stream:
-    """The messages of one stream, for one process.
-
-    Args:
-        client: Speaks with the server; used by two threads.
-        name: The stream's key.
-        seconds: After how many seconds without a sign of life a message is another's.
-    """
+    """The messages of one stream, for one process."""
 
     def __init__(self, client: Redis, name: str, seconds: float) -> None:
         self._client: Any = client  # the library's types cover sync and async clients at once
@@ -164,12 +157,7 @@ def connect(url: str) -> Redis:
 
 
 def count_given_up(url: str, queue: str) -> tuple[str, int]:
-    """Return the name of the stream of rejected messages, and their number.
-
-    Raises:
-        Unavailable: The server does not answer.
-        Permanent: Another program keeps something else under that key.
-    """
+    """Return the name of the stream of rejected messages, and their number."""
     key = PREFIX + queue + GIVEN_UP
     with open_client(url) as client:
         check_key(client, key)
@@ -177,11 +165,7 @@ def count_given_up(url: str, queue: str) -> tuple[str, int]:
 
 
 def check_key(client: Any, key: str) -> None:
-    """Check that a key is free or holds a stream.
-
-    Raises:
-        Permanent: It holds something else.
-    """
+    """Check that a key is free or holds a stream."""
     kind = client.type(key).decode()
     if kind not in ("none", "stream"):
         raise Permanent(
@@ -192,11 +176,7 @@ def check_key(client: Any, key: str) -> None:
 
 
 def configuration(url: str, *names: str) -> dict[str, str]:
-    """Read some of the server's settings, if permitted.
-
-    Raises:
-        Unavailable: The server does not answer.
-    """
+    """Read some of the server's settings, if permitted."""
     values: dict[str, str] = {}
     with open_client(url) as client:
         for name in names:
@@ -207,11 +187,7 @@ def configuration(url: str, *names: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def open_client(url: str) -> Iterator[Any]:
-    """Open a client for a few requests.
-
-    Raises:
-        Unavailable: The server does not answer.
-    """
+    """Open a client for a few requests."""
     client = connect(url)
     try:
         yield client

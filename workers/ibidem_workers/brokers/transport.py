@@ -25,18 +25,13 @@ _MESSAGE: Mapping[str, type] = {
 _PROPERTIES: Mapping[str, type] = {"delivery_tag": str, "delivery_info": dict}
 
 
-MAGIC = b"\x28\xb5\x2f\xfd"
-"""First bytes of zstd data; JSON never begins so."""
+MAGIC = b"\x28\xb5\x2f\xfd"  # first bytes of zstd data; JSON never begins so
 
 UNBOUNDED = 1 << 32
 
 
 def read_message(data: bytes, limit: int | None = None) -> dict[str, Any] | None:
     """Read a message; None if it is too large or not in Celery's format.
-
-    Args:
-        data: Its bytes, compressed or not.
-        limit: The most bytes that are read.
 
     >>> read_message(b"not a message") is None
     True
@@ -56,25 +51,18 @@ def _has_parts(value: object, parts: Mapping[str, type]) -> bool:
     return isinstance(value, dict) and all(isinstance(value.get(name), kind) for name, kind in parts.items())
 
 
-MAX_WAIT = 0.2
-"""Seconds after which an idle worker looks whether it was asked to end."""
+MAX_WAIT = 0.2  # seconds after which an idle worker looks whether it was asked to end
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class QueuedMessage:
-    """A delivered message.
+    """A delivered message."""
 
-    Args:
-        name: Its name in the queue.
-        message: Its bytes.
-        tries: How often it was taken before and not finished.
-    """
-
-    name: str
-    message: bytes
-    tries: int
+    name: str  # its name in the queue
+    message: bytes  # its bytes
+    tries: int  # how often it was taken before and not finished
 
 
 class QueueBackend(Protocol):
@@ -110,13 +98,7 @@ class QueueBackend(Protocol):
 
 
 class Channel(virtual.Channel):
-    """Kombu's channel on leased messages.
-
-    Args:
-        connection: Kombu's connection.
-        open_queue: Opens a queue by its name.
-        transient: Errors on closing that lose nothing: the lease lapses by itself.
-    """
+    """Kombu's channel on leased messages."""
 
     def __init__(
         self, connection: object, open_queue: Callable[[str], QueueBackend], transient: tuple[type[Exception], ...] = ()

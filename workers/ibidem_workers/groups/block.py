@@ -23,57 +23,35 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document to settle.
+    """A document to settle."""
 
-    Args:
-        name: Its index and id.
-        order: Number of the write that it comes from.
-        value: Its packed signatures; empty when it was never signed.
-    """
-
-    name: DocumentRef
-    order: int
-    value: bytes
+    name: DocumentRef  # its index and id
+    order: int  # number of the write that it comes from
+    value: bytes  # its packed signatures; empty when it was never signed
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """The assignment of a document to a lead.
+    """The assignment of a document to a lead."""
 
-    Args:
-        name: Index and id of the document.
-        lead: Index and id of the lead.
-        level: At which level the two are duplicates.
-    """
-
-    name: DocumentRef
-    lead: DocumentRef
-    level: Level
+    name: DocumentRef  # index and id of the document
+    lead: DocumentRef  # index and id of the lead
+    level: Level  # at which level the two are duplicates
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of settling, the same for look-ups and for columns.
+    """The rules of settling, the same for look-ups and for columns."""
 
-    Args:
-        policy: The decision for a pair, which counts only pairs with a key that an index stores.
-        overrides: Manual decisions.
-    """
-
-    policy: Policy
-    overrides: Overrides
+    policy: Policy  # the decision for a pair, which counts only pairs with a key that an index stores
+    overrides: Overrides  # manual decisions
 
     def __post_init__(self) -> None:
         """Remove rules for pairs that no look-up finds."""
         object.__setattr__(self, "policy", replace(self.policy, indexed=True))
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
-        """Return the joins of a block; all its other documents become leads.
-
-        Args:
-            leads: The leads before it that may be duplicates, in the order of their writes.
-            rows: The block, in the order of writing.
-        """
+        """Return the joins of a block; all its other documents become leads."""
         every = [*leads, *rows]
         columns = _columns(every)
         names = [row.name for row in every]
@@ -100,11 +78,7 @@ class Rules:
         return [level is not None for level in self.levels([(row, lead) for row in rows])]
 
     def levels(self, pairs: Sequence[tuple[Row, Row]]) -> list[Level | None]:
-        """Return the level at which the rows of each pair are duplicates; None for other pairs.
-
-        Args:
-            pairs: Pairs of rows.
-        """
+        """Return the level at which the rows of each pair are duplicates; None for other pairs."""
         every = list({row.name: row for pair in pairs for row in pair}.values())
         number = {row.name: at for at, row in enumerate(every)}
         columns = _columns(every)
@@ -119,12 +93,7 @@ class Rules:
         return [levels.get(pair) for pair in encoded.tolist()]
 
     def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
-        """Return the valid manual decisions, on pairs of rows.
-
-        Args:
-            names: (n) index and id of each row.
-            columns: Their packed values.
-        """
+        """Return the valid manual decisions, on pairs of rows."""
         return apply_overrides(self.overrides.words, names, columns).constraints
 
 

@@ -13,31 +13,22 @@ from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.settle import Outrun
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
-SLICE = 5_000
-"""Documents that are read at once."""
+SLICE = 5_000  # documents that are read at once
 
-MAX_KEPT = 30_000
-"""New documents that are kept from the first reading to the second: some 30 MB of news stories."""
+MAX_KEPT = 30_000  # new documents that are kept from the first reading to the second: some 30 MB of news stories
 
+# Reads the first documents of a range, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`.
 Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
-"""Reads the first documents of a range, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ColumnsMatch:
-    """Precomputed joins of all new documents.
+    """Precomputed joins of all new documents."""
 
-    Args:
-        stored: The settled leads, then the new documents.
-        settled: The number of settled leads.
-        grouping: The lead of each row.
-        rules: The rules that rows were settled by.
-    """
-
-    stored: StoredColumns
-    settled: int
-    grouping: Grouping
-    rules: Rules
+    stored: StoredColumns  # the settled leads, then the new documents
+    settled: int  # the number of settled leads
+    grouping: Grouping  # the lead of each row
+    rules: Rules  # the rules that rows were settled by
 
     @classmethod
     def find(
@@ -47,15 +38,7 @@ class ColumnsMatch:
         rules: Rules,
         heartbeat: Callable[[], None],
     ) -> "ColumnsMatch":
-        """Find the joins of new documents.
-
-        Args:
-            stored: Room for all of them.
-            slices: The leads that are settled in the order of parts and their writes, then the new documents in the
-                order of writing.
-            rules: The rules that they are settled by.
-            heartbeat: Called between slices and blocks; what it raises ends the search.
-        """
+        """Find the joins of new documents."""
         leads, new = slices
         add(stored, leads, heartbeat)
         settled = len(stored)
@@ -67,15 +50,7 @@ class ColumnsMatch:
         return cls(stored, settled, grouping, rules)
 
     def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        """Return the joins of new documents, in the order of writing.
-
-        Args:
-            rows: Some of them.
-            marks: Up to which write of each part leads are settled; those of the columns are.
-
-        Raises:
-            Outrun: One was not there when documents were read.
-        """
+        """Return the joins of new documents, in the order of writing."""
         del marks
         joins = []
         for row in rows:
@@ -89,13 +64,7 @@ class ColumnsMatch:
 
 
 def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
-    """Add documents slice by slice.
-
-    Args:
-        stored: The columns to add them to.
-        slices: The documents.
-        heartbeat: Called after each slice.
-    """
+    """Add documents slice by slice."""
     for documents in slices:
         stored.add(documents)
         heartbeat()
@@ -107,13 +76,7 @@ def count_leads(store: StoredGroups, seq_ranges: Iterable[SeqNoRange]) -> int:
 
 
 def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
-    """Read the documents of some ranges, slice by slice.
-
-    Args:
-        read: Reads the first documents of a range.
-        seq_ranges: Ranges of sequence numbers, by shard.
-        size: Documents in a slice.
-    """
+    """Read the documents of some ranges, slice by slice."""
     for seq_range in seq_ranges:
         after = seq_range.after
         while after < seq_range.end and (documents := read(SeqNoRange(seq_range.part, after, seq_range.end), size)):
@@ -126,14 +89,10 @@ class SliceCache:
     """Reader of ranges that caches a limited number of documents for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
-
-    Args:
-        read: Reads the first documents of a range.
-        room: Documents that may still be kept.
     """
 
-    read: Read
-    room: int = MAX_KEPT
+    read: Read  # reads the first documents of a range
+    room: int = MAX_KEPT  # documents that may still be kept
     _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
 
     def __call__(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:

@@ -26,39 +26,21 @@ from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 @dataclass(eq=False, slots=True)
 class Regrouping:
-    """The target groups of all documents of an index.
+    """The target groups of all documents of an index."""
 
-    Args:
-        stored: All documents, part by part in the order of writing.
-        grouping: The lead of each.
-        bounds: For each part the range of its rows.
-        is_named: (n,) rows whose group's name is needed: leads that have followers.
-        is_lead: (n,) rows that lead their group already, the first of it in the order of writing.
-        names: Names of the groups of such leads, as far as they are known.
-        group_hashes: Hashes of the names of all groups.
-    """
-
-    stored: StoredColumns
-    grouping: Grouping
-    bounds: Mapping[ShardRef, tuple[int, int]]
-    is_named: Bools
-    is_lead: Bools
-    names: dict[int, str] = field(default_factory=dict)
-    group_hashes: frozenset[int] = frozenset()
+    stored: StoredColumns  # all documents, part by part in the order of writing
+    grouping: Grouping  # the lead of each
+    bounds: Mapping[ShardRef, tuple[int, int]]  # for each part the range of its rows
+    is_named: Bools  # (n,) rows whose group's name is needed: leads that have followers
+    is_lead: Bools  # (n,) rows that lead their group already, the first of it in the order of writing
+    names: dict[int, str] = field(default_factory=dict)  # names of the groups of such leads, as far as they are known
+    group_hashes: frozenset[int] = frozenset()  # hashes of the names of all groups
 
     @classmethod
     def find(
         cls, stored: StoredColumns, store: StoredGroups, end: Marks, rules: Rules, heartbeat: Callable[[], None]
     ) -> "Regrouping":
-        """Read and group all documents.
-
-        Args:
-            stored: Room for them.
-            store: The index's groups.
-            end: Up to which write of each part.
-            rules: The rules that they are grouped by.
-            heartbeat: Called between slices and blocks; what it raises ends the search.
-        """
+        """Read and group all documents."""
         bounds = {}
         for seq_range in seq_ranges(end):
             start = len(stored)
@@ -73,14 +55,7 @@ class Regrouping:
         return cls(stored, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
 
     def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
-        """Write the changes of some documents, leads before their followers.
-
-        Args:
-            store: The index's groups.
-            part: The part that they are of.
-            documents: The documents in their current state.
-            plan: Called before anything is written, where something is.
-        """
+        """Write the changes of some documents, leads before their followers."""
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
         leads = [(row, self._lead(row, each)) for row, each in pairs if self.grouping.lead[row] == row]
@@ -145,8 +120,7 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     return joins
 
 
-NAMES_AT_ONCE = 10_000
-"""Documents that are named together once all are written."""
+NAMES_AT_ONCE = 10_000  # documents that are named together once all are written
 
 
 def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, and who is told
@@ -158,17 +132,7 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
     plan: Plan,
     settled: Plan,
 ) -> None:
-    """Settle all documents again, and record this in the checkpoint.
-
-    Args:
-        settler: The index's groups, with the rules that they are settled by.
-        checkpoint: Progress of settling.
-        end: Up to which write of each part.
-        memory: Bytes of columns that are held in memory.
-        report: Called with the number of documents that were looked at; what it raises ends the settling.
-        plan: Called with the documents that are about to be written, before any of them is.
-        settled: Called with all documents, some at once, when all groups are written.
-    """
+    """Settle all documents again, and record this in the checkpoint."""
     store, rules = settler.store, settler.rules
     with StoredColumns(store.counts().documents, memory) as stored:
         regrouping = Regrouping.find(stored, store, end, rules, lambda: report(0))

@@ -34,35 +34,27 @@ from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 from ibidem_workers.groups.thread_places import ThreadPlaces
 
-SIZE = 1_000
-"""Documents in a portion whose leads are looked up."""
+SIZE = 1_000  # documents in a portion whose leads are looked up
 
-FACTOR = 5
-"""How many times as many documents a portion has whose leads are in columns."""
+FACTOR = 5  # how many times as many documents a portion has whose leads are in columns
 
-MAX_PORTION = 10_000
-"""Documents in a portion at most: a server reads no more at once."""
+MAX_PORTION = 10_000  # documents in a portion at most: a server reads no more at once
 
-MANY = 2_000
-"""New documents from which on columns may be faster than look-ups."""
+MANY = 2_000  # new documents from which on columns may be faster than look-ups
 
+# Leads that are read into columns in about the time of one look-up: an estimate; groups do not depend on it.
 LEADS_PER_DOCUMENT = 20
-"""Leads that are read into columns in about the time of one look-up: an estimate; groups do not depend on it."""
 
-HELD_BYTES = 500
-"""Bytes of a document that are held beside its columns: its id, its group, the keys that it shares."""
+HELD_BYTES = 500  # bytes of a document that are held beside its columns: its id, its group, the keys that it shares
 
-MEMORY_PART = 4
-"""That part of the machine's memory may be held beside columns, where the setting does not allow more."""
+MEMORY_PART = 4  # that part of the machine's memory may be held beside columns, where the setting does not allow more
 
-REFRESH = 20
-"""Portions after which searches are brought up to date."""
+REFRESH = 20  # portions after which searches are brought up to date
 
+# Looks for new writes before the rest is left to the next follower: a writer that never stops would keep this one.
 ROUNDS = 10
-"""Looks for new writes before the rest is left to the next follower: a writer that never stops would keep this one."""
 
-Report = Callable[[int], None]
-"""Called with the number of documents that were looked at."""
+Report = Callable[[int], None]  # called with the number of documents that were looked at
 
 
 class Lost(Exception):
@@ -71,27 +63,18 @@ class Lost(Exception):
 
 @dataclass(slots=True)
 class Follower:
-    """Settles the groups of one index.
+    """Settles the groups of one index."""
 
-    Args:
-        engine: The index; its ledger keeps the checkpoint.
-        report: Called with the progress.
-        size: Documents in a portion whose leads are looked up.
-        stop: Returns whether to stop before the next portion whose leads are looked up.
-        is_lost: Returns whether another process settles now: all that was found and is not written is given up.
-        memory: Bytes of columns that are held in memory; beyond them they are mapped files.
-        many: New documents from which on columns may be faster than look-ups, and workers help with look-ups.
-        queue: Where workers are asked to match; None: nobody is asked.
-    """
-
-    engine: Engine
-    report: Report = lambda _: None
-    size: int = SIZE
+    engine: Engine  # the index; its ledger keeps the checkpoint
+    report: Report = lambda _: None  # called with the progress
+    size: int = SIZE  # documents in a portion whose leads are looked up
+    # Returns whether to stop before the next portion whose leads are looked up.
     stop: Callable[[], bool] = lambda: False
+    # Returns whether another process settles now: all that was found and is not written is given up.
     is_lost: Callable[[], bool] = lambda: False
-    memory: int = MAX_BYTES
-    many: int = MANY
-    queue: MatchQueue | None = None
+    memory: int = MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
+    many: int = MANY  # new documents from which on columns may be faster than look-ups, and workers help with look-ups
+    queue: MatchQueue | None = None  # where workers are asked to match; None: nobody is asked
     _threads: ThreadPlaces = field(init=False)
 
     def __post_init__(self) -> None:
@@ -294,11 +277,7 @@ def decided_names(key: str) -> list[tuple[str, str]]:
 
 
 def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
-    """Mark documents to be settled again; followers leave their group first.
-
-    Returns:
-        Whether all were written: one that was changed meanwhile is read again the next time.
-    """
+    """Mark documents to be settled again; followers leave their group first."""
     store.newest()
     documents = store.read(sorted(set(names)))
     leads = [each for each in documents if each.lead]

@@ -9,11 +9,7 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGrou
 
 
 def inherit(store: StoredGroups) -> bool:
-    """Give an heir to each group of the index that has lost its lead.
-
-    Returns:
-        Whether all were written: one that was changed meanwhile is read again the next time.
-    """
+    """Give an heir to each group of the index that has lost its lead."""
     is_done = True
     store.newest()
     for sizes in store.sizes():

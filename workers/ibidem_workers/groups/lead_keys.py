@@ -17,13 +17,7 @@ def content_keys(packed: Packed) -> LeadKeys:
 
 
 def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequence[str]] | None = None) -> LeadKeys:
-    """Return the look-up keys of near duplicates.
-
-    Args:
-        packed: The document's signatures.
-        policy: The policy; keys of signatures that it does not count as evidence are left out.
-        keys: Its look-up keys, where `lookup_keys_batch` has made them for several documents at once.
-    """
+    """Return the look-up keys of near duplicates."""
     policy = policy.candidates
     kinds = [(kind.lookup, kind) for kind in evidence.TABLE.counted(policy) if kind.lookup and kind.level == "near"]
     if not kinds:

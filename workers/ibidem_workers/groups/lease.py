@@ -12,28 +12,20 @@ from uuid import uuid4
 from ibidem_engines.engine import Engine
 from ibidem_workers.brokers.lease import has_exited, this_process
 
-MOMENT = 0.05
-"""Seconds after which every process that saw the lease free in the same moment has taken it too."""
+MOMENT = 0.05  # seconds after which every process that saw the lease free in the same moment has taken it too
 
 KEY = "groups/lease"
 
-SECONDS = 30.0
-"""Seconds after which a lease lapses that is not renewed."""
+SECONDS = 30.0  # seconds after which a lease lapses that is not renewed
 
 
 @dataclass(slots=True)
 class SettlingLease:
-    """Lease on settling an index, for one process.
+    """Lease on settling an index, for one process."""
 
-    Args:
-        engine: The index.
-        name: Name of this holder.
-        is_lost: Whether another one took it after this one did.
-    """
-
-    engine: Engine
-    name: str = field(default_factory=lambda: uuid4().hex)
-    is_lost: bool = False
+    engine: Engine  # the index
+    name: str = field(default_factory=lambda: uuid4().hex)  # name of this holder
+    is_lost: bool = False  # whether another one took it after this one did
     _renewal: float = 0.0
 
     def is_taken(self) -> bool:

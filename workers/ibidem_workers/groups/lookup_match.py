@@ -14,34 +14,20 @@ from ibidem_workers.groups.lead_keys import content_keys, near_keys
 
 @dataclass(frozen=True, slots=True)
 class LookUpMatch:
-    """Matches documents against unchanging leads.
+    """Matches documents against unchanging leads."""
 
-    Args:
-        store: The index's groups.
-        rules: The rules that documents are settled by.
-        marks: Up to which write of each part leads are settled.
-        recent_joins: Documents that joined since searches were last refreshed; a search may still show them as leads.
-    """
-
-    store: StoredGroups
-    rules: Rules
-    marks: Marks
+    store: StoredGroups  # the index's groups
+    rules: Rules  # the rules that documents are settled by
+    marks: Marks  # up to which write of each part leads are settled
+    # Documents that joined since searches were last refreshed; a search may still show them as leads.
     recent_joins: Collection[DocumentRef] = frozenset()
 
     def joins(self, rows: Sequence[Row]) -> list[Join]:
-        """Return the joins of a block, including joins among its rows; all other rows become leads.
-
-        Args:
-            rows: The block, in the order of writing.
-        """
+        """Return the joins of a block, including joins among its rows; all other rows become leads."""
         return self.rules.joins(self._leads(rows), rows)
 
     def first_leads(self, rows: Sequence[Row]) -> dict[DocumentRef, tuple[Join, int]]:
-        """Return for each row that duplicates a settled lead the join, and the lead's sequence number.
-
-        Args:
-            rows: Some rows of a block, in the order of writing.
-        """
+        """Return for each row that duplicates a settled lead the join, and the lead's sequence number."""
         leads = self._leads(rows)
         orders = {lead.name: lead.order for lead in leads}
         joins = self.rules.joins(leads, rows) if leads else []

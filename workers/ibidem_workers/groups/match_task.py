@@ -25,35 +25,24 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
 
-OPEN = "groups/match"
-"""Key of the record that names the block whose documents are matched now."""
+OPEN = "groups/match"  # key of the record that names the block whose documents are matched now
 
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class MatchRequest:
-    """Documents of a block to match against the settled leads.
+    """Documents of a block to match against the settled leads."""
 
-    Args:
-        index: The index, as the settings of its workers name it.
-        session: Name of the settling that asks; leads do not change their numbers while it lasts.
-        block: Number of the block in it.
-        part: Number of these documents in the block.
-        names: Index and id of each, and the number of the write that it comes from, in the order of writing.
-        digest: Of their packed values, the rules and the program, as `digest` makes it.
-        marks: Up to which write of each part leads are settled.
-        policy: The figures that groups are settled by.
-    """
-
-    index: str
-    session: str
-    block: int
-    part: int
+    index: str  # the index, as the settings of its workers name it
+    session: str  # name of the settling that asks; leads do not change their numbers while it lasts
+    block: int  # number of the block in it
+    part: int  # number of these documents in the block
+    # Index and id of each, and the number of the write that it comes from, in the order of writing.
     names: list[tuple[str, str, int]]
-    digest: str
-    marks: dict[str, int]
-    policy: dict[str, object]
+    digest: str  # of their packed values, the rules and the program, as `digest` makes it
+    marks: dict[str, int]  # up to which write of each part leads are settled
+    policy: dict[str, object]  # the figures that groups are settled by
 
     @property
     def key(self) -> str:
@@ -68,18 +57,12 @@ class MatchRequest:
 
 @dataclass(frozen=True, slots=True)
 class MatchAnswer:
-    """The first settled lead of each document that duplicates one.
+    """The first settled lead of each document that duplicates one."""
 
-    Args:
-        digest: That of the request.
-        session: That of the request.
-        block: That of the request.
-        leads: Position of a document in the request, index and id of its lead, and the number of the lead's write.
-    """
-
-    digest: str
-    session: str
-    block: int
+    digest: str  # that of the request
+    session: str  # that of the request
+    block: int  # that of the request
+    # Position of a document in the request, index and id of its lead, and the number of the lead's write.
     leads: list[tuple[int, str, str, int]]
 
     @property
@@ -89,12 +72,7 @@ class MatchAnswer:
 
 
 def digest(rows: Sequence[Row], rules: Rules) -> str:
-    """Return a digest of everything that a match depends on, except for the leads.
-
-    Args:
-        rows: The documents.
-        rules: The rules that they are settled by.
-    """
+    """Return a digest of everything that a match depends on, except for the leads."""
     # Another version of the program may decide in another way.
     state = sha256(
         orjson.dumps([installed_version(), asdict(rules.policy), [word.as_record() for word in rules.overrides.words]])
@@ -106,11 +84,7 @@ def digest(rows: Sequence[Row], rules: Rules) -> str:
 
 
 class MatchWorker:
-    """Answers match requests for one index.
-
-    Args:
-        engine: The index.
-    """
+    """Answers match requests for one index."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -121,9 +95,6 @@ class MatchWorker:
         """Match the documents of a request, and store the answer; returns whether the request was still open.
 
         What cannot be answered is left to who asked.
-
-        Args:
-            message: The request as a record.
         """
         try:
             request = parse_record(MatchRequest, message)

@@ -17,8 +17,7 @@ from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.shared_match import MatchQueue
 from ibidem_workers.groups.stored_columns import MAX_BYTES
 
-PAUSE = 0.2
-"""Seconds between two looks while another process settles."""
+PAUSE = 0.2  # seconds between two looks while another process settles
 
 
 def settle(
@@ -29,15 +28,7 @@ def settle(
     memory: int = MAX_BYTES,
     queue: MatchQueue | None = None,
 ) -> None:
-    """Settle the new documents of an index, unless another process does.
-
-    Args:
-        engine: The index.
-        seconds: For how long at most.
-        report: Called with the number of documents that were looked at.
-        memory: Bytes of columns that are held in memory.
-        queue: Where workers are asked to match; None: nobody is asked.
-    """
+    """Settle the new documents of an index, unless another process does."""
     engine = group_set(engine)
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
     is_lost = loss_of(lease)
@@ -62,14 +53,7 @@ def loss_of(lease: SettlingLease) -> Callable[[], bool]:
 def settle_all(
     engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES, queue: MatchQueue | None = None
 ) -> None:
-    """Settle all documents written before the call, or wait until another process has settled them.
-
-    Args:
-        engine: The index.
-        report: Called with the number of documents that were looked at.
-        memory: Bytes of columns that are held in memory.
-        queue: Where workers are asked to match; None: nobody is asked.
-    """
+    """Settle all documents written before the call, or wait until another process has settled them."""
     goal = group_store(group_set(engine)).newest()
     settle(engine, inf, report, memory=memory, queue=queue)
     while not has_settled(together := group_set(engine), remaining(goal, together)):
@@ -83,8 +67,7 @@ def remaining(goal: Marks, engine: Engine) -> Marks:
     return {part: number for part, number in goal.items() if part in parts}
 
 
-DECISION_S = 5.0
-"""Seconds for which a decision waits until the groups that it concerns are settled."""
+DECISION_S = 5.0  # seconds for which a decision waits until the groups that it concerns are settled
 
 
 def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
@@ -129,17 +112,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     size: int = SIZE,
     memory: int = MAX_BYTES,
 ) -> GroupCheckpoint:
-    """Settle all groups again: leads that are duplicates are joined, and followers are compared again.
-
-    Args:
-        engine: The index.
-        everything: Whether each document is compared anew, in the order of writing; what does not change is not
-            written.
-        policy: The policy to settle groups by from now on; None keeps the index's.
-        report: Called with the number of documents that were looked at.
-        size: Documents in a portion.
-        memory: Bytes of columns that are held in memory.
-    """
+    """Settle all groups again: leads that are duplicates are joined, and followers are compared again."""
     engine = group_set(engine, takes_over=everything)
     if not everything:
         inherit(group_store(engine))

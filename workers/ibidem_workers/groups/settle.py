@@ -12,14 +12,13 @@ from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.heirs import inherit_groups
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row, ref
 
-ROUNDS = 5
-"""How often a portion is settled again when a lead that a document would join has disappeared."""
+ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared
 
+# Called with the documents that are about to be written, before any of them is.
 Plan = Callable[[Sequence[DocumentRef]], None]
-"""Called with the documents that are about to be written, before any of them is."""
 
+# Returns the joins of documents in the order of writing, where leads are settled up to the marks; others lead.
 Match = Callable[[Sequence[Row], Marks], Sequence[Join]]
-"""Returns the joins of documents in the order of writing, where leads are settled up to the marks; others lead."""
 
 
 class Outrun(Exception):
@@ -28,16 +27,11 @@ class Outrun(Exception):
 
 @dataclass(slots=True)
 class Settler:
-    """Settles portions of one index.
+    """Settles portions of one index."""
 
-    Args:
-        store: The index's groups.
-        rules: The rules that documents are settled by.
-        recent_joins: Documents that joined since searches were last refreshed; a search may still show them as leads.
-    """
-
-    store: StoredGroups
-    rules: Rules
+    store: StoredGroups  # the index's groups
+    rules: Rules  # the rules that documents are settled by
+    # Documents that joined since searches were last refreshed; a search may still show them as leads.
     recent_joins: set[DocumentRef] = field(default_factory=set)
     _places: Mapping[str, int] = field(init=False)
 
@@ -48,14 +42,7 @@ class Settler:
     def settle(
         self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None
     ) -> Counter[str]:
-        """Settle a portion; returns how many of its documents joined a lead, by level.
-
-        Args:
-            portion: Leads that are not settled, in the order of writing.
-            marks: Up to which write of each part leads are settled.
-            plan: Called before anything is written.
-            match: Finds the joins; None: by look-ups in the engine, which a portion falls back to when it is outrun.
-        """
+        """Settle a portion; returns how many of its documents joined a lead, by level."""
         for turn in range(ROUNDS - 1):
             try:
                 return self._settle(portion, plan, match if match and not turn else self._look_up, marks)
@@ -87,17 +74,7 @@ class Settler:
         plan: Plan,
         changes: Sequence[Assignment] = (),
     ) -> Counter[str]:
-        """Write joins; returns how many were written, by level.
-
-        Args:
-            joins: The joins.
-            documents: The documents that join, and the leads that were not settled before, as they were read.
-            plan: Called before anything is written.
-            changes: Assignments that are written before the joins.
-
-        Raises:
-            Outrun: A document would join a document that is no longer a lead.
-        """
+        """Write joins; returns how many were written, by level."""
         groups = self._groups(joins, documents)
         plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
         if changes and not all(self.store.assign(changes)):
@@ -111,11 +88,7 @@ class Settler:
         return Counter(join.level for join in written)
 
     def _mend(self, groups: Collection[str]) -> None:
-        """Give a lead to groups of which only a part was written because other documents had changed.
-
-        Raises:
-            Outrun: They change all the time.
-        """
+        """Give a lead to groups of which only a part was written because other documents had changed."""
         for _ in range(ROUNDS):
             self.refresh()
             if inherit_groups(self.store, sorted(groups)):
@@ -158,11 +131,7 @@ class Settler:
     def _groups(
         self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
     ) -> Mapping[DocumentRef, str]:
-        """Return the groups of the joined leads.
-
-        Raises:
-            Outrun: One is no lead any more.
-        """
+        """Return the groups of the joined leads."""
         groups = {name: each.group for name, each in documents.items()}
         names = sorted({join.lead for join in joins} - groups.keys())
         leads = {ref(each): each for each in self.store.read(names)} if names else {}
@@ -206,14 +175,7 @@ def split_group(
     members: Sequence[GroupedDocument],
     leavers: Sequence[GroupedDocument],
 ) -> list[Assignment]:
-    """Split a group; the larger part keeps the name.
-
-    Args:
-        store: The index's groups.
-        lead: The lead.
-        members: Followers that still duplicate it.
-        leavers: Followers that do not.
-    """
+    """Split a group; the larger part keeps the name."""
     if len(leavers) <= len(members) + 1:
         return start_groups(store, leavers)
     (start,) = start_groups(store, [lead])

@@ -44,33 +44,20 @@ class MatchQueue(Protocol):
 
 @dataclass(eq=False, slots=True)
 class SharedMatch:
-    """Matches blocks of an index with the help of workers.
+    """Matches blocks of an index with the help of workers."""
 
-    Args:
-        engine: The index; workers note their answers next to it.
-        settler: Its groups, and the rules that documents are settled by.
-        queue: Where workers are asked.
-        heartbeat: Called between parts; what it raises ends the match.
-        size: Documents in a part.
-    """
-
-    engine: Engine
-    settler: Settler
-    queue: MatchQueue
-    heartbeat: Callable[[], None]
-    size: int
+    engine: Engine  # the index; workers note their answers next to it
+    settler: Settler  # its groups, and the rules that documents are settled by
+    queue: MatchQueue  # where workers are asked
+    heartbeat: Callable[[], None]  # called between parts; what it raises ends the match
+    size: int  # documents in a part
     _session: str = field(default_factory=lambda: uuid4().hex)
     _blocks: int = 0
     _has_answers: bool = True
     _is_refused: bool = False
 
     def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        """Return the joins of a block.
-
-        Args:
-            rows: The block, in the order of writing.
-            marks: Up to which write of each part leads are settled.
-        """
+        """Return the joins of a block."""
         self.settler.refresh()  # workers do not know which leads joined a group meanwhile
         parts = [rows[start : start + self.size] for start in range(0, len(rows), self.size)]
         match = LookUpMatch(self.settler.store, self.settler.rules, marks)
@@ -146,13 +133,7 @@ class SharedMatch:
 
 
 def verify(answer: MatchAnswer, rows: Sequence[Row], match: LookUpMatch) -> Mapping[DocumentRef, Join] | None:
-    """Return the joins of an answer; None unless all leads are unchanged and the documents duplicate them.
-
-    Args:
-        answer: What a worker found.
-        rows: The documents that it was asked about.
-        match: The leads and rules that it was to be found by.
-    """
+    """Return the joins of an answer; None unless all leads are unchanged and the documents duplicate them."""
     claims = {at: ((index, id_), order) for at, index, id_, order in answer.leads}
     if len(claims) < len(answer.leads) or not all(0 <= at < len(rows) for at in claims):
         return None

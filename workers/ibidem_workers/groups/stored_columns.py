@@ -23,29 +23,18 @@ from ibidem_engines.stored_groups import GroupedDocument
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 EMPTY = PackedColumns.decode([])
-ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]
-"""The columns themselves."""
+ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
 
+# Bytes of a row in all columns.
 ROW_BYTES = sum(array.itemsize * int(np.prod(array.shape[1:])) for array in (getattr(EMPTY, name) for name in ARRAYS))
-"""Bytes of a row in all columns."""
 
-NO_GROUP = xxh3_64_intdigest(b"")
-"""Hash of the group of a document that has none."""
+NO_GROUP = xxh3_64_intdigest(b"")  # hash of the group of a document that has none
 
-MAX_BYTES = 1 << 30
-"""Bytes of columns that are held in memory, unless a setting says otherwise."""
+MAX_BYTES = 1 << 30  # bytes of columns that are held in memory, unless a setting says otherwise
 
 
 class StoredColumns(ExitStack):
-    """Columns of the documents of an index, in order of addition, in temporary files.
-
-    Args:
-        capacity: The most rows that are added.
-        max_bytes: Bytes of columns beyond which they are mapped files.
-
-    Raises:
-        Permanent: The folder of temporary files has no room, or is not writable.
-    """
+    """Columns of the documents of an index, in order of addition, in temporary files."""
 
     def __init__(self, capacity: int, max_bytes: int = MAX_BYTES) -> None:
         super().__init__()
@@ -101,24 +90,14 @@ class StoredColumns(ExitStack):
         return replace(EMPTY, values=(), ids=self.names.ids, **arrays)
 
     def find(self, name: DocumentRef, order: int, bounds: tuple[int, int]) -> int | None:
-        """Return the row of a document's write; None if it is missing.
-
-        Args:
-            name: Its index and id.
-            order: Number of the write.
-            bounds: The first row that is looked at and the one behind the last, between which orders ascend.
-        """
+        """Return the row of a document's write; None if it is missing."""
         start, end = bounds
         row = start + int(np.searchsorted(self.orders[start:end], order))
         return row if row < end and self.names[row] == name else None
 
 
 class Names(Sequence[DocumentRef]):
-    """Index and id of rows, in a third of the memory of pairs of strings.
-
-    Attributes:
-        ids: The ids alone.
-    """
+    """Index and id of rows, in a third of the memory of pairs of strings."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []

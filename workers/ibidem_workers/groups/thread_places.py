@@ -42,20 +42,16 @@ from ibidem_ingest.mail.head import (
 )
 from ibidem_workers.groups.lookup_match import ref
 
+# Documents of the touched threads that are read for one mail; a mail that touches more has no place for now.
 MAX_DOCUMENTS = 2_000
-"""Documents of the touched threads that are read for one mail; a mail that touches more has no place for now."""
 
-AT_ONCE, TEXTS_AT_ONCE = 500, 20
-"""Documents that are placed together, and those whose texts are in memory together."""
+AT_ONCE, TEXTS_AT_ONCE = 500, 20  # documents that are placed together, and those whose texts are in memory together
 
-MAX_WAITING = 50_000
-"""Documents that wait for their places, before they are placed although others are not settled yet."""
+MAX_WAITING = 50_000  # documents that wait for their places, before they are placed although others are not settled yet
 
-TURNS = 3
-"""How often documents are placed again of which some have changed after they were read."""
+TURNS = 3  # how often documents are placed again of which some have changed after they were read
 
-VALUES = 1_000
-"""Values that are looked up at once."""
+VALUES = 1_000  # values that are looked up at once
 
 
 class _Crowd(Exception):
@@ -64,27 +60,18 @@ class _Crowd(Exception):
 
 @dataclass(slots=True)
 class ThreadPlaces:
-    """The places of mails in the stored threads of an index.
+    """The places of mails in the stored threads of an index."""
 
-    Args:
-        engine: The index, or the set of those behind an alias.
-        is_lost: Renews the lease on settling; returns whether another process settles now.
-        limit: Documents of the touched threads that are read for one mail.
-    """
-
-    engine: Engine
+    engine: Engine  # the index, or the set of those behind an alias
+    # Renews the lease on settling; returns whether another process settles now.
     is_lost: Callable[[], bool] = lambda: False
-    limit: int = MAX_DOCUMENTS
+    limit: int = MAX_DOCUMENTS  # documents of the touched threads that are read for one mail
     _waiting: list[DocumentRef] = field(default_factory=list)
     _has_threads: bool | None = None
     _is_prepared: bool = False
 
     def add(self, names: Sequence[DocumentRef]) -> None:
-        """Record documents that need a place, unless the index stores no threads (checked once).
-
-        Args:
-            names: Index and id of each, in the order of writing.
-        """
+        """Record documents that need a place, unless the index stores no threads (checked once)."""
         if self._has_threads is None:
             self._has_threads = membership_store(self.engine).has_threads()
         if self._has_threads:
@@ -127,11 +114,7 @@ class ThreadPlaces:
         return written == len(changes)
 
     def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
-        """Find the mails among documents, and others whose places may change; None if there are none.
-
-        Raises:
-            _Crowd: They are too many.
-        """
+        """Find the mails among documents, and others whose places may change; None if there are none."""
         heads = _Heads()
         for document_name, document in self._documents(names):
             heads.add(document_name, document)
@@ -151,11 +134,7 @@ class ThreadPlaces:
         return self._read(touched, new)
 
     def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
-        """Look up the documents that have any of the values in a field.
-
-        Raises:
-            _Crowd: They are too many.
-        """
+        """Look up the documents that have any of the values in a field."""
         names: set[DocumentRef] = set()
         for start in range(0, len(values), VALUES):
             filters = tuple(Filter(field_name, value) for value in values[start : start + VALUES])
@@ -207,17 +186,11 @@ class ThreadPlaces:
 
 @dataclass(slots=True)
 class _Heads:
-    """The message ids in the headers of new documents.
+    """The message ids in the headers of new documents."""
 
-    Args:
-        names: The mails, and what is attached to mails.
-        mails: Ids of the mails, once each.
-        families: Ids of the mails that attachments name.
-    """
-
-    names: list[DocumentRef] = field(default_factory=list)
-    mails: dict[str, None] = field(default_factory=dict)
-    families: list[str] = field(default_factory=list)
+    names: list[DocumentRef] = field(default_factory=list)  # the mails, and what is attached to mails
+    mails: dict[str, None] = field(default_factory=dict)  # ids of the mails, once each
+    families: list[str] = field(default_factory=list)  # ids of the mails that attachments name
     _message_ids: dict[str, None] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, document: Document) -> None:
@@ -238,17 +211,11 @@ class _Heads:
 
 @dataclass(frozen=True, slots=True)
 class _Touched:
-    """New documents, and others whose places they may change.
+    """New documents, and others whose places they may change."""
 
-    Args:
-        documents: All of them.
-        stored: Their stored memberships.
-        new: Those that are new.
-    """
-
-    documents: Sequence[GroupedDocument]
-    stored: Mapping[DocumentRef, Memberships]
-    new: set[DocumentRef]
+    documents: Sequence[GroupedDocument]  # all of them
+    stored: Mapping[DocumentRef, Memberships]  # their stored memberships
+    new: set[DocumentRef]  # those that are new
 
     def known_parents(self) -> dict[str, tuple[str, By]]:
         """Return the parents that were found by the contents of mails, by id."""

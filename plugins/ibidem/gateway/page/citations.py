@@ -83,22 +83,17 @@ def chicago(title: str, source: str, date: str, url: str) -> str:
     )
 
 
+# Each style by its name.
 STYLES: Mapping[str, Callable[[str, str, str, str], str]] = {
     "plain": plain,
     "apa": apa,
     "mla": mla,
     "chicago": chicago,
 }
-"""Each style by its name."""
 
 
 def cite(document: Document, style: str) -> str:
-    """Cite a document in one line.
-
-    Args:
-        document: The document; its id stands for a title.
-        style: One of `STYLES`.
-    """
+    """Cite a document in one line."""
     parts = (document.id, document.title, document.source, document.date, document.url)
     id_, title, source, date, url = (" ".join(printable(part).split()) for part in parts)
     return STYLES[style](title.rstrip(".") or title or id_, source, date, url)

@@ -18,40 +18,27 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument
 
-MAX_TITLES = 500
-"""Decisions of which the titles are read; the later ones are named by id."""
+MAX_TITLES = 500  # decisions of which the titles are read; the later ones are named by id
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """A document of a decision.
-
-    Args:
-        id: Its id.
-        title: Its title, or its id.
-    """
+    """A document of a decision."""
 
     id: str
-    title: str
+    title: str  # its title, or its id
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision on two documents.
-
-    Args:
-        a: The one.
-        b: The other.
-        verdict: `same` or `not`; `none`: it was taken back.
-        word: The decision as it is stored; None if there is none any more.
-    """
+    """A decision on two documents."""
 
     a: Titled
-    b: Titled
-    verdict: str
-    word: Override | None = None
+    b: Titled  # the other
+    verdict: str  # `same` or `not`; `none`: it was taken back
+    word: Override | None = None  # the decision as it is stored; None if there is none any more
 
 
 class ShownDecisions(StrictQuery):
@@ -62,12 +49,7 @@ class ShownDecisions(StrictQuery):
 
 
 def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Decision | None:
-    """Return the last decision, as named by the URL; None if there is none.
-
-    Args:
-        engine: The index, with the caller's rights.
-        parameters: The address.
-    """
+    """Return the last decision, as named by the URL; None if there is none."""
     if not parameters.said or len(parameters.about) != 2:
         return None
     try:

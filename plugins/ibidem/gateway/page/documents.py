@@ -11,20 +11,14 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 
-MAX_DUPLICATES = 200
-"""Duplicates that the page shows."""
+MAX_DUPLICATES = 200  # duplicates that the page shows
 
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A duplicate and its document.
+    """A duplicate and its document."""
 
-    Args:
-        duplicate: What makes it one.
-        document: The document.
-    """
-
-    duplicate: Duplicate
+    duplicate: Duplicate  # what makes it one
     document: Document
 
     @property
@@ -60,60 +54,38 @@ def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
 MAX_SOURCES = 15
 OTHERS = "other sources"
+# Around a part that may be written from right to left, where no element can be.
 ISOLATE, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
-"""Around a part that may be written from right to left, where no element can be."""
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A document in the timeline.
+    """A document in the timeline."""
 
-    Args:
-        x: From the left.
-        y: From above.
-        id: Its id.
-        label: Title, date and source.
-        own: Whether it is the document that the page is about.
-    """
-
-    x: float
-    y: float
+    x: float  # from the left
+    y: float  # from above
     id: str
-    label: str
-    own: bool
+    label: str  # title, date and source
+    own: bool  # whether it is the document that the page is about
 
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """Points by date and source.
+    """Points by date and source."""
 
-    Args:
-        points: The documents with a date.
-        rows: Names of sources, and the distance of each from the top.
-        begin: The first day.
-        end: The last.
-        height: Height of the picture.
-        undated: How many documents have no date.
-    """
-
-    points: Sequence[Point]
-    rows: Sequence[tuple[str, float]]
-    begin: str
-    end: str
-    height: int
-    undated: int
+    points: Sequence[Point]  # the documents with a date
+    rows: Sequence[tuple[str, float]]  # names of sources, and the distance of each from the top
+    begin: str  # the first day
+    end: str  # the last
+    height: int  # height of the picture
+    undated: int  # how many documents have no date
     width: int = WIDTH
     left: int = LEFT
     right: int = WIDTH - RIGHT
 
 
 def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
-    """Build the timeline of a document and its copies; None unless their dates differ.
-
-    Args:
-        document: The document that the page is about.
-        copies: Its duplicates.
-    """
+    """Build the timeline of a document and its copies; None unless their dates differ."""
     dated = [(day, each) for each in (document, *copies) if (day := begins(each)) is not None]
     first, last = min((day for day, _ in dated), default=0), max((day for day, _ in dated), default=0)
     if first == last:

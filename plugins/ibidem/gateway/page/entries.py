@@ -19,22 +19,15 @@ Kind = Literal["same", "word", "lead", "duplicate", "gap"]
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """A piece of text.
+    """A piece of text."""
 
-    Args:
-        text: What it says.
-        kind: `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out.
-    """
-
-    text: str
+    text: str  # what it says
+    # `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out.
     kind: Kind = "same"
 
 
 def split_marks(passage: str) -> list[Stretch]:
     """Split a passage at the highlighting marks.
-
-    Args:
-        passage: A snippet or title.
 
     >>> [(each.text, each.kind) for each in split_marks(f"the {OPEN}court{CLOSE} held")]
     [('the ', 'same'), ('court', 'word'), (' held', 'same')]
@@ -48,12 +41,7 @@ def split_marks(passage: str) -> list[Stretch]:
 
 
 def diff(lead: str, duplicate: str) -> list[Stretch]:
-    """Return the words that differ between two texts, with some context; empty if none differ.
-
-    Args:
-        lead: The one text.
-        duplicate: The other.
-    """
+    """Return the words that differ between two texts, with some context; empty if none differ."""
     return stretches(word_diff(lead, duplicate))
 
 
@@ -62,39 +50,25 @@ def stretches(pieces: Sequence[Piece]) -> list[Stretch]:
     return [Stretch("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind) for piece in pieces]
 
 
-WEB = ("http", "https")
-"""Schemes of addresses that are made links; any other is shown as text."""
+WEB = ("http", "https")  # schemes of addresses that are made links; any other is shown as text
 
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """A document in the list.
-
-    Args:
-        id: Its id.
-        title: Its title, or its id, with the query's words marked.
-        about: Date and source, each isolated for bidirectional text.
-        url: The web address at which it was published; empty if there is none.
-        passage: A passage with the query's words marked.
-        level: The level at which it is a duplicate; empty for a lead.
-        reason: Why it is one.
-        differs: The words that differ from its lead; None if that is read when the group is opened.
-        lead: The id of the lead that it is under; empty for a lead.
-        index: Its index.
-        depth: How deep it is indented, from 1; 0 for a lead.
-    """
+    """A document in the list."""
 
     id: str
-    title: Sequence[Stretch]
-    about: Sequence[str]
-    url: str
-    passage: Sequence[Stretch] = ()
-    level: str = ""
-    reason: str = ""
+    title: Sequence[Stretch]  # its title, or its id, with the query's words marked
+    about: Sequence[str]  # date and source, each isolated for bidirectional text
+    url: str  # the web address at which it was published; empty if there is none
+    passage: Sequence[Stretch] = ()  # a passage with the query's words marked
+    level: str = ""  # the level at which it is a duplicate; empty for a lead
+    reason: str = ""  # why it is one
+    # The words that differ from its lead; None if that is read when the group is opened.
     differs: Sequence[Stretch] | None = ()
-    lead: str = ""
+    lead: str = ""  # the id of the lead that it is under; empty for a lead
     index: str = ""
-    depth: int = 0
+    depth: int = 0  # how deep it is indented, from 1; 0 for a lead
 
     @property
     def pair(self) -> str:
@@ -104,27 +78,16 @@ class PageEntry:
 
 @dataclass(frozen=True, slots=True)
 class PageGroup:
-    """A lead and its duplicates.
+    """A lead and its duplicates."""
 
-    Args:
-        number: Its place in the list.
-        id: The group's id.
-        lead: The document that leads.
-        duplicates: The duplicates shown below it.
-        hidden: How many are not shown.
-        further: How many more copies were counted, in words.
-        opened: Whether they are shown without a click.
-        noun: What its other members are called.
-    """
-
-    number: int
-    id: str
-    lead: PageEntry
-    duplicates: Sequence[PageEntry]
-    hidden: int
-    further: str
-    opened: bool
-    noun: str = "duplicate"
+    number: int  # its place in the list
+    id: str  # the group's id
+    lead: PageEntry  # the document that leads
+    duplicates: Sequence[PageEntry]  # the duplicates shown below it
+    hidden: int  # how many are not shown
+    further: str  # how many more copies were counted, in words
+    opened: bool  # whether they are shown without a click
+    noun: str = "duplicate"  # what its other members are called
 
     @property
     def size(self) -> int:
@@ -142,18 +105,12 @@ class PageGroup:
         return format_count(self.size, self.noun if self.noun == "duplicate" else f"further {self.noun}")
 
 
+# Processor seconds in which the differences of a page's open groups are read; the browser asks for the others.
 BUDGET = 0.02
-"""Processor seconds in which the differences of a page's open groups are read; the browser asks for the others."""
 
 
 def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[PageGroup]:
-    """Build the groups of a page.
-
-    Args:
-        response: As `presentation.md` lays it down, with `explain`.
-        first: The number of the page's first group.
-        budget: Seconds of the processor in which differences are read; of closed groups none is.
-    """
+    """Build the groups of a page."""
     deadline = thread_time() + budget
     is_open = response["dedupe"]["mode"] != "collapse"
     return [
@@ -184,12 +141,7 @@ def lead_entry(entry: result_list.Entry) -> PageEntry:
 
 
 def duplicate(entry: result_list.Entry, *, reads: bool) -> PageEntry:
-    """Describe a duplicate.
-
-    Args:
-        entry: The duplicate.
-        reads: Whether to read what differs from its lead, where they share most of their words.
-    """
+    """Describe a duplicate."""
     return PageEntry(
         id=entry.id,
         title=split_marks(entry.title),

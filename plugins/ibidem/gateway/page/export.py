@@ -13,21 +13,13 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Engine
 
-PORTION = 100
-"""Stored groups that are in memory at a time."""
+PORTION = 100  # stored groups that are in memory at a time
 
-MAX_GROUPS = 100_000
-"""Stored groups that are exported, so that no request is without end."""
+MAX_GROUPS = 100_000  # stored groups that are exported, so that no request is without end
 
 
 def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> Iterator[Row]:
-    """Yield the rows of a list from its first page; with stored groups in batches, up to `MAX_GROUPS`.
-
-    Args:
-        engine: The index, with the caller's rights.
-        context: Settings and caches that every request may use.
-        state: The list.
-    """
+    """Yield the rows of a list from its first page; with stored groups in batches, up to `MAX_GROUPS`."""
     state = replace(state, dedupe="indent", page=1)
     request = replace(list_request(engine, state), max_per_group=None)
     query, tables = state.query(), context.current_tables()
@@ -41,12 +33,7 @@ def exported_rows(engine: Engine, context: GatewayContext, state: PageState) -> 
 
 
 def export_scope(response: Any, request: DedupeRequest) -> str:
-    """Return which results an export of a list contains.
-
-    Args:
-        response: Of the list.
-        request: What it asked for.
-    """
+    """Return which results an export of a list contains."""
     account = response["dedupe"]
     matched = account["documents"]["matched"]
     results = format_count(matched, "result")

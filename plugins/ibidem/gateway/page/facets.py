@@ -13,45 +13,26 @@ from ibidem_engines.stored_groups import CollapseEngine, FacetCount
 
 @dataclass(frozen=True, slots=True)
 class FacetChoice:
-    """A facet value to filter a list by.
+    """A facet value to filter a list by."""
 
-    Args:
-        name: The value.
-        address: The list with it, or without it when it is chosen already.
-        documents: How many examined documents have it.
-        groups: In how many groups.
-        chosen: Whether the list is narrowed to it.
-    """
-
-    name: str
-    address: str
-    documents: int
-    groups: int
-    chosen: bool
+    name: str  # the value
+    address: str  # the list with it, or without it when it is chosen already
+    documents: int  # how many examined documents have it
+    groups: int  # in how many groups
+    chosen: bool  # whether the list is narrowed to it
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """All facet values to filter a list by.
+    """All facet values to filter a list by."""
 
-    Args:
-        sources: Sources, the most frequent first.
-        languages: Languages, the most frequent first.
-        years: Years, the latest first.
-    """
-
-    sources: Sequence[FacetChoice] = ()
-    languages: Sequence[FacetChoice] = ()
-    years: Sequence[FacetChoice] = ()
+    sources: Sequence[FacetChoice] = ()  # sources, the most frequent first
+    languages: Sequence[FacetChoice] = ()  # languages, the most frequent first
+    years: Sequence[FacetChoice] = ()  # years, the latest first
 
 
 def stored_choices(engine: Engine, state: PageState) -> Choices:
-    """Count the facet values over all matches, by stored groups.
-
-    Args:
-        engine: Where it is counted.
-        state: What the page shows.
-    """
+    """Count the facet values over all matches, by stored groups."""
     facets = cast("CollapseEngine", engine).facets(state.query(), MAX_SOURCES)
 
     def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
@@ -70,13 +51,7 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
 
 
 def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
-    """List the facet values of a window.
-
-    Args:
-        engine: Where names of sources and languages are read, from one document each.
-        facets: The counts.
-        state: What the page shows.
-    """
+    """List the facet values of a window."""
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 

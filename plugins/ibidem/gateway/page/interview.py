@@ -19,8 +19,7 @@ from ibidem.gateway.page.rendering import html
 
 LOOPBACK = "127.0.0.1"
 
-OPENING = 2_000
-"""Characters of each text that are shown, below the words that differ."""
+OPENING = 2_000  # characters of each text that are shown, below the words that differ
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; form-action 'self'; base-uri 'none'"
@@ -28,13 +27,7 @@ POLICY = (
 
 
 def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> FastAPI:
-    """Create the application that shows the pairs of an interview.
-
-    Args:
-        interview: Asks, and takes answers.
-        path: The secret part of the address, without slashes.
-        end: Called after the last question.
-    """
+    """Create the application that shows the pairs of an interview."""
     app = FastAPI(openapi_url=None)
 
     # Both routes are coroutines: they take turns in one thread, which an SQLite engine belongs to.
@@ -61,12 +54,7 @@ def make_interview(interview: Interview, path: str, end: Callable[[], None]) -> 
 
 
 def hold_interview(interview: Interview, ready: Callable[[str], None]) -> None:
-    """Serve the pages of an interview until no question is left.
-
-    Args:
-        interview: Asks, and takes answers.
-        ready: Called with the address of the page.
-    """
+    """Serve the pages of an interview until no question is left."""
     path = secrets.token_urlsafe(16)
 
     def end() -> None:

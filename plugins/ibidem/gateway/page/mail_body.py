@@ -11,57 +11,34 @@ from ibidem_engines.query import Phrase
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 
-MAX_SECTIONS = 1_000
-"""Sections of a body up to which its quotations are folded."""
+MAX_SECTIONS = 1_000  # sections of a body up to which its quotations are folded
 
-OPEN_LINES = 4
-"""Lines of a quotation that stays open where the author writes below it."""
+OPEN_LINES = 4  # lines of a quotation that stays open where the author writes below it
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """A piece of a section's text.
+    """A piece of a section's text."""
 
-    Args:
-        pieces: The text, with matches of the query.
-        is_altered: Whether it was put in place of other words.
-        original: These words.
-    """
-
-    pieces: Sequence[Piece]
-    is_altered: bool = False
-    original: str = ""
+    pieces: Sequence[Piece]  # the text, with matches of the query
+    is_altered: bool = False  # whether it was put in place of other words
+    original: str = ""  # these words
 
 
 @dataclass(frozen=True, slots=True)
 class ShownSection:
-    """A section of a document's text.
+    """A section of a document's text."""
 
-    Args:
-        kind: `new`, `quoted` or `signature`.
-        fragments: Its text.
-        author: Whose text is quoted; empty if nothing says so.
-        lines: Number of quoted lines, in words.
-        altered: How many places are altered, in words; empty if none is.
-        opened: Whether a quotation is shown without a click.
-    """
-
-    kind: str
-    fragments: Sequence[Fragment]
-    author: str = ""
-    lines: str = ""
-    altered: str = ""
-    opened: bool = True
+    kind: str  # `new`, `quoted` or `signature`
+    fragments: Sequence[Fragment]  # its text
+    author: str = ""  # whose text is quoted; empty if nothing says so
+    lines: str = ""  # number of quoted lines, in words
+    altered: str = ""  # how many places are altered, in words; empty if none is
+    opened: bool = True  # whether a quotation is shown without a click
 
 
 def shown_sections(document: Document, ancestors: Sequence[Document], phrases: Sequence[Phrase]) -> list[ShownSection]:
-    """Return the sections of a document's text; only mails have more than one.
-
-    Args:
-        document: The document.
-        ancestors: The answered mail, the mail that this one answers, and so on.
-        phrases: Phrases of the query.
-    """
+    """Return the sections of a document's text; only mails have more than one."""
     whole = BodySection("new", 0, len(document.text))
     sections = [whole]
     if is_mail(document.meta):
@@ -80,10 +57,6 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
 
 def find_author(heading: str, ancestors: Sequence[Document]) -> str:
     """Return the author of a quotation: that of the mail named in its heading, else the heading's own text.
-
-    Args:
-        heading: The line above the quotation; empty if there is none.
-        ancestors: The answered mail, the mail that this one answers, and so on.
 
     >>> find_author("On 3 May 2004, Ann wrote", [Document("a", "", source="Ann <ann@example.org>")])
     'Ann <ann@example.org>'
@@ -112,14 +85,7 @@ def _show(
 
 
 def _fragments(text: str, section: BodySection, phrases: Sequence[Phrase], matches: int) -> Iterator[Fragment]:
-    """Yield the text of a section, split at altered words and matches.
-
-    Args:
-        text: The whole text.
-        section: The section.
-        phrases: Phrases of the query.
-        matches: How many matches come before.
-    """
+    """Yield the text of a section, split at altered words and matches."""
     end = section.start + len(text[section.start : section.end].rstrip("\n"))
     at = section.start
     cuts = [(change.start, change.end, change.original) for change in section.changes if change.end <= end]

@@ -27,12 +27,7 @@ from ibidem_ingest.errors import UsageError
 
 
 def list_request(engine: Engine, state: PageState) -> DedupeRequest:
-    """Return the dedupe request of a list: by stored groups, if they are settled and no other option is set.
-
-    Args:
-        engine: The index.
-        state: The list.
-    """
+    """Return the dedupe request of a list: by stored groups, if they are settled and no other option is set."""
     request = state.request()
     if state.by or request.mode == "off" or not has_stored_groups(engine, request):
         return request
@@ -55,27 +50,16 @@ _MARKS = re.compile(f"([{OPEN}{CLOSE}])")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a document's text.
+    """A piece of a document's text."""
 
-    Args:
-        text: What it says.
-        page: Number of the page that begins before it, from 1; 0 when none does.
-        match: Number of the match that it belongs to, from 1; 0 when it is no word of the query.
-        first: Whether it begins its match: one that goes over a page break has several pieces.
-    """
-
-    text: str
-    page: int = 0
-    match: int = 0
-    first: bool = False
+    text: str  # what it says
+    page: int = 0  # number of the page that begins before it, from 1; 0 when none does
+    match: int = 0  # number of the match that it belongs to, from 1; 0 when it is no word of the query
+    first: bool = False  # whether it begins its match: one that goes over a page break has several pieces
 
 
 def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
     """Split a text at its page breaks and at the words of a query.
-
-    Args:
-        text: The whole text.
-        phrases: Phrases of the query.
 
     >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")])]
     [('The ', 0), ('duty', 1), (' on grain.', 0)]
@@ -97,27 +81,16 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """The previous and next results of a document in a list.
+    """The previous and next results of a document in a list."""
 
-    Args:
-        previous: Address of the one before it; empty when it is the first.
-        following: Address of the one after it; empty when it is the last.
-    """
-
-    previous: str
-    following: str
+    previous: str  # address of the one before it; empty when it is the first
+    following: str  # address of the one after it; empty when it is the last
 
 
 def neighbours(engine: Engine, context: GatewayContext, state: PageState, name: str) -> Neighbours:
     """Return the previous and next result of a document in the list that it was opened from.
 
     A collapsed duplicate has the place of its lead; one that the list does not show has no neighbours.
-
-    Args:
-        engine: The index, with the caller's rights.
-        context: Settings, caches and metrics that every request may use.
-        state: The list.
-        name: The document's id.
     """
     order, has_next = results(engine, context, state)
     position = next((at for at, names in enumerate(order) if name in names), None)
@@ -153,17 +126,11 @@ def results(engine: Engine, context: GatewayContext, state: PageState) -> tuple[
     return order, has_more(result.response, state)
 
 
-LATE = 10
-"""Members of groups on earlier pages that are named."""
+LATE = 10  # members of groups on earlier pages that are named
 
 
 def late_members(engine: Engine, late_documents: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
-    """Return the members of groups on earlier pages; only the first ones have titles.
-
-    Args:
-        engine: The index, with the caller's rights.
-        late_documents: As a response names them.
-    """
+    """Return the members of groups on earlier pages; only the first ones have titles."""
     names = [(each["index"], each["id"]) for each in late_documents[:LATE]]
     titles_by_name = titles(engine, names)
     return [{**each, "title": titles_by_name.get((each["index"], each["id"]), "")} for each in late_documents]

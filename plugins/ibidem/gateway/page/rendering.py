@@ -13,17 +13,13 @@ from fastapi.responses import HTMLResponse
 
 from ibidem.comparison.html_page import environment
 
+# Files that a browser may ask for, and what they are.
 STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "text/css"}
-"""Files that a browser may ask for, and what they are."""
 
 
 @cache
 def static(name: str) -> bytes:
-    """Return a static file from the folder of the templates.
-
-    Args:
-        name: One of `STATIC`.
-    """
+    """Return a static file from the folder of the templates."""
     return files("ibidem").joinpath("templates", name).read_bytes()
 
 
@@ -34,13 +30,7 @@ def static_address(name: str) -> str:
 
 
 def html(template: str, status: int = 200, /, **values: Any) -> Response:
-    """Render a template.
-
-    Args:
-        template: Its name.
-        status: HTTP status of the answer.
-        values: What it shows.
-    """
+    """Render a template."""
     text = environment().get_template(template).render(static=static_address, **values)
     return HTMLResponse(text, status, headers={"cache-control": "private, no-store", "vary": "accept"})
 
@@ -52,35 +42,21 @@ REFERENCE = "#/components/schemas/"
 
 @dataclass(frozen=True, slots=True)
 class PageParameter:
-    """A parameter of a request.
-
-    Args:
-        name: Its name.
-        place: Location of the parameter: path, query or body.
-        required: Whether it has to be sent.
-        about: What it means.
-    """
+    """A parameter of a request."""
 
     name: str
-    place: str
-    required: bool
-    about: str
+    place: str  # location of the parameter: path, query or body
+    required: bool  # whether it has to be sent
+    about: str  # what it means
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """A request of the API.
+    """A request of the API."""
 
-    Args:
-        methods: Of HTTP, separated by commas.
-        path: The declared path.
-        about: Description of the response.
-        parameters: Its parameters.
-    """
-
-    methods: str
-    path: str
-    about: str
+    methods: str  # of HTTP, separated by commas
+    path: str  # the declared path
+    about: str  # description of the response
     parameters: Sequence[PageParameter]
 
 
@@ -91,11 +67,7 @@ def docs(request: Request) -> Response:
 
 
 def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
-    """Yield the operations of an OpenAPI document, one per path.
-
-    Args:
-        document: The document.
-    """
+    """Yield the operations of an OpenAPI document, one per path."""
     schemas = document["components"]["schemas"]
     for path, by_method in document["paths"].items():
         operations = [
@@ -107,12 +79,7 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
 
 
 def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[PageParameter]:
-    """Yield the parameters of an operation: path, query string and body.
-
-    Args:
-        operation: As the document describes it.
-        schemas: The schemas to which the document's references point.
-    """
+    """Yield the parameters of an operation: path, query string and body."""
     for each in operation.get("parameters", ()):
         description = each.get("description") or each.get("schema", {}).get("description", "")
         yield PageParameter(each["name"], each["in"], bool(each.get("required")), description)

@@ -20,25 +20,18 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 
 MAX_SKIPPED = 10_000
-OPENING = 600
-"""Characters of each text that are shown; the page that compares two documents has the rest."""
+OPENING = 600  # characters of each text that are shown; the page that compares two documents has the rest
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class NearPair:
-    """A duplicate and its lead.
+    """A duplicate and its lead."""
 
-    Args:
-        lead: Row of the lead.
-        row: Row of the duplicate.
-        evidence: Why it is one.
-    """
-
-    lead: int
-    row: int
-    evidence: Evidence
+    lead: int  # row of the lead
+    row: int  # row of the duplicate
+    evidence: Evidence  # why it is one
 
 
 def find_undecided(window: Window) -> list[NearPair]:

@@ -70,13 +70,7 @@ TwoParameters = Annotated[ShownPair, Query()]
 
 
 def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
-    """Show the list.
-
-    Args:
-        engine: The index, with the caller's rights.
-        context: Settings, caches and metrics that every request may use.
-        parameters: The address.
-    """
+    """Show the list."""
     state = parameters.state()
     if not state.q.strip():
         labels = grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request()))
@@ -126,8 +120,7 @@ def count_documents(engine: Engine) -> int | None:
     return info.documents if info.exists else None
 
 
-PORTION = 100
-"""Duplicates of a group that are loaded at once."""
+PORTION = 100  # duplicates of a group that are loaded at once
 
 
 class ShownGroup(ListQuery):
@@ -271,11 +264,7 @@ async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Re
 
 
 def next_address(form: Mapping[str, str]) -> str:
-    """Return the URL of the page that sent a form, with the decision that was recorded.
-
-    Args:
-        form: Its fields; `list` is the query string of the list, which is read and written again.
-    """
+    """Return the URL of the page that sent a form, with the decision that was recorded."""
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     state = read_query(QueryParams(form.get("list", ""))).state()
     message = [("said", verdict), ("about", a), ("about", b)]
@@ -291,13 +280,7 @@ def next_address(form: Mapping[str, str]) -> str:
 
 
 def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
-    """Record or remove the manual decision that a form contains.
-
-    Args:
-        form: Its fields.
-        engine: The index, with the caller's rights.
-        caller: The user who decides.
-    """
+    """Record or remove the manual decision that a form contains."""
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
         remove_override(engine, a, b, readable_overrides)

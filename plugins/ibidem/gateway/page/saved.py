@@ -21,34 +21,27 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 
 ADDRESS = "/ibidem/page/saved"
-MAX_SEARCHES = 50
-"""Saved searches that are looked into for one page."""
+MAX_SEARCHES = 50  # saved searches that are looked into for one page
 
-SHOWN = 10
-"""New documents of each that are listed."""
+SHOWN = 10  # new documents of each that are listed
 
+# Parameters of a saved search, by their names on the page.
 DEDUPE = {
     "dedupe_level": "level",
     "dedupe_similarity": "similarity",
     "dedupe_window_days": "days",
     "dedupe_preset": "preset",
 }
-"""Parameters of a saved search, by their names on the page."""
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A saved search.
+    """A saved search."""
 
-    Args:
-        alert: The search.
-        new: New documents since it was last viewed; None if not determined.
-    """
-
-    alert: Alert
-    new: Sequence[Document] | None
+    alert: Alert  # the search
+    new: Sequence[Document] | None  # new documents since it was last viewed; None if not determined
 
     @property
     def path_part(self) -> str:
@@ -83,12 +76,7 @@ def alert_page_state(alert: Alert) -> PageState:
 
 
 def make_alert(name: str, state: PageState) -> Alert:
-    """Convert a list into a saved search.
-
-    Args:
-        name: What it is to be called.
-        state: The list.
-    """
+    """Convert a list into a saved search."""
     dedupe = ((parameter, str(getattr(state, field_name))) for parameter, field_name in DEDUPE.items())
     return Alert(name, state.q, tuple(state.filters()), tuple((key, value) for key, value in dedupe if value))
 
@@ -112,17 +100,7 @@ async def change(request: Request, engine: CallersEngine) -> Response:
 
 
 def apply_action(engine: Engine, action: str, name: str, query_string: str) -> None:
-    """Run the action of a form.
-
-    Args:
-        engine: The index, with the caller's rights.
-        action: `save`, `seen` or `remove`.
-        name: The search's name.
-        query_string: Of a search that is saved, the query string of its list.
-
-    Raises:
-        HttpError: Another action.
-    """
+    """Run the action of a form."""
     if action == "save":
         alert = make_alert(name, read_query(QueryParams(query_string)).state())
         save(engine, alert)

@@ -18,8 +18,7 @@ from ibidem.index.documents import read_document
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 
-MAX_SELECTION = 200
-"""Documents that are selected at once."""
+MAX_SELECTION = 200  # documents that are selected at once
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
@@ -37,12 +36,7 @@ class Selection(StrictQuery):
 
 
 def read_selection(engine: Engine, parameters: Selection) -> Sequence[Document]:
-    """Read the selected documents, without repeats.
-
-    Raises:
-        HttpError: A style that does not exist.
-        MissingDocument: One of them is not in the index.
-    """
+    """Read the selected documents, without repeats."""
     if parameters.style not in STYLES:
         raise HttpError(
             400,

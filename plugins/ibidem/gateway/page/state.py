@@ -28,15 +28,13 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 SIZES = (10, 25, 50)
 MAX_SOURCES = 20
 
-PLACE = re.compile("g[0-9]{1,6}")
-"""A place in the list."""
+PLACE = re.compile("g[0-9]{1,6}")  # a place in the list
 
-PAPERS = "conrad2003"
-"""The rule of a paper, which is there to be compared with, not to be chosen by readers."""
+PAPERS = "conrad2003"  # the rule of a paper, which is there to be compared with, not to be chosen by readers
 
-Choice = tuple[str, str]
-"""A value, and how people call it."""
+Choice = tuple[str, str]  # a value, and how people call it
 
+# The choices of a list, by their names in the address.
 LABELS: Mapping[str, Sequence[Choice]] = {
     "dedupe": (("indent", "indented"), ("collapse", "collapsed"), ("off", "not grouped")),
     "level": (
@@ -62,19 +60,14 @@ LABELS: Mapping[str, Sequence[Choice]] = {
     "preset": (("", "none"), *((name, name) for name in PRESETS if name != PAPERS)),
     "size": tuple((str(size), str(size)) for size in SIZES),
 }
-"""The choices of a list, by their names in the address."""
 
 
+# The levels of a pair of documents.
 PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
-"""The levels of a pair of documents."""
 
 
 def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
-    """Return the display options of a list; some depend on whether groups are stored.
-
-    Args:
-        is_stored: Whether the groups that are stored are shown.
-    """
+    """Return the display options of a list; some depend on whether groups are stored."""
     if is_stored:
         return LABELS
     _, (_, best), *further = LABELS["by"]
@@ -83,42 +76,25 @@ def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
 
 @dataclass(frozen=True, slots=True)
 class PageState:
-    """The query of a list, and its display options.
+    """The query of a list, and its display options."""
 
-    Args:
-        q: The words, as typed.
-        dedupe: How duplicates are shown.
-        level: How much alike two documents have to be; empty: `near`, or as groups are stored.
-        keep: Which copy leads; `source:A,B` too.
-        by: What is grouped, one of `GROUPED`; empty: all matches by their stored groups, where groups are settled, else
-            the best hits.
-        similarity: Least share of common text, in percent; empty: the preset's figures.
-        days: Most days between two duplicates; empty: any.
-        preset: A named set of figures; empty: the default ones.
-        document: Field that names the document of a passage; empty: overlapping passages are not looked for.
-        source: Only documents of these sources.
-        language: Only documents in these languages.
-        date: Only documents of this date, as a filter has it.
-        sort: How the examined hits are ordered.
-        page: Number of the page, from 1.
-        size: Groups on a page.
-    """
-
-    q: str = ""
-    dedupe: str = "indent"
-    level: str = ""
-    keep: str = "rank"
+    q: str = ""  # the words, as typed
+    dedupe: str = "indent"  # how duplicates are shown
+    level: str = ""  # how much alike two documents have to be; empty: `near`, or as groups are stored
+    keep: str = "rank"  # which copy leads; `source:A,B` too
+    # What is grouped, one of `GROUPED`; empty: all matches by their stored groups, where groups are settled, else the
+    # best hits.
     by: str = ""
-    similarity: str = ""
-    days: str = ""
-    preset: str = ""
-    document: str = ""
-    source: tuple[str, ...] = ()
-    language: tuple[str, ...] = ()
-    date: str = ""
-    sort: Order = "relevance"
-    page: int = 1
-    size: int = SIZES[0]
+    similarity: str = ""  # least share of common text, in percent; empty: the preset's figures
+    days: str = ""  # most days between two duplicates; empty: any
+    preset: str = ""  # a named set of figures; empty: the default ones
+    document: str = ""  # field that names the document of a passage; empty: overlapping passages are not looked for
+    source: tuple[str, ...] = ()  # only documents of these sources
+    language: tuple[str, ...] = ()  # only documents in these languages
+    date: str = ""  # only documents of this date, as a filter has it
+    sort: Order = "relevance"  # how the examined hits are ordered
+    page: int = 1  # number of the page, from 1
+    size: int = SIZES[0]  # groups on a page
 
     def request(self) -> DedupeRequest:
         """Return the dedupe request."""
@@ -168,11 +144,7 @@ class PageState:
         return f"{self.address(page=self.page)}{separator}{urlencode(message)}{anchor}"
 
     def policy(self, level: Level = "near") -> Policy:
-        """Return the policy for the decision on a pair.
-
-        Args:
-            level: The default level.
-        """
+        """Return the policy for the decision on a pair."""
         parameters = {
             "dedupe_level": "" if self.level in MEMBERSHIPS else self.level,
             "dedupe_similarity": self.similarity,
@@ -207,20 +179,11 @@ class PageState:
         return [(value, self.toggle(name, value)) for name, value in values] + dates
 
     def rest(self, group: str, after: int) -> str:
-        """Return the URL of further duplicates of a group.
-
-        Args:
-            group: The group's name.
-            after: How many come before them.
-        """
+        """Return the URL of further duplicates of a group."""
         return self.part("group", group=group, after=after)
 
     def part(self, name: str, **extras: object) -> str:
         """Return the URL of another page about this list.
-
-        Args:
-            name: The page's name.
-            extras: Its own parameters.
 
         >>> PageState(q="grain", page=2).part("document", id="a b")
         '/ibidem/page/document?q=grain&page=2&id=a+b'
@@ -274,12 +237,11 @@ NAMES = (
     "page",
     "size",
 )
-FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")
-"""Choices that are made less often."""
+FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")  # choices that are made less often
 
 DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
+# The groups of a list: of the best hits, as stored, or of the best hits with duplicates from elsewhere.
 GROUPED = (*WAYS, *SCOPES[1:])
-"""The groups of a list: of the best hits, as stored, or of the best hits with duplicates from elsewhere."""
 
 
 class ListQuery(StrictQuery):
@@ -308,11 +270,7 @@ class ListQuery(StrictQuery):
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:
-        """Return the state described by the URL; empty values mean defaults.
-
-        Raises:
-            UsageError: A mode that does not exist.
-        """
+        """Return the state described by the URL; empty values mean defaults."""
         values = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
         if "dedupe" in values and values["dedupe"] not in MODES:
             raise UsageError(f"dedupe={values['dedupe']!r} is not valid", f"allowed: {', '.join(MODES)}")
@@ -337,14 +295,7 @@ class ListQuery(StrictQuery):
 
 
 def read_query(parameters: QueryParams) -> ListQuery:
-    """Read the URL of a list.
-
-    Args:
-        parameters: Of the query string.
-
-    Raises:
-        RequestValidationError: A parameter that is not known, or not right.
-    """
+    """Read the URL of a list."""
     several = {name for name, field in ListQuery.model_fields.items() if field.default == []}
     values = {name: parameters.getlist(name) if name in several else parameters[name] for name in parameters}
     try:
@@ -354,11 +305,7 @@ def read_query(parameters: QueryParams) -> ListQuery:
 
 
 def read_leniently(parameters: QueryParams) -> PageState:
-    """Parse the valid parameters of a URL, for a page that reports the invalid ones.
-
-    Args:
-        parameters: Of the query string.
-    """
+    """Parse the valid parameters of a URL, for a page that reports the invalid ones."""
     for names in (NAMES, ("q", "source", "language", "date"), ("q",)):
         try:
             return read_query(QueryParams([pair for pair in parameters.multi_items() if pair[0] in names])).state()
@@ -374,11 +321,7 @@ async def read_form(request: Request) -> Mapping[str, str]:
 
 
 def field(form: Mapping[str, str], name: str) -> str:
-    """Return a field of a form.
-
-    Raises:
-        HttpError: It is missing.
-    """
+    """Return a field of a form."""
     if not form.get(name):
         raise HttpError(400, "illegal_argument_exception", f"the form has no {name!r}", f"send {name}")
     return form[name]

@@ -38,29 +38,21 @@ if TYPE_CHECKING:
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
-PORTION = 500
-"""Documents of a group that are read at once."""
+PORTION = 500  # documents of a group that are read at once
 
-SHOWN = 100
-"""Entries of the ledger, and groups of the report, that the page shows; the exports have all."""
+SHOWN = 100  # entries of the ledger, and groups of the report, that the page shows; the exports have all
 
+# What a form may be about: a group of a list, one of the whole index, a thread, a document, or an earlier entry.
 TARGETS = ("list", *KINDS, "entry")
-"""What a form may be about: a group of a list, one of the whole index, a thread, a document, or an earlier entry."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageTags:
-    """Tags of the documents of a page.
+    """Tags of the documents of a page."""
 
-    Args:
-        states: What holds of each that was tagged.
-        last: The entry that was made last.
-        problem: Why they cannot be read.
-    """
-
-    states: Mapping[DocumentRef, TagState] = field(default_factory=dict)
-    last: TagEntry | None = None
-    problem: str = ""
+    states: Mapping[DocumentRef, TagState] = field(default_factory=dict)  # what holds of each that was tagged
+    last: TagEntry | None = None  # the entry that was made last
+    problem: str = ""  # why they cannot be read
 
     def of(self, index: str, id_: str) -> TagState | None:
         """Return the tags of a document; None if it was never tagged."""
@@ -77,13 +69,7 @@ class PageTags:
 
 
 def read_page_tags(engine: Engine, names: Collection[DocumentRef], new_entry: str = "") -> PageTags:
-    """Read the tags of the documents of a page; without the right to read the ledger, there are none.
-
-    Args:
-        engine: The index, with the caller's rights.
-        names: Index and id of each document.
-        new_entry: The date of the most recent entry.
-    """
+    """Read the tags of the documents of a page; without the right to read the ledger, there are none."""
     try:
         return PageTags(read_states(engine, names), find_entry(engine, new_entry))
     except EngineError as error:
@@ -137,14 +123,7 @@ async def change(request: Request, engine: CallersEngine, context: WithContext, 
 
 
 def apply(form: Mapping[str, str], engine: Engine, context: GatewayContext, caller: Caller) -> TagEntry:
-    """Run the action of a form: add a tag, or take an entry back.
-
-    Args:
-        form: Its fields.
-        engine: The index, with the caller's rights.
-        context: Settings and caches that every request may use.
-        caller: The person.
-    """
+    """Run the action of a form: add a tag, or take an entry back."""
     author = caller.name or form.get("author", "")[:200]
     if form.get("of") == "entry":
         return take_back(engine, read_field(form, "date"), author)
@@ -153,17 +132,7 @@ def apply(form: Mapping[str, str], engine: Engine, context: GatewayContext, call
 
 
 def take_back(engine: Engine, date: str, author: str) -> TagEntry:
-    """Take back the tag of an entry from the documents that still have it from this entry.
-
-    Args:
-        engine: The index, with the caller's rights.
-        date: The date of the entry.
-        author: Name of the person.
-
-    Raises:
-        MissingDocument: There is no such entry that gave a tag.
-        UsageError: Later entries have replaced it.
-    """
+    """Take back the tag of an entry from the documents that still have it from this entry."""
     entry = find_entry(engine, date)
     if entry is None or entry.action != "add":
         raise MissingDocument(f"no tag was given at {date!r}", "the page of tags lists all entries")
@@ -176,17 +145,7 @@ def take_back(engine: Engine, date: str, author: str) -> TagEntry:
 
 
 def form_target(form: Mapping[str, str], engine: Engine, context: GatewayContext) -> TagTarget:
-    """Return the documents of a form, as they were shown.
-
-    Args:
-        form: Its fields.
-        engine: The index, with the caller's rights.
-        context: Settings and caches that every request may use.
-
-    Raises:
-        HttpError: The form does not name them.
-        UsageError: There are other documents than were shown.
-    """
+    """Return the documents of a form, as they were shown."""
     of = read_field(form, "of")
     if of == "list":
         target = find_listed(engine, context, form_list(form), read_field(form, "group"))
@@ -210,17 +169,7 @@ def form_list(form: Mapping[str, str]) -> PageState:
 
 
 def find_listed(engine: Engine, context: GatewayContext, state: PageState, group: str) -> TagTarget:
-    """Return all documents that a list counts in one of its groups.
-
-    Args:
-        engine: The index, with the caller's rights.
-        context: Settings and caches that every request may use.
-        state: The list.
-        group: The group's name.
-
-    Raises:
-        HttpError: The list has no such group any more.
-    """
+    """Return all documents that a list counts in one of its groups."""
     request = replace(list_request(engine, state), mode="indent", explain=False)
     names: dict[DocumentRef, None] = {}
     size = 1
@@ -242,12 +191,7 @@ def find_listed(engine: Engine, context: GatewayContext, state: PageState, group
 
 
 def next_address(form: Mapping[str, str], entry: TagEntry) -> str:
-    """Return the URL of the page that sent a form, with a message about the entry.
-
-    Args:
-        form: Its fields.
-        entry: The entry that was made.
-    """
+    """Return the URL of the page that sent a form, with a message about the entry."""
     state, page, id_ = form_list(form), form.get("page", "tags"), form.get("id", "")
     if page in ("document", "inspect") and id_:
         return state.part(page, id=id_, tagged=entry.date)

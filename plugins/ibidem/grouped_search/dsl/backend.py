@@ -51,14 +51,7 @@ AT_ONCE = 1_000
 
 
 class DslBackend(SearchBackend):
-    """A ranking in the engine's own language.
-
-    Args:
-        search: The search.
-        metadata: Cache of the metadata of indexes.
-        ids: Whether windows ask for the engine's own ids, since a packed value has named another document, or since
-            hits inside hits would show what a document is compared by.
-    """
+    """A ranking in the engine's own language."""
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
         self.search = search
@@ -143,9 +136,6 @@ class DslBackend(SearchBackend):
         """Read layouts and records of the indexes, then the cursor.
 
         The indexes of a point in time are known from its hits only.
-
-        Raises:
-            UsageError: A cursor that is not valid, or one with a point in time.
         """
         target = self.search.target
         if target.point is None:
@@ -249,12 +239,7 @@ class DslBackend(SearchBackend):
         return {name: self._as_shown(raw) for name, raw in read.items()}
 
     def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
-        """Read the documents of hits.
-
-        Args:
-            hits: The hits.
-            display: Which parts of them, and the query that decides on them once more.
-        """
+        """Read the documents of hits."""
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]

@@ -17,6 +17,7 @@ from ibidem.grouped_search.response import Json
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_ingest.errors import UsageError, short_repr
 
+# Retrievers that rank what others find, with the member that holds these.
 NESTED: Mapping[str, str] = {
     "linear": "retrievers",
     "pinned": "retriever",
@@ -25,12 +26,10 @@ NESTED: Mapping[str, str] = {
     "rule": "retriever",
     "text_similarity_reranker": "retriever",
 }
-"""Retrievers that rank what others find, with the member that holds these."""
 
 WINDOW = "rank_window_size"
 
-NEIGHBOURS = frozenset(("knn", "neural"))
-"""Queries for the nearest by a vector."""
+NEIGHBOURS = frozenset(("knn", "neural"))  # queries for the nearest by a vector
 
 HOLDERS: Mapping[str, Sequence[str]] = {
     "bool": ("must", "should"),
@@ -47,31 +46,23 @@ HOLDERS: Mapping[str, Sequence[str]] = {
 Conditions (`filter` and `must_not` of `bool`) are left as they are: with another `k` they would let other hits through.
 """
 
-PLAIN = frozenset(("standard", "knn"))
-"""Retrievers that rank by themselves."""
+PLAIN = frozenset(("standard", "knn"))  # retrievers that rank by themselves
 
-MAX_RETRIEVER_DEPTH = 10
-"""Retrievers inside each other; each runs once more all that is inside it."""
+MAX_RETRIEVER_DEPTH = 10  # retrievers inside each other; each runs once more all that is inside it
 
+# Parts of a search that the engine does not take next to a retriever.
 APART = frozenset(("query", "knn", "sort", "rescore", "min_score", "sub_searches", "rank", "search_after"))
-"""Parts of a search that the engine does not take next to a retriever."""
 
 STANDARD = frozenset(("query", "filter", "sort", "min_score", "_name", "collapse", "search_after", "terminate_after"))
-DEFAULT = 10
-"""Depth where a request names none: that of a page, which is as long as `size` is, and of a rescorer."""
+DEFAULT = 10  # depth where a request names none: that of a page, which is as long as `size` is, and of a rescorer
 
 
 @dataclass(slots=True)
 class Depth:
-    """The depth that a search needs, and the values that were raised to reach it.
+    """The depth that a search needs, and the values that were raised to reach it."""
 
-    Args:
-        hits: Hits that are grouped at least.
-        raised: The raised values, as the account shows them.
-    """
-
-    hits: int
-    raised: list[Json] = field(default_factory=list)
+    hits: int  # hits that are grouped at least
+    raised: list[Json] = field(default_factory=list)  # the raised values, as the account shows them
 
     def nearest(self, knn: Mapping[str, Any], path: str) -> Json:
         """Make a kNN search find enough neighbours."""
@@ -192,16 +183,6 @@ def _place(path: str, at: int, parts: Sequence[Any]) -> str:
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
     """Make the ranking of a body as deep as a window.
 
-    Args:
-        body: The search; its retriever is no plain one any more.
-        window: How many hits are grouped at least.
-
-    Returns:
-        The search, and what was raised in it.
-
-    Raises:
-        UsageError: A retriever or a number that is not valid, or cannot be combined with groups.
-
     >>> body = {"knn": {"field": "place", "query_vector": [1.0], "k": 10}}
     >>> deepen(body, 100)[1]
     [{'part': 'knn.k', 'asked': 10, 'used': 100, 'limit': 10000}]
@@ -259,9 +240,6 @@ def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
 def unwrap(body: Mapping[str, Any]) -> Json:
     """Rewrite a single retriever as the equivalent parts of a search.
 
-    Raises:
-        UsageError: A retriever or a part of one that is not known, or that stands next to a part that ranks as well.
-
     >>> unwrap({"retriever": {"standard": {"query": {"match": {"text": "wheat"}}, "min_score": 2}}, "size": 5})
     {'size': 5, 'query': {'match': {'text': 'wheat'}}, 'min_score': 2}
     """
@@ -294,16 +272,7 @@ def _standard(parts: Mapping[str, Any]) -> Json:
 
 
 def read_retriever(retriever: Any, path: str, level: int) -> tuple[str, Mapping[str, Any]]:
-    """Return the kind and the parts of a retriever.
-
-    Args:
-        retriever: As the engine takes it.
-        path: Its path in the body, for errors.
-        level: How many retrievers it is inside of, itself included.
-
-    Raises:
-        UsageError: It is not a retriever, of a kind that is not known, or inside too many others.
-    """
+    """Return the kind and the parts of a retriever."""
     if level > MAX_RETRIEVER_DEPTH:
         raise UsageError(
             f"retrievers are nested more than {MAX_RETRIEVER_DEPTH} deep", "put them side by side in one rrf or linear"

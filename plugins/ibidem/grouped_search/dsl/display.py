@@ -8,8 +8,7 @@ from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.dsl import PACKED
 from ibidem_engines.cluster.groups import GROUP
 
-OF_FIELDS = ("docvalue_fields", "fields")
-"""Parts of a body that name fields, with wildcards or not."""
+OF_FIELDS = ("docvalue_fields", "fields")  # parts of a body that name fields, with wildcards or not
 
 STATE = ("_seq_no", "_primary_term")
 
@@ -28,10 +27,6 @@ def with_state(display: Mapping[str, Any]) -> Json:
 
 def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     """Return a hit without the layer's own fields.
-
-    Args:
-        hit: As the server gave it.
-        display: Parts of the body that select what to return.
 
     >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
     {'_id': 'a'}

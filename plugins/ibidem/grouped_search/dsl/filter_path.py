@@ -12,25 +12,18 @@ from typing import Any
 from ibidem.grouped_search.response import Json
 
 FILTER_PATH = "filter_path"
-ANY_DEPTH = "**"
-"""Segment that stands for one or more names."""
+ANY_DEPTH = "**"  # segment that stands for one or more names
 
 _SEGMENT = re.compile(r"(?<!\\)\.")
-Path = tuple[str, ...]
-"""Segments of a path that are not matched yet."""
+Path = tuple[str, ...]  # segments of a path that are not matched yet
 
 
 @dataclass(frozen=True, slots=True)
 class ResponseFilter:
-    """The parts of a response to return.
+    """The parts of a response to return."""
 
-    Args:
-        included: Paths of the parts to keep; all are kept where there are none.
-        excluded: Paths of the parts that are taken out of these.
-    """
-
-    included: Sequence[Path] = ()
-    excluded: Sequence[Path] = ()
+    included: Sequence[Path] = ()  # paths of the parts to keep; all are kept where there are none
+    excluded: Sequence[Path] = ()  # paths of the parts that are taken out of these
 
     def apply(self, answer: Json) -> Json:
         """Return a response with only the requested parts."""

@@ -12,22 +12,18 @@ from ibidem_ingest.errors import UsageError, short_repr
 
 FORMER = frozenset(("rank", "sub_searches"))
 FUSED = FORMER | {"query", "knn"}
+# Members of `rank.rrf`, and those of the retriever; until 8.12 a window had another name.
 NAMES: Mapping[str, str] = {
     "rank_constant": "rank_constant",
     "rank_window_size": "rank_window_size",
     "window_size": "rank_window_size",
 }
-"""Members of `rank.rrf`, and those of the retriever; until 8.12 a window had another name."""
 
-WITHOUT_MEANING = "boost"
-"""Part of a `knn` that retrievers lack: it changes scores, and only ranks count here."""
+WITHOUT_MEANING = "boost"  # part of a `knn` that retrievers lack: it changes scores, and only ranks count here
 
 
 def read_fusion(body: Mapping[str, Any]) -> Json:
     """Rewrite `rank` and the fused parts as a retriever; a body without `rank` is unchanged.
-
-    Raises:
-        UsageError: It is not a valid fusion of several searches.
 
     >>> wheat, near = {"match": {"text": "wheat"}}, {"field": "place", "query_vector": [1.0], "k": 10}
     >>> read_fusion({"query": wheat, "knn": near, "rank": {"rrf": {"window_size": 50}}, "size": 5})["retriever"]["rrf"]

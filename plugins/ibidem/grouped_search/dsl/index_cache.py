@@ -19,30 +19,22 @@ from ibidem_engines.stored_presets import read_preset
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
-WORDS_S = 5.0
-"""Seconds after which a manual decision counts for everybody."""
+WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
 
-NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")
-"""Parameters that say which indexes a name means."""
+NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")  # parameters that say which indexes a name means
 
 NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 
-SEARCH_RECORDS = (LedgerQuery("overrides"), LedgerQuery("runs", CURSOR_KEY))
-"""Records that every search needs."""
+SEARCH_RECORDS = (LedgerQuery("overrides"), LedgerQuery("runs", CURSOR_KEY))  # records that every search needs
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRecords:
-    """Records next to indexes that every search needs.
+    """Records next to indexes that every search needs."""
 
-    Args:
-        overrides: Manual decisions.
-        cursor_key: The key of cursors; empty if there is none.
-    """
-
-    overrides: Sequence[Override] = ()
-    cursor_key: bytes = field(default=b"", repr=False)
+    overrides: Sequence[Override] = ()  # manual decisions
+    cursor_key: bytes = field(default=b"", repr=False)  # the key of cursors; empty if there is none
 
 
 @dataclass(slots=True)
@@ -57,11 +49,7 @@ class IndexMetadataCache:
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
-        """Return the layout of indexes; indexes whose hits cannot be grouped are refused.
-
-        Raises:
-            UsageError: Signed by another version, or behind a pipeline that discards hits.
-        """
+        """Return the layout of indexes; indexes whose hits cannot be grouped are refused."""
         selection = {name: params[name] for name in NAMES if name in params}
         pipeline = params.get("search_pipeline", "")
         key = repr((index, sorted(selection.items()), pipeline))
@@ -76,11 +64,7 @@ class IndexMetadataCache:
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
     def settlement(self, names: IndexNames) -> RequestFlow[GroupCheckpoint]:
-        """Return how far the groups of indexes are settled, and under which policy.
-
-        Raises:
-            UsageError: They are settled separately.
-        """
+        """Return how far the groups of indexes are settled, and under which policy."""
         key = cache_key(names)
         if (checkpoint := self.checkpoints.get(key)) is not None:
             return checkpoint
@@ -116,11 +100,7 @@ class IndexMetadataCache:
 
 
 def only_checkpoint(checkpoints: Sequence[GroupCheckpoint]) -> GroupCheckpoint:
-    """Return how far the groups of a search's indexes are settled.
-
-    Raises:
-        UsageError: They are of several sets: a group of one has nothing to do with a group of another.
-    """
+    """Return how far the groups of a search's indexes are settled."""
     if len(checkpoints) > 1:
         raise UsageError(
             "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",

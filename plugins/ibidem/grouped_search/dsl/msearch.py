@@ -13,24 +13,17 @@ from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
-INDEX = ("index", "indices", "indice")
-"""Names under which the engines look for the indexes in a head."""
+INDEX = ("index", "indices", "indice")  # names under which the engines look for the indexes in a head
 
-OF_EACH = ("rest_total_hits_as_int", "typed_keys")
-"""Parameters of the query string that shape each answer."""
+OF_EACH = ("rest_total_hits_as_int", "typed_keys")  # parameters of the query string that shape each answer
 
 
 @dataclass(frozen=True, slots=True)
 class SearchLine:
-    """One of several searches.
+    """One of several searches."""
 
-    Args:
-        head: Names its indexes, and how they are read.
-        body: In the engine's own language.
-    """
-
-    head: Mapping[str, Any]
-    body: Mapping[str, Any]
+    head: Mapping[str, Any]  # names its indexes, and how they are read
+    body: Mapping[str, Any]  # in the engine's own language
 
     @property
     def names_dedupe(self) -> bool:
@@ -45,29 +38,16 @@ class SearchLine:
 
 @dataclass(frozen=True, slots=True)
 class MultiSearch:
-    """Several searches, as a client sends them.
+    """Several searches, as a client sends them."""
 
-    Args:
-        path: Of the request.
-        index: The indexes in the path, for heads that name none.
-        params: The query string, dedupe parameters aside.
-        options: Dedupe parameters that hold for each search.
-        lines: The searches.
-    """
-
-    path: str
-    index: str
-    params: Mapping[str, str]
-    options: Mapping[str, object]
-    lines: Sequence[SearchLine]
+    path: str  # of the request
+    index: str  # the indexes in the path, for heads that name none
+    params: Mapping[str, str]  # the query string, dedupe parameters aside
+    options: Mapping[str, object]  # dedupe parameters that hold for each search
+    lines: Sequence[SearchLine]  # the searches
 
     def flow(self, metadata: IndexMetadataCache, error_answer: Callable[[Exception], Json | None]) -> RequestFlow[Json]:
-        """Answer the searches in order; searches without grouping are sent in one request.
-
-        Args:
-            metadata: Cache of the metadata of indexes.
-            error_answer: Returns the answer that an exception of the sender holds; None for any other.
-        """
+        """Answer the searches in order; searches without grouping are sent in one request."""
         requests = [self._read_options(line) for line in self.lines]
         plain = [part for line, each in zip(self.lines, requests, strict=True) if each is None for part in line.plain]
         engine_answer = (yield ApiRequest("POST", self.path, self.params, lines=plain)) if plain else {}
@@ -117,9 +97,6 @@ class MultiSearch:
 def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
     """Parse searches: a header, which may be empty, and a body, each a JSON object.
 
-    Raises:
-        UsageError: A head without a body, or something that is no object.
-
     >>> read_lines([{"index": "news"}, {"size": 1}])
     [SearchLine(head={'index': 'news'}, body={'size': 1})]
     """
@@ -140,9 +117,6 @@ def without_dedupe(part: Mapping[str, Any]) -> Json:
 def join_names(value: object) -> str:
     """Join the indexes of a header for a path.
 
-    Raises:
-        UsageError: They are no texts.
-
     >>> join_names(["news", "law"])
     'news,law'
     """
@@ -155,11 +129,6 @@ def join_names(value: object) -> str:
 
 def join_responses(passed: Sequence[bool], engine: Iterable[Json], own: Iterable[Json]) -> Json:
     """Merge the responses of several searches in order.
-
-    Args:
-        passed: For each search whether the engine answered it.
-        engine: The engine's answers.
-        own: The grouped ones.
 
     >>> join_responses([False, True], [{"took": 3}], [{"took": 7}])
     {'took': 7, 'responses': [{'took': 7}, {'took': 3}]}

@@ -31,6 +31,7 @@ from ibidem_engines.requests import Target
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.errors import short_repr as written
 
+# Parts that say what is shown of a hit: asked of the page's documents alone.
 SHOWN = frozenset(
     (
         "_source",
@@ -45,20 +46,18 @@ SHOWN = frozenset(
         "version",
     )
 )
-"""Parts that say what is shown of a hit: asked of the page's documents alone."""
 
+# Parts that decide which documents match; they may ask for inner hits, which are shown.
 MATCHING = frozenset(("query", "knn", "retriever", "post_filter"))
-"""Parts that decide which documents match; they may ask for inner hits, which are shown."""
 
-BESIDE = frozenset(("suggest", "profile"))
-"""Parts that are answered next to the hits: asked once, of all that matches."""
+BESIDE = frozenset(("suggest", "profile"))  # parts that are answered next to the hits: asked once, of all that matches
 
+# Parts that every request brings, since queries and fields may be on them.
 EVERYWHERE = frozenset(("runtime_mappings", "derived", "stats", "ext"))
-"""Parts that every request brings, since queries and fields may be on them."""
 
 AGGREGATIONS = ("aggregations", "aggs")
+# Parts that are read here and written again.
 APART = frozenset(("from", "size", "pit", "track_total_hits", *AGGREGATIONS))
-"""Parts that are read here and written again."""
 
 QUERY_STRING = ("df", "analyzer", "analyze_wildcard", "default_operator", "lenient")
 BODY_PARAMETERS = (
@@ -73,41 +72,27 @@ BODY_PARAMETERS = (
 )
 LIST_PARAMETERS = ("stored_fields", "docvalue_fields", "stats")
 _TOTAL = re.compile(r"-1|\d{1,10}", re.ASCII)
+# Members beside which `inner_hits` are a request, and no name of a field.
 JOINING = frozenset(("query", "type", "query_vector", "query_vector_builder"))
-"""Members beside which `inner_hits` are a request, and no name of a field."""
 
 SUGGEST = ("suggest_field", "suggest_mode", "suggest_size", "suggest_text")
 
 
 @dataclass(frozen=True, slots=True)
 class DslSearch:
-    """One validated search.
+    """One validated search."""
 
-    Args:
-        target: The indexes, or a point in time.
-        ranking: Parts of the body that decide on matches and their order.
-        extras: Parts that are answered next to the hits.
-        aggregations: By name; they are answered next to the hits too.
-        display: Parts that say how a hit is shown.
-        request: How to group and show.
-        start: How many groups come before the page.
-        size: Groups on a page; 0: no hits are shown.
-        bare_total: Whether the total is a plain number, as in older versions.
-        tables: Names of the current idf tables, if known.
-        raised: Depths of `knn` and retrievers that were raised, for the account.
-    """
-
-    target: Target
-    ranking: Mapping[str, Any]
-    extras: Mapping[str, Any]
-    aggregations: Mapping[str, Any]
-    display: Mapping[str, Any]
-    request: DedupeRequest
-    start: int
-    size: int
-    bare_total: bool = False
-    tables: Collection[str] = ()
-    raised: Sequence[Json] = ()
+    target: Target  # the indexes, or a point in time
+    ranking: Mapping[str, Any]  # parts of the body that decide on matches and their order
+    extras: Mapping[str, Any]  # parts that are answered next to the hits
+    aggregations: Mapping[str, Any]  # by name; they are answered next to the hits too
+    display: Mapping[str, Any]  # parts that say how a hit is shown
+    request: DedupeRequest  # how to group and show
+    start: int  # how many groups come before the page
+    size: int  # groups on a page; 0: no hits are shown
+    bare_total: bool = False  # whether the total is a plain number, as in older versions
+    tables: Collection[str] = ()  # names of the current idf tables, if known
+    raised: Sequence[Json] = ()  # depths of `knn` and retrievers that were raised, for the account
 
     def deepen(self, hits: int) -> "DslSearch":
         """Return the search with a ranking of at least `size` hits."""
@@ -144,15 +129,6 @@ def read_search(
 ) -> DslSearch:
     """Read a search.
 
-    Args:
-        index: Names, parted by commas, with wildcards or not; empty for all.
-        body: The request as the engine takes it, plain JSON.
-        params: The query string, dedupe parameters aside; the caller filters the answer by its `filter_path`.
-        request: How to group and show; not `off`.
-
-    Raises:
-        UsageError: A part that cannot be combined with groups, with the reason.
-
     >>> read_search("news", {"query": {"match": {"text": "wheat"}}, "from": 10}, {}, DedupeRequest("indent")).start
     10
     """
@@ -183,17 +159,7 @@ def read_search(
 
 
 def refuse_unsupported(index: str, body: Mapping[str, Any], params: Mapping[str, str], request: DedupeRequest) -> None:
-    """Refuse parts of a search that cannot be combined with grouping.
-
-    Args:
-        index: The indexes that are searched.
-        body: The whole request.
-        params: The query string.
-        request: How to group and show.
-
-    Raises:
-        UsageError: A part that cannot be combined with groups, with the reason.
-    """
+    """Refuse parts of a search that cannot be combined with grouping."""
     refuse_parts(body, params)
     refuse_target(index, body)
     refuse_scope(body, request)
@@ -250,9 +216,6 @@ def is_suggest_only(body: Mapping[str, Any]) -> bool:
 def check_total(body: Mapping[str, Any]) -> None:
     """Refuse values of `track_total_hits` that the servers refuse.
 
-    Raises:
-        UsageError: It is no truth and no number from -1 on.
-
     >>> check_total({"track_total_hits": 1000})
     """
     value = body.get("track_total_hits", True)
@@ -261,11 +224,7 @@ def check_total(body: Mapping[str, Any]) -> None:
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a part that is an object of named parts.
-
-    Raises:
-        UsageError: It holds something else.
-    """
+    """Return a part that is an object of named parts."""
     part = body.get(name) or {}
     if not isinstance(part, Mapping):
         raise UsageError(f"{name} is not a JSON object", "write {'name': {'terms': {'field': …}}}")

@@ -20,39 +20,31 @@ from ibidem_engines.cluster.dsl import documents, ids_query
 from ibidem_ingest.errors import UsageError
 
 COUNTED = ("terms", "multi_terms")
+# Aggregations below which documents are not the hits, so that nothing is known of their groups.
 OTHER_DOCUMENTS = ("nested", "children", "parent")
-"""Aggregations below which documents are not the hits, so that nothing is known of their groups."""
 
 MEMBERS, CONTENTS, UNSIGNED = "_ibidem_members", "_ibidem_contents", "_ibidem_unsigned"
-PRECISION = 3_000
-"""Distinct keys up to which the server's estimate is close."""
+PRECISION = 3_000  # distinct keys up to which the server's estimate is close
 
+# Members that OpenSearch adds to an aggregation in some searches and not in others.
 NO_META: tuple[str, Json] = ("meta", {})
-"""Members that OpenSearch adds to an aggregation in some searches and not in others."""
 
 CONTENT = "ibidem.content"
 
-OWN = "ibidem"
-"""Name of the layer's own aggregation, which is taken out of the answer."""
+OWN = "ibidem"  # name of the layer's own aggregation, which is taken out of the answer
 
+# Parts of an answer that hold what documents hold, or what is ours.
 AS_THEY_ARE = frozenset(("_source", "fields", "dedupe", "_dedupe", "meta"))
-"""Parts of an answer that hold what documents hold, or what is ours."""
 
-REQUIRED, IDS = "match on required clause", "_id:"
-"""How servers explain a filter, and that on ids."""
+REQUIRED, IDS = "match on required clause", "_id:"  # how servers explain a filter, and that on ids
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BucketGroups:
-    """Counts the groups in each bucket.
+    """Counts the groups in each bucket."""
 
-    Args:
-        window: The grouped hits.
-        is_whole: Whether nothing else is aggregated.
-    """
-
-    window: Window
-    is_whole: bool
+    window: Window  # the grouped hits
+    is_whole: bool  # whether nothing else is aggregated
 
     @property
     def members(self) -> list[int]:
@@ -231,9 +223,6 @@ def totals_as_numbers(part: Any) -> Any:
 
 def by_name(hits: Iterable[Json]) -> dict[tuple[str, str], Json]:
     """Return hits by index and id.
-
-    Raises:
-        UsageError: A hit has no id.
 
     >>> by_name([{"_index": "news"}])
     Traceback (most recent call last):

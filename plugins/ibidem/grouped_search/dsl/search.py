@@ -23,29 +23,17 @@ from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.requests import RequestFlow
 
+# Parts of a search that decide on what is aggregated.
 AGGREGATION_PARTS = frozenset(("query", "knn", "retriever", "min_score", "timeout"))
-"""Parts of a search that decide on what is aggregated."""
 
+# Parts that say what a suggestion shows of a document.
 OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
-"""Parts that say what a suggestion shows of a document."""
 
 REMEDY = "sign them with: ibidem backfill"
 
 
 def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, group the top of the ranking, and answer with a page of groups.
-
-    Args:
-        search: The search.
-        metadata: Cache of the metadata of indexes.
-
-    Returns:
-        The engine's response with `_dedupe` on each hit and the account in `dedupe`.
-
-    Raises:
-        UsageError: A cursor of another query, a window that the index does not allow, indexes that cannot be grouped.
-        Failure: What the server did not do, where its answer does not make the sender raise.
-    """
+    """Search, group the top of the ranking, and answer with a page of groups."""
     start_time = perf_counter()
     source = DslBackend(search, metadata, ids=search.joins or bool(search.request.membership))
     yield from source.read_metadata()
@@ -100,16 +88,7 @@ def suggest(search: DslSearch) -> RequestFlow[Json]:
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     search: DslSearch, source: DslBackend, page: GroupedPage, extras: Json, start_time: float, cursor: str
 ) -> Json:
-    """Build a response.
-
-    Args:
-        search: The search.
-        source: The backend with the first answer.
-        page: The groups.
-        extras: Answers to separate requests: aggregations, suggestions.
-        start_time: When it began, by the clock of `perf_counter`.
-        cursor: Cursor for later pages of this ranking.
-    """
+    """Build a response."""
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"} | raised_depths(search.raised)

@@ -50,8 +50,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
-CERTAIN = 100
-"""Groups up to which two are not taken for one, but once in ten thousand buckets."""
+CERTAIN = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
 
 _COUNTS: Json = {
     GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": PRECISION}},
@@ -96,21 +95,11 @@ def _count_groups(bucket: Mapping[str, Any]) -> Json:
     return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
 
 
-BEGINNING = GroupCheckpoint()
-"""How far groups are settled before that is read."""
+BEGINNING = GroupCheckpoint()  # how far groups are settled before that is read
 
 
 def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, and answer with a page of stored groups.
-
-    Args:
-        search: The search.
-        metadata: Cache of the metadata of indexes.
-
-    Raises:
-        UsageError: Other figures than those of the stored groups, or an index without groups.
-        Failure: What the server did not do, where its answer does not make the sender raise.
-    """
+    """Search, and answer with a page of stored groups."""
     began = perf_counter()
     backend = StoredDslBackend(search, DslBackend(search, metadata, ids=True))
     yield from backend.read_metadata()
@@ -123,13 +112,7 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
 
 
 class StoredDslBackend(StoredBackend):
-    """A collapsed ranking in the engine's own language.
-
-    Args:
-        search: The search.
-        source: The ranking.
-        checkpoint: How far groups are settled; None: no group is yet.
-    """
+    """A collapsed ranking in the engine's own language."""
 
     def __init__(self, search: DslSearch, source: DslBackend, checkpoint: GroupCheckpoint | None = None) -> None:
         self.search = search
@@ -140,11 +123,7 @@ class StoredDslBackend(StoredBackend):
         self._hits: dict[DocumentRef, Json] = {}
 
     def read_metadata(self) -> RequestFlow[None]:
-        """Read how far groups are settled; for a point in time, its indexes first.
-
-        Raises:
-            UsageError: An index stores no groups.
-        """
+        """Read how far groups are settled; for a point in time, its indexes first."""
         source, target = self.source, self.search.target
         yield from source.read_metadata()
         if target.point is not None:
@@ -266,16 +245,7 @@ class StoredDslBackend(StoredBackend):
 
 
 def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, and answer with a page of groups.
-
-    Args:
-        search: The search.
-        metadata: Cache of the metadata of indexes.
-
-    Raises:
-        UsageError: A part that this way of grouping does not support.
-        Failure: What the server did not do, where its answer does not make the sender raise.
-    """
+    """Search, and answer with a page of groups."""
     search = yield from with_stored_preset(search, metadata)
     return (
         yield from stored_search(search, metadata) if search.request.by == "stored" else dsl_search(search, metadata)
@@ -283,11 +253,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
 
 
 def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
-    """Read the preset of a search, if it is not built in.
-
-    Raises:
-        UsageError: The indexes have no preset of this name.
-    """
+    """Read the preset of a search, if it is not built in."""
     if not asks_for_stored_preset(search.request):
         return search
     target = search.target

@@ -12,6 +12,7 @@ FUSED = "write retriever: {rrf: {retrievers: [{standard: {query: …}}, …]}}, 
 
 ONLY_FUSION = ("only rank: {rrf: {…}}, which fuses several searches, is read", FUSED)
 
+# Parts of a body and parameters of a query string, by name.
 UNSUPPORTED: Mapping[str, tuple[str, str]] = {
     "collapse": (
         "hits that it hides would be missing from every group",
@@ -32,19 +33,14 @@ UNSUPPORTED: Mapping[str, tuple[str, str]] = {
     "scroll_id": ("scroll pages are counted in hits and would split groups", "use from and size"),
     "format": ("the answer has to be JSON", "leave it out"),
 }
-"""Parts of a body and parameters of a query string, by name."""
 
-MAX_NESTING = 100
-"""Nesting of objects and lists in a body; servers accept about thirty nested conditions."""
+MAX_NESTING = 100  # nesting of objects and lists in a body; servers accept about thirty nested conditions
 
 _WHOLE = re.compile(r"\d{1,20}", re.ASCII)
 
 
 def refuse_parts(body: Mapping[str, Any], params: Mapping[str, str]) -> None:
     """Refuse parts of a search that cannot be combined with grouping.
-
-    Raises:
-        UsageError: Naming the part, the reason and what would be right.
 
     >>> refuse_parts({"collapse": {"field": "isbn"}}, {})
     Traceback (most recent call last):
@@ -102,11 +98,7 @@ def refuse_scope(body: Mapping[str, Any], request: DedupeRequest) -> None:
 
 
 def refuse_stored(body: Mapping[str, Any]) -> None:
-    """Refuse parts of a search that cannot be combined with stored groups.
-
-    Raises:
-        UsageError: Naming the part, the reason and what would be right.
-    """
+    """Refuse parts of a search that cannot be combined with stored groups."""
     if "timeout" in body:
         refuse("timeout with dedupe_by=stored", "counts of some of the matches would not add up", "leave it out")
     if body.get("rescore"):
@@ -144,9 +136,6 @@ def read_integer(
 
 def refuse_depth(body: Any) -> None:
     """Refuse a body that is nested too deeply.
-
-    Raises:
-        UsageError: It is.
 
     >>> refuse_depth({"query": {"match_all": {}}})
     """
