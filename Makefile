@@ -23,7 +23,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites soak faults nodes upgrades simulate mutations clean
+.PHONY: install groups demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites soak faults nodes upgrades simulate mutations clean
 
 install: $(VENV)/.installed
 
@@ -67,9 +67,14 @@ check: install
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python .ci/shape.py
 
 # Every test that SECURITY.md or the threat model names; `.ci/run`, which runs them among all tests, names none.
 ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md docs/threat-model.md | tr --delete '`' | sort --unique)
+
+# Stored groups of five collections, as they were frozen.
+groups: install
+	$(BIN)/python .ci/groups.py $(COLLECTIONS)
 
 # What is known to be dangerous in our code and in the packages that are installed, requests that nobody meant, and every
 # test that SECURITY.md or the threat model names, which takes up to half an hour on two busy processors.
