@@ -6,8 +6,6 @@ BIN := $(VENV)/bin
 # Where the labelled collections are that figures are taken on.
 COLLECTIONS ?= ../shared/data
 
-# A minute of new requests; with a seed the same ones again.
-FUZZING ?= --seconds 60
 # How many schedules are simulated, the first of them, and what they hold; where nothing is said, also some of each focus.
 SEEDS ?= 10000
 FIRST ?= 0
@@ -76,12 +74,11 @@ ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.m
 groups: install
 	$(BIN)/python .ci/groups.py $(COLLECTIONS)
 
-# What is known to be dangerous in our code and in the packages that are installed, requests that nobody meant, and every
-# test that SECURITY.md or the threat model names, which takes up to half an hour on two busy processors.
+# What is known to be dangerous in our code and in the packages that are installed, and every test that SECURITY.md or the
+# threat model names, which takes up to half an hour on two busy processors.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
-	cd tests && ../$(BIN)/python -m gateway.smuggling $(FUZZING)
 	@test -z "$(ATTACKS)" || $(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- \
 	    $(BIN)/pytest --quiet --numprocesses auto --dist loadfile $(ATTACKS)
 

@@ -1,9 +1,9 @@
-"""Latency of `ibidem serve --follow`: from a document's write to its signatures, and what following costs when idle.
+"""Latency of `ibidem backfill --follow`: from a document's write to its signatures, and what following costs when idle.
 
     python benchmarks/follow.py [--collections FOLDER] [--writes N] [--idle S] [--kind opensearch] [--write]
 
 The server is the one in IBIDEM_TEST_OPENSEARCH (or _ELASTICSEARCH), or started as the tests start it; the gateway and
-its follower are `ibidem serve --follow`. All of them share the machine's processors.
+the follower are processes of their own. All of them share the machine's processors.
 
 Newswire stories are written one by one, at random moments, half of them through the gateway and half straight to the
 engine. From the moment the write is answered, the document is read until it has signatures, and searched for by them
@@ -12,9 +12,12 @@ until it is found. Then nothing is written, and the requests and the processor t
 
 import os
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +27,6 @@ from benchmark import SERVERS, draw_lots, options, publish, run_servers
 from ibidem_engines.engine import Record
 from newswire import serve, sign_stories
 from processor import process_seconds
-from resident import children
 from servers.indices import ask, remove_indices
 from stories import NEWSWIRE
 
@@ -32,7 +34,6 @@ INDEX = "measured-follow"
 BETWEEN_S = 1.5  # seconds between two writes, at most
 
 POLL_S = 0.01
-OPEN = {"IBIDEM_GATEWAY_PATHS": "all", "IBIDEM_GATEWAY_INDEXES": "*"}
 
 
 def latency(engine: str, door: str, record: Record) -> tuple[float, float]:
@@ -55,9 +56,20 @@ def count_refreshes(engine: str) -> int:
     return int(ask(engine, "GET", f"/{INDEX}*/_stats/refresh")["_all"]["primaries"]["refresh"]["external_total"])
 
 
-def idle(engine: str, gateway_process: int, seconds: float) -> Iterator[str]:
+@contextmanager
+def following(engine: str, folder: Path) -> Iterator[int]:
+    """Run `ibidem backfill --follow`; yields its process id."""
+    settings = {"IBIDEM_ENGINE": engine, "IBIDEM_INDEX": INDEX, "IBIDEM_TABLES": str(folder)}
+    command = [str(Path(sys.executable).with_name("ibidem")), "backfill", "--follow"]
+    with subprocess.Popen(command, env=os.environ | settings, stderr=subprocess.DEVNULL) as follower:
+        try:
+            yield follower.pid
+        finally:
+            follower.terminate()
+
+
+def idle(engine: str, follower: int, seconds: float) -> Iterator[str]:
     """Yield what following costs while nothing is written."""
-    _, follower = children(gateway_process)
     time.sleep(10)  # what was written last is settled
     before, refreshes_before = process_seconds(follower), count_refreshes(engine)
     time.sleep(seconds)
@@ -82,7 +94,8 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
     lot = draw_lots(7)
     with (
         tempfile.TemporaryDirectory() as folder,
-        serve(engine, INDEX, Path(folder), "--follow", **OPEN) as (gateway, process),
+        serve(engine, INDEX, Path(folder)) as (gateway, _),
+        following(engine, Path(folder)) as follower,
     ):
         latency(engine, engine, stories[0])  # fields and table are there
         latencies = []
@@ -97,7 +110,7 @@ def report(kind: str, engine: str, stories: Sequence[Record], idle_s: float) -> 
         load = os.getloadavg()[1]
         yield f"Meanwhile {load:.0f} processes of the machine wanted its {len(os.sched_getaffinity(0))} processors."
         yield ""
-        yield from idle(engine, process, idle_s)
+        yield from idle(engine, follower, idle_s)
     remove_indices(engine, INDEX)
 
 

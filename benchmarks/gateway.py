@@ -9,19 +9,13 @@ One at a time: each query is asked through the official client, wrapped and sent
 same client pointed at the gateway; they take turns, and the figure is the median of the differences.
 At once: fifty connections ask the gateway for grouped searches, the engine for the very requests that these cost it
 (window and fetch), both for plain searches of ten; they take turns, each for so many seconds in all.
-Others: ten connections of one address search and write through the gateway while another address sends streams that are
-slow or packed (`slow_streams.py`); the figure is the median of the ratios to the turns before and after without it.
 """
 
 import argparse
 import asyncio
 import statistics
-import subprocess
-import sys
 import tempfile
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +32,6 @@ from ibidem_engines.requests import ApiRequest, run_sync
 from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
 from rates import CLIENTS_AT_ONCE, JSON, measure_rate, together
 from servers.indices import remove_indices
-from slow_streams import ATTACKS
 from stories import NEWSWIRE
 
 INDEX = "measured-gateway"
@@ -131,78 +124,6 @@ def report(kind: str, engine: str, gateway: str, seconds: float) -> Iterator[str
     yield f"The gateway reaches {share:.2f} of that (median of the turns)."
 
 
-OTHERS = 10
-OTHER_ADDRESS = "127.0.0.2"
-BULK = 10
-OPEN = {"IBIDEM_GATEWAY_PATHS": "all", "IBIDEM_GATEWAY_INDEXES": "*"}
-RESTRICTED = {"IBIDEM_GATEWAY_PATHS": "all"}
-
-
-@contextmanager
-def attack(content: bytes, gateway: str) -> Iterator[None]:
-    """Attack the gateway from this machine's usual address."""
-    command = [sys.executable, str(Path(__file__).with_name("slow_streams.py")), gateway, INDEX]
-    with subprocess.Popen(command, stdin=subprocess.PIPE) as attacker:
-        if attacker.stdin is None:
-            raise RuntimeError("the attacker has no standard input")
-        attacker.stdin.write(content)
-        attacker.stdin.close()
-        time.sleep(2)  # connections are held
-        try:
-            yield
-        finally:
-            attacker.kill()
-
-
-def others(gateway: str, seconds: float) -> tuple[float, float]:
-    """Return how many plain searches, and how many `_bulk`, others get answered in a second; errors stop it."""
-    bulk = b"".join(
-        orjson.dumps(each) + b"\n"
-        for at in range(BULK)
-        for each in (
-            {"index": {"_index": INDEX, "_id": f"other-{at}"}},
-            {"title": "Others", "text": "What others write."},
-        )
-    )
-    searches = [(f"/{INDEX}/_search", orjson.dumps(body(query, 10))) for query in QUERIES]
-    rates = []
-    for requests in (searches, [(f"/{INDEX}/_bulk", bulk)]):
-        rate = asyncio.run(measure_rate(gateway, requests, seconds, OTHERS, OTHER_ADDRESS))
-        if rate.errors:
-            raise RuntimeError(f"{rate.errors} of {len(rate.took)} requests of others were refused")
-        rates.append(rate.per_second)
-    return rates[0], rates[1]
-
-
-def notice(gateway: str, seconds: float) -> Iterator[tuple[str, Sequence[float]]]:
-    """Yield for each attack the share of others' searches, and of their `_bulk`, that is still answered."""
-    for name, make in ATTACKS.items():
-        content = make()
-        ratios: list[tuple[float, float]] = []
-        before = others(gateway, seconds)
-        for _ in range(TURNS):
-            with attack(content, gateway):
-                during = others(gateway, seconds)
-            after = others(gateway, seconds)
-            ratios.append(
-                (2 * during[0] / (before[0] + after[0]), 2 * during[1] / (before[1] + after[1])),
-            )
-            before = after
-        yield name, [statistics.median(each) for each in zip(*ratios, strict=True)]
-
-
-def report_others(url: str, folder: Path, seconds: float) -> Iterator[str]:
-    """Yield the table of what others notice, with all indexes open and with one."""
-    yield f"\nWhat {OTHERS} connections of another address get answered meanwhile, compared with before and after:\n"
-    yield "| sent | searches, all indexes open | `_bulk` | searches, one index open | `_bulk` |\n|---|---|---|---|---|"
-    rows: dict[str, list[str]] = {}
-    for settings in (OPEN, RESTRICTED):
-        with serve(url, INDEX, folder, **settings) as (gateway, _):
-            for name, shares in notice(gateway, seconds):
-                rows.setdefault(name, []).extend(f"{share:.2f}" for share in shares)
-    yield from (f"| {' | '.join([name, *shares])} |" for name, shares in rows.items())
-
-
 def lines(arguments: argparse.Namespace, url: str) -> Iterator[str]:
     """Measure the gateway before a server, and yield the lines of the page."""
     kind, seconds = arguments.kind, arguments.seconds
@@ -211,8 +132,6 @@ def lines(arguments: argparse.Namespace, url: str) -> Iterator[str]:
     yield f"{len(stories):,} newswire stories in {kind}, window 500, `near`, ten groups a page.\n"
     with tempfile.TemporaryDirectory() as folder, serve(url, INDEX, Path(folder)) as (gateway, _):
         yield from report(kind, url.partition("+")[2], gateway, seconds)
-    with tempfile.TemporaryDirectory() as folder:
-        yield from report_others(url, Path(folder), seconds / 2 / TURNS)
     remove_indices(url, INDEX)
 
 

@@ -61,8 +61,8 @@ def sign_stories(source: Path, count: int | None) -> list[Record]:
 
 
 @contextlib.contextmanager
-def serve(engine: str, index: str, folder: Path, *options: str, **settings: str) -> Iterator[tuple[str, int]]:
-    """Run `ibidem serve` before an engine, with more options and settings; yields its address and process id."""
+def serve(engine: str, index: str, folder: Path) -> Iterator[tuple[str, int]]:
+    """Run `ibidem serve` before an engine; yields its address and process id."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -71,8 +71,8 @@ def serve(engine: str, index: str, folder: Path, *options: str, **settings: str)
         "IBIDEM_ENGINE": engine,
         "IBIDEM_INDEX": index,
         "IBIDEM_TABLES": str(folder),
-    } | settings
-    command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port), *options]
+    }
+    command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:
             await_port(port)

@@ -37,7 +37,7 @@ from ibidem_ingest.errors import UsageError
 DOTENV = ".env"
 TOML = "ibidem.toml"
 # Settings whose value may be any text and is no address.
-OTHERS = ("index", "fields", "tables", "distinct", "gateway_indexes", "gateway_hosts")
+OTHERS = ("index", "fields", "tables", "distinct", "gateway_hosts")
 
 Level = Literal["debug", "info", "warning", "error"]
 
@@ -181,57 +181,10 @@ class Settings(BaseSettings):
         "grouping, if every node has it and it supports the request (`docs/plugin.md`); read only from the "
         "environment.",
     )
-    gateway_indexes: Annotated[tuple[str, ...], NoDecode] = Field(
-        default=(),
-        description="Indexes that `ibidem serve` lets its callers search, separated by commas; `*` stands for any "
-        "characters. Empty: IBIDEM_INDEX alone.",
-    )
-    gateway_paths: Literal["search", "all"] = Field(
-        default="search",
-        description="Which of the engine's own paths `ibidem serve` accepts: `search`: `_search`, `_msearch` and "
-        "`_count`. `all` also forwards other paths, with the caller's own rights. If access is "
-        "restricted to some indexes, only the document APIs, `_bulk` and `_mget` are forwarded.",
-    )
     gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description="Host names under which `ibidem serve` can be reached, separated by commas; others are refused, so "
         "that no other site reaches it through a user's browser. `*`: any name.",
-    )
-    gateway_clients: int = Field(
-        default=100,
-        ge=1,
-        le=10_000,
-        description="Maximum number of concurrent requests to `ibidem serve`, up to three quarters of them from one "
-        "address; further requests get status 429. The same number of streamed requests is allowed in "
-        "addition.",
-    )
-    gateway_timeout: int = Field(
-        default=30,
-        ge=1,
-        le=3_600,
-        description="Seconds after which `ibidem serve` aborts a request with status 504; longer if the request has a "
-        "`timeout`. Streamed requests may take as long as the client waits.",
-    )
-    gateway_body: int = Field(
-        default=1_000_000,
-        ge=1_000,
-        le=100_000_000,
-        description="Maximum size of a request body to `ibidem serve` in bytes; larger bodies get status 413.",
-    )
-    gateway_arrival: int = Field(
-        default=10,
-        ge=1,
-        le=3_600,
-        description="Maximum seconds until the headers of a request to `ibidem serve` have arrived, and then its body; "
-        "slower requests get status 408. A stream needs 1,000 bytes per second, on average over this time.",
-    )
-    gateway_connections: int = Field(
-        default=200,
-        ge=10,
-        le=100_000,
-        description="Maximum number of connections from one address to `ibidem serve`; above the limit, the "
-        "oldest idle "
-        "connection is closed.",
     )
     gateway_overrides: bool = Field(
         default=False,
@@ -273,7 +226,7 @@ class Settings(BaseSettings):
             raise ValueError("only IBIDEM_ENGINE and IBIDEM_BROKER may contain an address with credentials")
         return value
 
-    @field_validator("distinct", "gateway_indexes", "gateway_hosts", mode="before")
+    @field_validator("distinct", "gateway_hosts", mode="before")
     @classmethod
     def _split_commas(cls, value: object) -> object:
         if isinstance(value, str):

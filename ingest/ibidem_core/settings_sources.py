@@ -58,20 +58,9 @@ def read_toml(kind: Kind, path: Path) -> Values:
     return values
 
 
-# Settings of earlier versions: why each is gone, and what does its work now.
-REMOVED: Mapping[str, tuple[str, str]] = {
-    "gateway_sign": ("the gateway forwards writes unchanged", "remove it, and sign with: ibidem serve --follow"),
-}
-
-
 def _refuse_unknown(names: Iterable[str], choices: Iterable[str], location: str) -> None:
     """Refuse unknown settings."""
-    unknown = sorted(set(names) - set(choices))
-    for name in unknown:
-        if removed := REMOVED.get(name.lower().removeprefix(PREFIX.lower())):
-            reason, remedy = removed
-            raise UsageError(f"{location}: {name} is no longer a setting: {reason}", remedy)
-    if unknown:
+    if unknown := sorted(set(names) - set(choices)):
         raise UsageError(
             f"{location}: there is no setting {', '.join(map(redact_text, unknown))}",
             f"the settings are: {', '.join(sorted(choices))}",

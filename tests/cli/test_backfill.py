@@ -1,16 +1,19 @@
 """`ibidem backfill`: what each way of it prints, and how it leaves."""
 
 import json
+import secrets
 import signal
 import sqlite3
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
 
 
@@ -142,6 +145,31 @@ def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, n
     assert process.returncode == 0
     output = json.loads(out)
     assert (output["read"], output["unchanged"], output["state"]) == (5, 5, "done")
+
+
+@pytest.mark.server("opensearch")
+def test_following_waits_for_an_index_that_is_made_later_or_again(
+    opensearch: str, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = f"followed-{secrets.token_hex(4)}"
+    monkeypatch.setenv("IBIDEM_ENGINE", opensearch)
+    monkeypatch.setenv("IBIDEM_INDEX", index)
+    process = subprocess.Popen([sys.executable, "-c", "from ibidem.cli import main; main()", "backfill", "--follow"])
+    try:
+        for _ in range(2):
+            ask(opensearch, "PUT", f"/{index}/_doc/a", '{"text": "The tenant pays the rent."}')
+            for _ in range(600):
+                if "ibidem" in ask(opensearch, "GET", f"/{index}/_doc/a").get("_source", {}):
+                    break
+                time.sleep(0.1)
+            else:
+                raise TimeoutError("the document was not signed")
+            ask(opensearch, "DELETE", f"/{index}")
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        remove_indices(opensearch, index)
 
 
 def test_an_index_that_is_not_there_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

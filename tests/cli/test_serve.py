@@ -1,7 +1,6 @@
 """`ibidem serve`: the gateway as a process."""
 
 import os
-import secrets
 import signal
 import socket
 import subprocess
@@ -14,13 +13,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from servers.indices import ask, remove_indices
+from servers.fake_server import Answer, between
 from support.command_line import Run
-
-KINDS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 
 PROGRAM = str(Path(sys.executable).with_name("ibidem"))
 
@@ -60,8 +54,9 @@ def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, sig
 
 
 def find_children(process: subprocess.Popen[str]) -> list[str]:
-    """Return the numbers of the processes that a process started."""
-    return Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    """Return the ids of the processes that serve."""
+    numbers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    return [each for each in numbers if "spawn_main" in Path(f"/proc/{each}/cmdline").read_text()]
 
 
 def lives(number: str) -> bool:
@@ -104,61 +99,6 @@ def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
     assert not any(lives(child) for child in children)
 
 
-def await_children(process: subprocess.Popen[str], count: int) -> list[str]:
-    """Wait until a process has started so many others."""
-    for _ in range(300):
-        if len(children := find_children(process)) == count:
-            return children
-        time.sleep(0.1)
-    raise TimeoutError(f"{count} processes were not started")
-
-
-@pytest.mark.slow
-def test_a_follower_beside_the_gateway_is_started_again_when_it_dies_and_ends_with_it(run: Run) -> None:
-    with served("--follow") as (process, url):
-        gateway, follower = await_children(process, 2)
-        os.kill(int(follower), signal.SIGKILL)
-        await_children(process, 1)
-        children = await_children(process, 2)
-        assert (gateway in children, follower in children) == (True, False)
-        assert httpx2.get(f"{url}/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"] == 3
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(30) == 0
-    assert not any(lives(child) for child in children)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_what_others_write_is_signed_also_where_the_index_is_made_after_the_gateway_was_started(
-    kind: str, request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    address, index = request.getfixturevalue(kind), f"served-{secrets.token_hex(4)}"
-    for name, value in {"ENGINE": address, "INDEX": index, "GATEWAY_PATHS": "all", "GATEWAY_INDEXES": "*"}.items():
-        monkeypatch.setenv(f"IBIDEM_{name}", value)
-
-    def await_signed(path: str) -> None:
-        for _ in range(600):
-            if "ibidem" in httpx2.get(f"{url}{path}", timeout=60).json().get("_source", {}):
-                return
-            time.sleep(0.1)
-        raise TimeoutError(f"{path} was not signed")
-
-    try:
-        with served("--follow") as (process, url):
-            for _ in range(2):
-                httpx2.put(
-                    f"{url}/{index}/_doc/a", json={"text": "The tenant pays the rent."}, timeout=60
-                ).raise_for_status()
-                await_signed(f"/{index}/_doc/a")
-                ask(address, "PUT", f"/{index}/_doc/b", '{"text": "The tenant pays the rent."}')
-                await_signed(f"/{index}/_doc/b")
-                ask(address, "DELETE", f"/{index}")
-            process.send_signal(signal.SIGTERM)
-            assert process.wait(60) == 0
-    finally:
-        remove_indices(address, index)
-
-
 def test_an_address_that_is_taken_is_named(run: Run) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code, _, err = run("serve", "--port", str(listener.getsockname()[1]))
@@ -170,3 +110,19 @@ def test_an_address_that_is_taken_is_named(run: Run) -> None:
 @pytest.mark.parametrize("host", ["nosuch.invalid", "203.0.113.1"])
 def test_an_address_of_another_machine_is_refused(run: Run, host: str) -> None:
     assert run("serve", "--host", host)[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("status", "warns"), [(200, True), (401, False)])
+def test_who_listens_beyond_this_machine_for_an_engine_without_users_is_warned(
+    run: Run, monkeypatch: pytest.MonkeyPatch, status: int, warns: bool
+) -> None:
+    with between(plan=lambda _: Answer(status, {})) as engine:
+        monkeypatch.setenv("IBIDEM_ENGINE", engine.address("opensearch").replace("://", "://clerk:pw@"))
+        with served("--host", "0.0.0.0") as (process, url):  # noqa: S104 - reached by its loopback address
+            assert httpx2.get(f"{url}/healthz", timeout=30).status_code == 200
+            process.send_signal(signal.SIGTERM)
+            process.wait(30)
+            assert process.stderr is not None
+            assert ("the engine has no users" in process.stderr.read()) is warns
+        assert "authorization" not in map(str.lower, engine.asked[0].headers)

@@ -5,6 +5,7 @@ import hmac
 from base64 import urlsafe_b64encode
 from collections.abc import Mapping
 from functools import cache
+from typing import Any
 
 import orjson
 from fastapi.exceptions import RequestValidationError
@@ -13,23 +14,19 @@ from starlette.datastructures import QueryParams
 from fuzz.target import Target, as_any_text, as_sent, folder
 from ibidem.evaluation.labels import parse_condition
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.index_access import check_indexes
 from ibidem.gateway.middleware import check_host, check_site
-from ibidem.gateway.msearch import read_lines
 from ibidem.gateway.page import state
-from ibidem.gateway.search_request import NativeRequest, read_parameters, read_request
+from ibidem.gateway.proxy import decompress, read_json, split_alias, with_mode, without_dedupe
 from ibidem.grouped_search.api import search
+from ibidem.grouped_search.dsl.msearch import read_lines
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_dedupe.request import DedupeRequest, as_text, dedupe_request, is_dedupe_name, parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query, parse_filter, parse_query
 from ibidem_ingest.errors import IbidemError, UsageError
 
-SETTINGS = Settings(index="news", gateway_indexes="news*,law", gateway_body=20_000)
-JSON = {"content-type": "application/json"}
 BODY = orjson.dumps(
     {
         "query": {
@@ -79,7 +76,7 @@ def query(data: bytes) -> None:
 
 def parameters(data: bytes) -> None:
     """Read the parameters of the dedupe layer, out of a query string."""
-    settings = read_parameters(as_sent(data))
+    settings = dict(QueryParams(as_sent(data)))
     request = parse_request({name: value for name, value in settings.items() if name in PARAMETERS} or settings)
     request.digest()
     str(request.keep)
@@ -96,32 +93,38 @@ def page(data: bytes) -> None:
 def native(data: bytes) -> None:
     """Read a search in an engine's own language: a query string in the first line, the body in the others."""
     query_string, _, body = data.partition(b"\n")
-    read = read_request("news", as_sent(query_string), JSON, body, SETTINGS)
-    run_search(read)
+    parameters = dict(QueryParams(as_sent(query_string)))
+    run_search(parameters, read_json(body))
+    without_dedupe(as_sent(query_string))
 
 
-def run_search(read: NativeRequest) -> None:
+def run_search(parameters: Mapping[str, str], body: Mapping[str, Any]) -> None:
     """Go on with a request as far as the engine."""
-    if read.dedupe is not None and read.dedupe.mode != "off":
-        search = read_search(read.indexes, read.body, read.parameters, read.dedupe)
+    request = dedupe_request(parameters, body)
+    if request is not None and request.mode != "off":
+        own, params = (
+            {name: each for name, each in part.items() if not is_dedupe_name(name)} for part in (body, parameters)
+        )
+        search = read_search("news", own, params, request)
         orjson.dumps(dict(search.ranking))
         search.query.digest()
 
 
 def packed_body(data: bytes) -> None:
     """Read a body that came packed."""
-    read_request("news", "", JSON | {"content-encoding": "gzip"}, data, SETTINGS)
+    read_json(decompress(data, "gzip"))
 
 
 def several(data: bytes) -> None:
     """Read several searches in one body."""
     query_string, _, body = data.partition(b"\n")
-    for line in read_lines("news", as_sent(query_string), JSON, body, SETTINGS).lines:
-        if isinstance(line.request, NativeRequest):
-            try:
-                run_search(line.request)
-            except UsageError:
-                continue
+    parameters = dict(QueryParams(as_sent(query_string)))
+    for line in read_lines([read_json(line) for line in body.split(b"\n")]):
+        head = with_mode(line, "indent").head
+        try:
+            run_search({**parameters, **{name: as_text(each) for name, each in head.items()}}, line.body)
+        except UsageError:
+            continue
 
 
 def cursors(data: bytes) -> None:
@@ -138,14 +141,14 @@ def names(data: bytes) -> None:
     """Read names of indexes, hosts and sites."""
     text = as_sent(data)
     for read in (
-        lambda: check_indexes(text, SETTINGS),
+        lambda: split_alias(text),
         lambda: check_host(text, ("localhost",)),
         lambda: check_site("POST", {"host": "localhost", "origin": text}),
     ):
         try:
             read()
         except HttpError as answer:
-            answer.body()
+            answer.as_json()
 
 
 def condition(data: bytes) -> None:

@@ -1,6 +1,5 @@
 """Fixtures of the gateway's tests: a small index of leases, and a gateway in front of it."""
 
-import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
-from servers.indices import ask, remove_indices
+from servers.indices import remove_indices
 from support.gateway_server import run_gateway
 from support.leases import LEASES
 
@@ -107,16 +106,3 @@ def gateway(leases: Leases) -> Iterator[str]:
     """The address of the gateway before the leases."""
     with run_gateway(leases.settings) as url:
         yield url
-
-
-WORD = "strictlyconfidential"  # a word that is in the vault alone
-
-
-@pytest.fixture(scope="session")
-def vault(leases: Leases) -> Iterator[str]:
-    """A second index, which is closed."""
-    name, address = f"vault-{secrets.token_hex(4)}", leases.settings.engine
-    document = {"text": WORD, "word": ["lease", "copy"], "id": "1"}
-    ask(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps(document))
-    yield name
-    remove_indices(address, name)

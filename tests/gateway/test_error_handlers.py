@@ -15,7 +15,7 @@ def test_other_endpoints_of_the_engine_are_not_there_and_the_answer_says_which_a
     assert answer.status_code == 404
     error = answer.json()["error"]
     assert error["type"] == error["root_cause"][0]["type"] == "not_proxied_exception"
-    assert "_search" in error["reason"]
+    assert "/openapi.json" in error["reason"]
 
 
 def test_a_fault_of_the_gateway_is_answered_as_json_and_tells_nothing_of_it(

@@ -15,7 +15,7 @@ import pytest
 from gateway.conftest import SERVERS, Leases
 from ibidem_core.settings import Settings
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.follow import follow_once_created
+from ibidem_workers.backfill.follow import follow
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask, remove_indices
 from servers.jars import fetched
@@ -103,9 +103,9 @@ def root(request: Request) -> Answer | None:
 
 @contextmanager
 def following(settings: Settings) -> Iterator[None]:
-    """Sign what is written, as `ibidem serve --follow` does."""
+    """Sign what is written, as `ibidem backfill --follow` does."""
     has_ended = threading.Event()
-    follower = threading.Thread(target=follow_once_created, args=(settings, has_ended.wait, lambda _: None))
+    follower = threading.Thread(target=follow, args=(settings, has_ended.wait))
     follower.start()
     try:
         yield
@@ -124,8 +124,6 @@ def test_a_store_of_langchain_or_haystack_is_signed_and_searched_without_copies(
         index=f"notes-{secrets.token_hex(4)}",
         fields=fields,
         tables=tables.folder,
-        gateway_paths="all",
-        gateway_indexes="*",
     )
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (program,) = [each for each in programs if f" {store}(" in each]

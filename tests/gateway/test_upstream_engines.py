@@ -16,21 +16,20 @@ def engines() -> Engines:
 
 
 def test_two_callers_never_share_an_engine_and_one_keeps_his(engines: Engines) -> None:
-    assert engines.get(ADA, "news") is engines.get(ADA, "news")
-    assert engines.get(ADA, "news") is not engines.get(BOB, "news")
-    assert engines.get(ADA, "news") is not engines.get(ADA, "law")
+    assert engines.get(ADA) is engines.get(ADA)
+    assert engines.get(ADA) is not engines.get(BOB)
     engines.close()
 
 
 def test_those_who_come_no_more_are_let_go(engines: Engines) -> None:
-    first = engines.get(ADA, "news")
+    first = engines.get(ADA)
     for number in range(MAX_CALLERS):
-        engines.get(Caller((("authorization", f"Basic {number}"),)), "news")
-    assert engines.get(ADA, "news") is not first
+        engines.get(Caller((("authorization", f"Basic {number}"),)))
+    assert engines.get(ADA) is not first
     engines.close()
 
 
 def test_a_file_is_the_same_for_all(tmp_path: Path) -> None:
     engines = Engines(Settings(engine=f"sqlite:///{tmp_path}/index.sqlite"))
-    assert engines.get(ADA, "news") is engines.get(BOB, "news")
+    assert engines.get(ADA) is engines.get(BOB)
     engines.close()

@@ -14,7 +14,7 @@ from ibidem_core.settings_sources import read_dotenv
 from servers.missing import Missing
 
 ROOT = Path(__file__).parents[2]
-OURS = {"worker", "gateway"}
+OURS = {"worker", "gateway", "follower"}
 # Services that are started, by the profiles that are named.
 STARTED = {
     (): OURS,
@@ -51,7 +51,10 @@ def test_what_the_profiles_name_is_started_and_nothing_else(services: Services, 
 
 @pytest.mark.slow
 def test_every_service_says_how_it_is_and_may_take_so_much_memory_and_no_more(services: Services) -> None:
-    assert {name for name, service in services.items() if service["healthcheck"]["test"] == ["NONE"]} == {"ibidem"}
+    assert {name for name, service in services.items() if service["healthcheck"]["test"] == ["NONE"]} == {
+        "follower",
+        "ibidem",
+    }
     assert all(service["mem_limit"] for service in services.values())
 
 

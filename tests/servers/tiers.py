@@ -26,7 +26,6 @@ THOROUGH: Mapping[str, str] = {
     "gateway/browser/": "a browser looks at each page; the page itself is tested without one",
     "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
     "gateway/test_recipes.py": "clients in other languages are built first",
-    "gateway/test_smuggling.py": "requests that nobody meant; the grammar has tests of its own",
     "grouped_search/dsl/test_questions_docs.py": "the lines of a page; each answer has a test of its module",
     "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
     "plugin/test_search.py::"

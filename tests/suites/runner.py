@@ -22,7 +22,7 @@ STATUSES = {
     "request_timeout": (408,),
     "unavailable": (503,),
 }
-SEARCHES = ("search", "msearch", "count")  # requests that are sent again with `dedupe=off`
+SEARCHES = ("search", "msearch")  # requests that are sent again with `dedupe=off`
 
 SECONDS = 30
 

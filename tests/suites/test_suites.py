@@ -51,7 +51,7 @@ def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
     process = Process(f"suite-{kind}", prepare)
     address = process.wait()
     numbers = tuple(map(int, version.split(".")))
-    settings = Settings(engine=address, gateway_paths="all", gateway_indexes="*")
+    settings = Settings(engine=address)
     url = address.partition("+")[2]
     try:
         with run_gateway(settings) as gateway, httpx2.Client(base_url=url, timeout=60) as client:

@@ -6,14 +6,16 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ibidem.gateway.server import make_server
+import uvicorn
+
+from ibidem.gateway.app import make_gateway
 from ibidem_core.settings import Settings
 
 
 @contextmanager
 def run_gateway(settings: Settings) -> Iterator[str]:
     """Answer on a free port until the block ends; gives the address."""
-    server = make_server(settings)
+    server = uvicorn.Server(uvicorn.Config(make_gateway(settings), log_config=None, access_log=False))
     listening = socket.create_server(("127.0.0.1", 0), backlog=2_048)
     thread = threading.Thread(target=server.run, args=([listening],), daemon=True)
     thread.start()

@@ -53,10 +53,6 @@ env:
     valueFrom: {secretKeyRef: {name: {{ .Values.secret.name }}, key: {{ .Values.secret.brokerKey }}}}
   - {name: IBIDEM_INDEX, value: {{ .Values.index | quote }}}
   - {name: IBIDEM_TABLES, value: /data/tables}
-  {{- if eq .part "gateway" }}
-  - {name: IBIDEM_GATEWAY_PATHS, value: {{ .Values.gateway.paths }}}
-  - {name: IBIDEM_GATEWAY_INDEXES, value: {{ .Values.gateway.indexes | default .Values.index | quote }}}
-  {{- end }}
   {{- range $name, $value := .Values.settings }}
   - {name: {{ $name }}, value: {{ $value | quote }}}
   {{- end }}

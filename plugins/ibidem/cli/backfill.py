@@ -279,4 +279,5 @@ def show_followed(settings: Settings, *, as_json: bool) -> None:
     """Sign new documents until Ctrl-C or SIGTERM, then print how many were signed."""
     with catch_end_signals() as stop:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
-    show_run(settings, name, as_json=as_json)
+    if name:
+        show_run(settings, name, as_json=as_json)

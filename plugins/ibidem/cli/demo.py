@@ -3,25 +3,18 @@
 import shutil
 import sys
 from pathlib import Path
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from ibidem.cli.console import Json, bar, messages, print_json, results
 from ibidem.cli.ingest import update_bar
 from ibidem.cli.search import show
-from ibidem.cli.serve import LOOPBACK, PORT, Port, answer
 from ibidem.cli.status import show_summary
 from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
 from ibidem_core.settings import load
 
 
-def run(
-    as_json: Json = False,
-    serve: Annotated[bool, typer.Option("--serve", help="Open the index over HTTP, as ibidem serve does.")] = False,
-    port: Port = PORT,
-) -> None:
+def run(as_json: Json = False) -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Ingesting the licence texts installed on this machine …")
     with bar("Indexing") as advance:
@@ -30,8 +23,6 @@ def run(
         print_json(demonstration.response)
     else:
         present(demonstration)
-    if serve:
-        answer(demonstration.settings.changed(gateway_overrides=True), LOOPBACK, port)
 
 
 def present(demonstration: Demonstration) -> None:

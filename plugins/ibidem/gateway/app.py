@@ -7,22 +7,19 @@ from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
-from starlette.routing import Route
 
-from ibidem.gateway import document_routes, operation_routes, search_routes, tag_routes
+from ibidem.gateway import document_routes, operation_routes, proxy, tag_routes
 from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithContext
 from ibidem.gateway.document_routes import answer
 from ibidem.gateway.error_handlers import refuse
 from ibidem.gateway.errors import HttpError, accepts_html
-from ibidem.gateway.index_access import has_all_indexes
 from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.middleware import LimitsMiddleware
+from ibidem.gateway.middleware import GatewayMiddleware
 from ibidem.gateway.openapi import add_error_schema
 from ibidem.gateway.page import decisions, rendering, review, routes, saved, selection, tags
 from ibidem.gateway.page.routes import home
 from ibidem.gateway.page.state import read_query
-from ibidem.gateway.passthrough import Passthrough
-from ibidem.gateway.search_routes import pass_as_it_came
+from ibidem.gateway.proxy import everything, forward
 from ibidem.gateway.upstream import Engines, Upstream
 from ibidem_core.address import parse_address
 from ibidem_core.settings import Settings
@@ -41,7 +38,7 @@ async def root(request: Request, context: WithContext, engine: CallersEngine) ->
     if context.upstream is None:
         product = {"number": installed_version(), "distribution": "ibidem"}
         return answer({"name": "ibidem", "version": product, "tagline": "an SQLite index: see /openapi.json"})
-    return await pass_as_it_came(request, context.upstream, b"")
+    return await forward(request, context.upstream)
 
 
 # Headers that an engine's own clients insist on, with every answer.
@@ -62,7 +59,7 @@ ROUTERS = (
     tag_routes.tag_router,
     document_routes.alert_router,
     root_router,
-    search_routes.router,
+    proxy.router,
 )
 
 
@@ -80,27 +77,18 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
 
     app = FastAPI(title="ibidem", version=installed_version(), lifespan=lifespan, docs_url=None, redoc_url=None)
     app.state.context = context
-    add_routes(app, context)
+    for router in ROUTERS if context.upstream is None else (*ROUTERS, everything):
+        app.include_router(router)
     for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     add_error_schema(app)
     names, product = (*settings.gateway_hosts, *hosts), PRODUCT.get(context.kind, {})
-    app.add_middleware(LimitsMiddleware, settings=settings, metrics=context.metrics, hosts=names, product=product)
+    app.add_middleware(GatewayMiddleware, metrics=context.metrics, hosts=names, product=product)
     return app
-
-
-def add_routes(app: FastAPI, context: GatewayContext) -> None:
-    """Add all routes; routes of the engine come last, and only if the settings allow them."""
-    for router in ROUTERS:
-        app.include_router(router)
-    if context.settings.gateway_paths == "all":
-        if has_all_indexes(context.settings):
-            app.include_router(search_routes.everywhere)
-        app.router.routes.append(Route("/{path:path}", Passthrough(context), include_in_schema=False))
 
 
 def make_upstream(settings: Settings) -> Upstream | None:
     """Return the configured cluster; None for SQLite."""
     if settings.engine.startswith("sqlite:"):
         return None
-    return Upstream(parse_address(settings.address), settings.gateway_clients)
+    return Upstream(parse_address(settings.address))

@@ -1,28 +1,49 @@
 """FastAPI dependencies: context, upstream, caller, and an engine opened with the caller's credentials."""
 
+from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from fastapi import Depends, Request
 
-from ibidem.gateway.dedupe_proxy import CallerCache
 from ibidem.gateway.errors import HttpError
 from ibidem.gateway.metrics import Metrics
 from ibidem.gateway.upstream import Caller, Engines, Upstream
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
+
+CALLERS = 1_000  # callers whose index metadata is cached
+INDEXES = 1_000  # indexes of each
+
+
+class CallerCache:
+    """Index metadata for each caller, within the caller's rights."""
+
+    def __init__(self) -> None:
+        self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
+
+    def get(self, caller: Caller) -> IndexMetadataCache:
+        """Return the cached metadata of a caller."""
+        cache = self._caches.pop(caller, None)
+        if cache is None or len(cache.layouts) > INDEXES:
+            cache = IndexMetadataCache()
+        self._caches[caller] = cache
+        if len(self._caches) > CALLERS:
+            self._caches.popitem(last=False)
+        return cache
 
 
 @dataclass(frozen=True, slots=True)
 class GatewayContext:
     """Settings, caches and metrics that every request may use."""
 
-    settings: Settings  # the settings in force
-    engines: Engines  # the engines, by caller
-    upstream: Upstream | None  # the cluster behind the gateway; None over SQLite
-    metrics: Metrics  # the counters
-    caches: CallerCache = field(default_factory=CallerCache)  # how indexes are made, as each caller may know it
+    settings: Settings
+    engines: Engines
+    upstream: Upstream | None  # the cluster; None over SQLite
+    metrics: Metrics
+    caches: CallerCache = field(default_factory=CallerCache)
 
     @property
     def kind(self) -> str:
@@ -66,7 +87,7 @@ async def caller(request: Request) -> Caller:
 def callers_engine(request: Request) -> Engine:
     """Return the configured index with the caller's read and write rights."""
     all_ = gateway_context(request)
-    return all_.engines.get(Caller.read(request.headers), all_.settings.index)
+    return all_.engines.get(Caller.read(request.headers))
 
 
 WithContext = Annotated[GatewayContext, Depends(route_context)]  # a parameter of a route: what every request may use

@@ -25,6 +25,7 @@ from ibidem.gateway.openapi import (
     SearchParameters,
     StrictQuery,
 )
+from ibidem.gateway.upstream import ENGINE_TIMEOUT_S
 from ibidem.index.alerts import MAX_NAME, AlertReport, find_alert, find_new, list_reports
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
@@ -92,7 +93,7 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
 
     def open_index() -> Engine:
         """Open the index with the caller's rights."""
-        return open_for_caller(settings.address, settings.index, caller.headers, float(settings.gateway_timeout))
+        return open_for_caller(settings.address, settings.index, caller.headers, ENGINE_TIMEOUT_S)
 
     check_access(open_index())
     return answer(report(settings, open_index))

@@ -56,4 +56,4 @@ def refuse(request: Request, error: Exception) -> Response:
     """Respond to a failed request, and count it."""
     http_error = to_http_error(request, error)
     gateway_context(request).metrics.errors.labels(http_error.kind).inc()
-    return as_page(request, http_error) if accepts_html(request) else as_response(request, http_error)
+    return as_page(request, http_error) if accepts_html(request) else as_response(http_error)

@@ -26,7 +26,7 @@ KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
 }
 
 
-ANSWERED = "GET or POST /{index}/_search, _msearch and _count, GET / and /ibidem/… (see /openapi.json)"
+ANSWERED = "GET / and /ibidem/… (see /openapi.json), and over a cluster every request of the engine"
 UNKNOWN = "extra_forbidden"
 
 
@@ -49,10 +49,6 @@ class HttpError(Exception):
         reason = f"{self.reason}; {self.remedy}" if self.remedy else self.reason
         cause = {"type": self.kind, "reason": reason}
         return {"error": {"root_cause": [cause], **cause}, "status": self.status}
-
-    def body(self) -> bytes:
-        """Return the error as the bytes of a response."""
-        return orjson.dumps(self.as_json())
 
 
 def http_error(error: IbidemError) -> HttpError:
@@ -135,9 +131,9 @@ def turned_away(error: IbidemError) -> bool:
     return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
 
 
-def as_response(_: Request, error: HttpError) -> Response:
+def as_response(error: HttpError) -> Response:
     """Create an error response for programs."""
-    return Response(error.body(), error.status, headers=AGAIN.get(error.status), media_type=JSON)
+    return Response(orjson.dumps(error.as_json()), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 
 
 # Headers that belong to a status: how to say who one is, and when to come again.

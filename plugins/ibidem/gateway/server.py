@@ -1,86 +1,114 @@
-"""Server of the gateway: listens on an address, with one process or several."""
+"""Server of the gateway: uvicorn, with one process or several."""
 
+import asyncio
 import contextlib
 import gc
+import logging
+import multiprocessing.process
 import os
+import signal
 import socket
-from collections.abc import Callable, Iterable, Sequence
+import threading
+from collections.abc import Callable
 
 import uvicorn
+from fastapi import FastAPI
+from uvicorn.supervisors import Multiprocess
 
-from ibidem.gateway.app import make_gateway
-from ibidem.gateway.connections import Connections
-from ibidem.gateway.processes import Work, run_processes
+from ibidem.gateway.app import make_gateway, make_upstream
+from ibidem.gateway.errors import HttpError
 from ibidem_core import logs
-from ibidem_core.settings import Settings
+from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
 
+LOG = logging.getLogger(__name__)
+
+LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
-SECONDS_TO_END = 10
-BACKLOG = 2_048
-RARELY = (50_000, 20, 50)
+BACKLOG = 2_048  # connections that wait to be accepted
+SECONDS_TO_END = 10  # for requests that are running when the server is told to end
+MAX_CONNECTIONS = 400  # of a process; further requests get status 503
+GC_THRESHOLDS = (50_000, 20, 50)  # a search creates thousands of objects without cycles
 
 
-Listening = tuple[str, int]  # host and port
-
-
-def serve(
-    settings: Settings,
-    listening_at: Listening,
-    ready: Callable[[str], None] = lambda _: None,
-    processes: int = 1,
-    companions: Sequence[Work] = (),
-) -> None:
+def serve(settings: Settings, host: str, port: int, processes: int, ready: Callable[[str], None]) -> None:
     """Serve requests until SIGTERM; running requests are finished first.
 
-    Each answer is a line of the log: method, path, status and time; what people search for is in none.
+    Each response is a line of the log: method, path, status and time, without the query.
+
+    Args:
+        settings: The settings in force, as each process reads them.
+        host: Address to listen on.
+        port: Port to listen on.
+        processes: How many processes serve.
+        ready: Called with the address of the page.
+
+    Raises:
+        UsageError: The address is in use or not one of this machine.
     """
     logs.set_up(settings, "info")
-    host, port = listening_at
-    listening = listen(host, port)
     name = f"[{host}]" if ":" in host else host
-
-    def serve_here() -> None:
-        """Serve in the current process."""
-        server = make_server(settings, () if host in EVERYWHERE else (name,))
-        spare_the_collector()
-        with contextlib.suppress(KeyboardInterrupt):
-            server.run([listening])
-
-    ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
-    with listening:
-        if processes == 1 and not companions:
-            serve_here()
+    with listen(host, port) as listening:
+        if host not in EVERYWHERE:
+            os.environ["IBIDEM_GATEWAY_HOSTS"] = ",".join(dict.fromkeys([*settings.gateway_hosts, name]))
+        if host not in LOOPBACK and asyncio.run(is_open(settings)):
+            LOG.warning("the engine has no users: whoever reaches %s:%s can read and change the index", name, port)
+        ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
+        config = uvicorn.Config(
+            "ibidem.gateway.server:make_app",
+            factory=True,
+            workers=processes,
+            log_config=None,  # uvicorn's logs go through our logging
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=MAX_CONNECTIONS,
+            timeout_graceful_shutdown=SECONDS_TO_END,
+        )
+        if processes > 1:
+            Multiprocess(config, sockets=[listening]).run()
         else:
-            run_processes([*[serve_here] * processes, *companions])
+            with contextlib.suppress(KeyboardInterrupt):
+                uvicorn.Server(config).run([listening])
 
 
-def make_server(settings: Settings, hosts: Iterable[str] = ()) -> uvicorn.Server:
-    """Create the server of a gateway; it does not listen yet."""
-    config = uvicorn.Config(
-        make_gateway(settings, hosts),
-        http=Connections(settings).make,  # type: ignore[arg-type] # it is called as a class would be
-        log_config=None,  # uvicorn's logs go through our logging
-        access_log=False,
-        server_header=False,
-        proxy_headers=False,
-        timeout_graceful_shutdown=SECONDS_TO_END,
-    )
-    return uvicorn.Server(config)
-
-
-def spare_the_collector() -> None:
-    """Make garbage collection rare, since each search creates thousands of objects without cycles.
-
-    With the thresholds that it starts with it would look at all of them every few searches, for a sixth of the time.
-    """
+def make_app() -> FastAPI:
+    """Create the application of a process."""
+    settings = load()
+    logs.set_up(settings, "info")
     gc.collect()
     gc.freeze()
-    gc.set_threshold(*RARELY)
+    gc.set_threshold(*GC_THRESHOLDS)
+    if (parent := multiprocessing.parent_process()) is not None:
+        threading.Thread(target=end_after, args=(parent,), daemon=True).start()
+    return make_gateway(settings)
+
+
+def end_after(parent: multiprocessing.process.BaseProcess) -> None:
+    """End this process when its parent has ended, however it ended."""
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+async def is_open(settings: Settings) -> bool:
+    """Return whether the engine has no users: it answers without credentials."""
+    upstream = make_upstream(settings)
+    if upstream is None:
+        return True
+    try:
+        return (await upstream.send("GET", "/", [])).status == 200
+    except HttpError:
+        return False
+    finally:
+        await upstream.close()
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Listen at an address."""
+    """Listen at an address.
+
+    Raises:
+        UsageError: It is in use or not one of this machine.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

@@ -1,7 +1,4 @@
-"""Upstream: the engine behind the gateway; forwards requests and returns responses unchanged.
-
-A caller is known by the headers that carry its rights, and engines are opened with them.
-"""
+"""Upstream: the engine behind the gateway, and engines opened with a caller's own credentials."""
 
 import base64
 import binascii
@@ -11,7 +8,6 @@ import re
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any
@@ -27,16 +23,19 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 
-# Headers by which an engine grants or narrows rights. What a proxy before an engine vouches for is not among them.
 RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization", "securitytenant")
+"""Headers by which an engine grants or narrows rights. What a proxy before an engine vouches for is not among them."""
+
+MAX_CALLERS = 100  # callers whose connections are kept
+ENGINE_TIMEOUT_S = 30.0  # of the page's requests and those of `/ibidem/…`
+CONNECT_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
     """A caller, identified by the authorization headers that the engine checks."""
 
-    # The received headers among `RIGHTS`, with their values.
-    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)  # the received headers among `RIGHTS`
 
     @classmethod
     def read(cls, headers: Mapping[str, str]) -> "Caller":
@@ -60,27 +59,23 @@ class Caller:
             return ""
 
 
-MAX_CALLERS = 100  # callers whose connections are kept
-
-
 class Engines:
-    """Engines by index and caller; the most recently used ones stay open."""
+    """Engines by caller; the most recently used ones stay open."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._engines: OrderedDict[tuple[str, Caller], Engine] = OrderedDict()
+        self._engines: OrderedDict[Caller, Engine] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, caller: Caller, index: str) -> Engine:
+    def get(self, caller: Caller) -> Engine:
         """Return the engine with only the caller's credentials; those in the address are not used."""
         if self._settings.engine.startswith("sqlite:"):
             caller = Caller()
         with self._lock:
-            engine = self._engines.pop((index, caller), None)
+            engine = self._engines.pop(caller, None)
             if engine is None:
-                seconds = float(self._settings.gateway_timeout)
-                engine = open_for_caller(self._settings.address, index, caller.headers, seconds)
-            self._engines[index, caller] = engine
+                engine = open_for_caller(self._settings.address, self._settings.index, caller.headers, ENGINE_TIMEOUT_S)
+            self._engines[caller] = engine
             if len(self._engines) > MAX_CALLERS:
                 # Another thread may still use it: its connections are closed with the last reference.
                 self._engines.popitem(last=False)
@@ -93,7 +88,6 @@ class Engines:
                 self._engines.popitem()[1].close()
 
 
-# Headers that go on to the engine; what a proxy would vouch for (`x-forwarded-for`, `x-proxy-user`) never does.
 FORWARDED = (
     *RIGHTS,
     "accept",
@@ -106,32 +100,37 @@ FORWARDED = (
     "x-elastic-client-meta",
     "x-opaque-id",
 )
+"""Headers that are forwarded; what a proxy would vouch for (`x-forwarded-for`, `x-proxy-user`) never is."""
 
-# Headers of an answer that belong to one connection, not to what is said over it.
-OF_THE_CONNECTION = frozenset(
-    ("connection", "content-length", "date", "keep-alive", "server", "te", "trailer", "transfer-encoding", "upgrade")
+HOP_BY_HOP = frozenset(
+    (b"connection", b"date", b"keep-alive", b"server", b"te", b"trailer", b"transfer-encoding", b"upgrade")
 )
+"""Headers of a response that belong to one connection."""
 
-# Headers that the HTTP library would send by itself.
-OURS = frozenset(name.title() for name in ("accept", "accept-encoding", "content-type", "user-agent"))
-
-CONNECT_S = 5.0
+AUTOMATIC = frozenset(name.title() for name in ("accept", "accept-encoding", "content-type", "user-agent"))
+"""Headers that the HTTP library would add."""
 
 LOG = logging.getLogger(__name__)
 
 _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
+
+RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
     """The engine's response."""
 
-    status: int  # HTTP status
-    headers: Sequence[tuple[str, str]]  # name and value of each header that belongs to the answer
-    body: bytes  # its bytes, encoded as the headers say
+    status: int
+    headers: RawHeaders  # end-to-end headers, names in lower case
+    body: bytes  # encoded as the headers say
 
     def json(self) -> Any:
-        """Read the body."""
+        """Read the body.
+
+        Raises:
+            HttpError: It is not JSON.
+        """
         try:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
@@ -139,72 +138,61 @@ class Reply:
 
 
 class Upstream:
-    """The engine's nodes, with pooled connections that are closed at the end."""
+    """The engine's nodes, with pooled connections; credentials in their address are not used."""
 
-    def __init__(self, address: Address, limit: int) -> None:
+    def __init__(self, address: Address) -> None:
         self._nodes = address.urls
         self._turns = itertools.count()
         self._ca = address.ca
-        self._limit = limit
         self._session: aiohttp.ClientSession | None = None
+
+    async def open(
+        self,
+        method: str,
+        target: str,
+        headers: Iterable[tuple[str, str]],
+        body: bytes | AsyncIterator[bytes] | None = None,
+    ) -> aiohttp.ClientResponse:
+        """Send a request to a node, or to the next one if it cannot be reached; the response's body is not read yet.
+
+        Raises:
+            HttpError: No node answers (503), or one broke off (502).
+        """
+        first, unreachable = next(self._turns), None
+        for turn in range(len(self._nodes)):
+            url = URL(f"{self._nodes[(first + turn) % len(self._nodes)]}{target}", encoded=True)
+            try:
+                return await self._connect().request(
+                    method, url, headers=list(headers), data=body, skip_auto_headers=AUTOMATIC, allow_redirects=False
+                )
+            except aiohttp.ClientConnectorError as error:
+                unreachable = error
+            except (aiohttp.ClientError, OSError) as error:
+                raise cut_off(error) from error
+        LOG.warning("the engine does not answer: %s", unreachable)
+        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
 
     async def send(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None
     ) -> Reply:
-        """Send a request to a node, or to the next one if it does not respond."""
-        first = next(self._turns)
-        nodes = [self._nodes[(first + turn) % len(self._nodes)] for turn in range(len(self._nodes))]
-        for node in nodes:
+        """Send a request, and read the response."""
+        async with await self.open(method, target, headers, body) as answer:
             try:
-                return await self._request(method, URL(f"{node}{target}", encoded=True), headers, body)
-            except aiohttp.ClientConnectorError as error:
-                unreachable = error
+                return Reply(answer.status, end_to_end(answer.raw_headers), await answer.read())
             except (aiohttp.ClientError, OSError) as error:
-                LOG.warning("the engine's answer was cut off: %s", error)
-                raise HttpError(502, "bad_gateway_exception", "the engine's answer was cut off") from error
-        LOG.warning("the engine does not answer: %s", unreachable.os_error)
-        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
-
-    @asynccontextmanager
-    async def stream(
-        self, method: str, target: str, headers: Iterable[tuple[str, str]], body: AsyncIterator[bytes] | None
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        """Send a request with a streamed body, and return the response before its body is read."""
-        node = self._nodes[next(self._turns) % len(self._nodes)]
-        try:
-            async with self._connect().request(
-                method,
-                URL(f"{node}{target}", encoded=True),
-                headers=list(headers),
-                data=body,
-                skip_auto_headers=OURS,
-                allow_redirects=False,
-            ) as answer:
-                yield answer
-        except aiohttp.ClientConnectorError as error:
-            LOG.warning("the engine does not answer: %s", error.os_error)
-            raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
-        except (aiohttp.ClientError, OSError) as error:
-            LOG.warning("the engine's answer was cut off: %s", error)
-            raise HttpError(502, "bad_gateway_exception", "the engine's answer was cut off") from error
+                raise cut_off(error) from error
 
     async def close(self) -> None:
         """Close all connections."""
         if self._session is not None:
             await self._session.close()
 
-    async def _request(self, method: str, url: URL, headers: Iterable[tuple[str, str]], body: bytes | None) -> Reply:
-        async with self._connect().request(
-            method, url, headers=list(headers), data=body, skip_auto_headers=OURS, allow_redirects=False
-        ) as answer:
-            return Reply(answer.status, response_headers(answer.raw_headers), await answer.read())
-
     def _connect(self) -> aiohttp.ClientSession:
         """Return the connection pool, created with the first request, since it belongs to the running event loop."""
         if self._session is None:
             context = ssl.create_default_context(cafile=self._ca or None)
             self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=2 * self._limit, ssl=context),
+                connector=aiohttp.TCPConnector(limit=0, ssl=context),  # no slow request keeps another waiting
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=CONNECT_S),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
@@ -213,27 +201,33 @@ class Upstream:
         return self._session
 
 
-def response_headers(raw: Iterable[tuple[bytes, bytes]]) -> list[tuple[str, str]]:
-    """Return the end-to-end headers of a response."""
-    read = ((name.decode("latin-1").lower(), value.decode("latin-1")) for name, value in raw)
-    return [(name, value) for name, value in read if name not in OF_THE_CONNECTION]
+def cut_off(error: Exception) -> HttpError:
+    """Return the error of a response that broke off."""
+    LOG.warning("the engine's answer was cut off: %s", error)
+    return HttpError(502, "bad_gateway_exception", "the engine's answer was cut off")
+
+
+def end_to_end(raw: RawHeaders, *, with_length: bool = False) -> list[tuple[bytes, bytes]]:
+    """Return the end-to-end headers of a response, with its length if the body is forwarded unchanged."""
+    read = ((name.lower(), value) for name, value in raw)
+    return [
+        (name, value) for name, value in read if name not in HOP_BY_HOP and (with_length or name != b"content-length")
+    ]
 
 
 def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Return the request headers that are forwarded to the engine."""
+    """Return the request headers that are forwarded to the engine; received names are in lower case."""
     return [(name, headers[name]) for name in FORWARDED if name in headers]
 
 
-def rewrite_headers(headers: Mapping[str, str], form: str | None) -> list[tuple[str, str]]:
-    """Return the headers of a request with a newly serialized body, in the client's API version.
+def rewrite_headers(headers: Mapping[str, str], form: str) -> list[tuple[str, str]]:
+    """Return the headers of a request with a new body, `json` or `x-ndjson`, in the client's API version.
 
     >>> rewrite_headers({"accept": "application/vnd.elasticsearch+json; compatible-with=8"}, "json")[1]
     ('content-type', 'application/vnd.elasticsearch+json; compatible-with=8')
     """
-    remaining = [
-        (name, value) for name, value in forward_headers(headers) if name not in ("content-encoding", "content-type")
-    ]
-    return remaining if form is None else [*remaining, ("content-type", media_type(headers, form))]
+    kept = [each for each in forward_headers(headers) if each[0] not in ("content-encoding", "content-type")]
+    return [*kept, ("content-type", media_type(headers, form))]
 
 
 def media_type(headers: Mapping[str, str], form: str) -> str:
@@ -244,7 +238,7 @@ def media_type(headers: Mapping[str, str], form: str) -> str:
 
 
 def target(path: str, parameters: Mapping[str, str]) -> str:
-    """Build path and query string; the query string is normalized so that it has only one interpretation.
+    """Build path and query string.
 
     >>> target("/news/_search", {"q": "a;source={}"})
     '/news/_search?q=a%3Bsource%3D%7B%7D'

@@ -224,8 +224,9 @@ def test_an_error_keeps_what_was_typed(client: TestClient) -> None:
 
 
 @pytest.mark.slow
-def test_no_error_shows_where_the_engine_is(serve: Serve) -> None:
-    away = serve(engine="opensearch+http://127.0.0.1:9", gateway_timeout=2)
+def test_no_error_shows_where_the_engine_is(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ibidem.gateway.upstream.ENGINE_TIMEOUT_S", 2.0)
+    away = serve(engine="opensearch+http://127.0.0.1:9")
     for address in ("/", "/?q=rent", "/ibidem/page/document?id=lease", "/ibidem/page/overrides"):
         answer = away.get(address, headers=PAGE)
         assert answer.status_code in {503, 504}

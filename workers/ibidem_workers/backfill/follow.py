@@ -44,35 +44,31 @@ Notify = Callable[[str], None]
 def follow(
     settings: Settings, has_ended: Wait, report: Report = lambda *_: None, notify: Notify = lambda _: None
 ) -> str:
-    """Sign the documents of an index, and then added or changed documents.
+    """Sign the documents of an index, and then added or changed documents; return the run, or "" if there was none.
 
-    A follower that was ended goes on behind the last write that it signed.
+    A follower that was ended goes on behind the last write that it signed. It waits for an index that is not there.
     """
+    run = told = ""
     while True:
-        with open_for_backfill(settings) as (engine, source):
-            backfill = start_in_place(engine, source, settings, report, follows=True)
-            backfill.stop = lambda: has_ended(0)
-            with settling(settings) as settler:
-                is_asked = _Following(backfill, source, settler, has_ended, notify).go_on()
-            backfill.checkpoint.state = "followed"
-            backfill.note("submitted")
-        if is_asked:
-            return backfill.checkpoint.run
-        notify(f"{settings.index!r} now points to other indexes; following these")
-
-
-def follow_once_created(settings: Settings, has_ended: Wait, notify: Notify) -> None:
-    """Follow an index as soon as it exists, and again if it is deleted and recreated."""
-    told, pause = "", 0.0
-    while not has_ended(pause):
         try:
-            follow(settings, has_ended, notify=notify)
+            with open_for_backfill(settings) as (engine, source):
+                backfill = start_in_place(engine, source, settings, report, follows=True)
+                run = backfill.checkpoint.run
+                backfill.stop = lambda: has_ended(0)
+                with settling(settings) as settler:
+                    is_asked = _Following(backfill, source, settler, has_ended, notify).go_on()
+                backfill.checkpoint.state = "followed"
+                backfill.note("submitted")
         except (NoIndex, Unavailable) as error:
             if error.what != told:
                 notify(f"{error.what}; waiting")
-            told, pause = error.what, ABSENT_S
-        else:
-            return
+            told = error.what
+            if has_ended(ABSENT_S):
+                return run
+            continue
+        if is_asked:
+            return run
+        notify(f"{settings.index!r} now points to other indexes; following these")
 
 
 class _Settler(threading.Thread):

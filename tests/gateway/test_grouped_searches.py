@@ -4,12 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibidem.gateway.dedupe_proxy import CALLERS, INDEXES, CallerCache, DedupeProxy, search_stage, step
+from ibidem.gateway.dependencies import CALLERS, INDEXES, CallerCache
 from ibidem.gateway.errors import HttpError
-from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.upstream import Caller, Upstream
+from ibidem.gateway.grouped_searches import search_stage, step
+from ibidem.gateway.upstream import Caller, rewrite_headers
 from ibidem.grouped_search.dsl.index_cache import NOWHERE
-from ibidem_core.address import parse_address
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest
@@ -76,7 +75,5 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
 def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(
     caller_headers: dict[str, str], form: str, expected: str
 ) -> None:
-    work = DedupeProxy(Upstream(parse_address("opensearch+http://127.0.0.1:9"), 1), caller_headers, Metrics())
-    headers = work._headers(form)
+    headers = rewrite_headers(caller_headers, form)
     assert [value for name, value in headers if name == "content-type"] == [expected]
-    assert len([name for name, _ in headers if name == "accept"]) == 1

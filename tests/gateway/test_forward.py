@@ -1,9 +1,8 @@
-"""With all paths open, requests that are not ours go to the engine and come back unchanged."""
+"""Requests that the gateway does not answer itself go to the engine and come back unchanged."""
 
 import json
 import secrets
 import socket
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,14 +14,13 @@ import pytest
 from elasticsearch import helpers as elasticsearch_helpers
 
 from gateway.conftest import Leases
-from gateway.test_search_routes_passing import ask
+from gateway.test_proxy_plain import ask
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, Request, between
 from servers.indices import remove_indices
 from support.gateway_server import run_gateway
 from support.leases import LEASE
 
-ALL = {"gateway_paths": "all", "gateway_indexes": "*"}
 REQUESTS = [
     ("GET", "/_cat/indices?v=true", b""),
     ("PUT", "/news-%C3%BC/_doc/a%2Fb%20c?routing=x;y", b' {"odd" : 1.50, "odd": 2}'),
@@ -47,7 +45,7 @@ def test_any_request_reaches_the_engine_byte_for_byte_and_so_does_its_answer(
     content = b'{"odd" :[1.50]} '
     with (
         between(plan=lambda _: Answer(201, content)) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         status, _, read = ask(url, method, path, body or None, content_type="application/yaml", authorization="Basic a")
     (request,) = engine.asked
@@ -62,7 +60,7 @@ def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length(
     requests: list[Request] = []
     with (
         between(plan=lambda request: requests.append(request) or Answer(200, b"x" * 300_000)) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), gateway_body=1_000, **ALL)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         parts = urlsplit(url)
         body = b'{"index":{}}\n{"a":1}\n' * 20_000
@@ -78,25 +76,10 @@ def test_a_body_of_any_length_is_passed_on_as_it_comes_with_or_without_a_length(
     assert [each.body for each in requests] == [body, b"abcd"]
 
 
-@pytest.mark.slow
-def test_a_body_that_stops_coming_ends_with_408_and_takes_no_place_from_searches() -> None:
-    with (
-        between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(
-            Settings(engine=engine.address("opensearch"), gateway_arrival=1, gateway_clients=1, **ALL)  # type: ignore[arg-type]
-        ) as url,
-    ):
-        parts = urlsplit(url)
-        with socket.create_connection((parts.hostname or "", parts.port or 0), timeout=30) as connection:
-            connection.sendall(b"POST /a/_bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 4\r\n\r\nab")
-            assert httpx2.get(f"{url}/a/_search").status_code == 200
-            assert connection.recv(100).startswith(b"HTTP/1.1 408")
-
-
 def test_our_own_paths_stay_ours() -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), **ALL)) as url,  # type: ignore[arg-type]
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         assert httpx2.get(f"{url}/healthz").json() == {"status": "ok"}
         assert httpx2.get(f"{url}/openapi.json").json()["info"]["title"] == "ibidem"
@@ -107,100 +90,9 @@ def test_our_own_paths_stay_ours() -> None:
 
 
 def test_an_engine_that_is_away_is_said_to_be_so() -> None:
-    with run_gateway(Settings(engine="opensearch+http://127.1.2.3:9", **ALL)) as url:  # type: ignore[arg-type]
+    with run_gateway(Settings(engine="opensearch+http://127.1.2.3:9")) as url:
         answer = httpx2.get(f"{url}/_cat/indices")
     assert (answer.status_code, "127.1.2.3" in answer.text) == (503, False)
-
-
-REFUSED = [
-    ("GET", "/_cat/indices"),
-    ("POST", "/_reindex"),
-    ("PUT", "/ibidem"),
-    ("PUT", "/ibidem/_mapping"),
-    ("POST", "/ibidem/_delete_by_query"),
-    ("POST", "/ibidem/_pit"),
-    ("GET", "/vault/_doc/1"),
-    ("GET", "/ibidem,vault/_doc/1"),
-    ("GET", "/vault"),
-    ("GET", "/_search"),
-    ("POST", "/_search/scroll"),
-    ("GET", "/ibidem/_doc/1/_x"),
-    ("GET", "/ibidem/_doc/1?index=vault"),
-    ("GET", "/ibidem/_mget?source={}"),
-    ("POST", "/ibidem/_doc?pipeline=x"),
-]
-
-
-@pytest.mark.parametrize(("method", "path"), REFUSED)
-def test_while_not_all_indexes_are_open_nothing_else_is_passed_on_than_documents_of_those_that_are(
-    method: str, path: str
-) -> None:
-    with (
-        between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
-    ):
-        assert ask(url, method, path)[0] in {400, 403}
-        assert not engine.asked
-
-
-@pytest.mark.parametrize(
-    ("path", "body", "headers"),
-    [
-        (
-            "/_bulk",
-            b'{"index":{"_index":"ibidem","_id":"1"}}\r\n{ "a":1 }\r\n\n',
-            b'{"index":{"_index":"ibidem","_id":"1"}}\n{"a":1}\n',
-        ),
-        (
-            "/ibidem/_bulk",
-            b'{"delete":{"_id":"1"}}\n{"create":{}}\n{"a":1}\n',
-            b'{"delete":{"_id":"1"}}\n{"create":{}}\n{"a":1}\n',
-        ),
-        ("/ibidem/_bulk", b'{"index":{"_id":""}}\n{"a":1}\n', b'{"index":{"_id":""}}\n{"a":1}\n'),
-        ("/ibidem/_mget", b'{"ids" : ["1"]}', b'{"ids":["1"]}'),
-        ("/ibidem/_doc/a%2Fb", b'{"a" : 1}', b'{"a":1}'),
-        ("/ibidem/_update/1", b'{"doc":{ }}', b'{"doc":{}}'),
-    ],
-)
-def test_documents_of_open_indexes_are_passed_on_written_again(path: str, body: bytes, headers: bytes) -> None:
-    with (
-        between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
-    ):
-        assert ask(url, "POST", path, body, content_type="application/json")[0] == 200
-    assert [(each.path, each.body) for each in engine.asked] == [(path, headers)]
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/_bulk", b'{"index":{"_index":"vault"}}\n{"a":1}\n'),
-        ("/_bulk", b'{"index":{}}\n{"a":1}\n'),
-        ("/ibidem/_bulk", b'{"index":{"_index":"vault"}}\n{"a":1}\n'),
-        ("/ibidem/_bulk", b'{"index":{},"create":{"_index":"vault"}}\n{"a":1}\n'),
-        ("/ibidem/_bulk", b'{"delete":{"_id":"1"}}\n{"index":{"_index":"vault"}}\n{}\n'),
-        ("/ibidem/_bulk", b'{"index":{"pipeline":"x"}}\n{"a":1}\n'),
-        ("/ibidem/_bulk", b'{"index":{}}\n'),
-        ("/ibidem/_mget", b'{"docs":[{"_index":"vault","_id":"1"}]}'),
-        ("/_mget", b'{"docs":[{"_id":"1"}]}'),
-        ("/_mget", b'{"ids":["1"]}'),
-        ("/ibidem/_doc", b'{"a":1}{"b":2}'),
-    ],
-)
-def test_documents_of_other_indexes_are_not(path: str, body: bytes) -> None:
-    with (
-        between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all")) as url,
-    ):
-        assert ask(url, "POST", path, body, content_type="application/json")[0] in {400, 403}
-        assert not engine.asked
-
-
-@pytest.fixture(scope="module")
-def everything(leases: Leases) -> Iterator[str]:
-    """The gateway for all paths of all indexes."""
-    with run_gateway(leases.settings.changed(**ALL)) as url:
-        yield url
 
 
 CLIENTS: dict[str, tuple[Any, Any]] = {
@@ -210,10 +102,10 @@ CLIENTS: dict[str, tuple[Any, Any]] = {
 
 
 def test_an_application_that_writes_reads_scrolls_and_searches_works_against_one_address(
-    leases: Leases, everything: str
+    leases: Leases, gateway: str
 ) -> None:
     name, (make_client, helpers) = f"app-{secrets.token_hex(4)}", CLIENTS[leases.kind]
-    with make_client(everything) as client:
+    with make_client(gateway) as client:
         try:
             client.indices.create(index=name)
             actions = [{"_index": name, "_id": str(at), "text": f"{LEASE} {at % 3}"} for at in range(300)]
@@ -246,12 +138,12 @@ def test_an_application_that_writes_reads_scrolls_and_searches_works_against_one
     ],
 )
 def test_what_is_passed_on_is_answered_as_the_engine_does(
-    leases: Leases, everything: str, method: str, path: str, body: object
+    leases: Leases, gateway: str, method: str, path: str, body: object
 ) -> None:
     data = None if body is None else json.dumps(body).encode()
     path = path.format(index=leases.index)
     direct, answer_through = (
-        ask(each, method, path, data, content_type="application/json") for each in (leases.url, everything)
+        ask(each, method, path, data, content_type="application/json") for each in (leases.url, gateway)
     )
     assert answer_through[::2] == direct[::2]
     headers = {name: value for name, value in direct[1].items() if name not in {"date", "transfer-encoding"}}

@@ -1,7 +1,6 @@
 """A header or an alias of an index asks for groups where a client can set neither parameter nor body."""
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import elasticsearch
@@ -22,19 +21,6 @@ BUILDERS: dict[str, tuple[Any, Any]] = {
 RENT = {"match": {"text": "rent"}}
 
 
-@pytest.fixture(scope="module")
-def everything(leases: Leases) -> Iterator[str]:
-    """The gateway for all paths of all indexes."""
-    with run_gateway(leases.settings.changed(gateway_paths="all", gateway_indexes="*")) as url:
-        yield url
-
-
-@pytest.fixture(params=["search", "all"])
-def proxy(request: pytest.FixtureRequest, gateway: str, everything: str) -> str:
-    """The gateway, once for the open index and once for everything."""
-    return gateway if request.param == "search" else everything
-
-
 def search(url: str, path: str, headers: dict[str, str] | None = None, body: Any = None) -> Any:
     answer = httpx2.post(f"{url}/{path}", json=body or {"query": RENT}, headers=headers, timeout=60)
     assert answer.status_code == 200, answer.text
@@ -45,52 +31,48 @@ def mode(response: Any) -> str:
     return str(response["dedupe"]["mode"]) if "dedupe" in response else "off"
 
 
-def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Leases, proxy: str) -> None:
+def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Leases, gateway: str) -> None:
     headers = {"x-ibidem-dedupe": "indent"}
-    assert mode(search(proxy, f"{leases.index}/_search", headers)) == "indent"
-    assert mode(search(proxy, f"{leases.index}/_search?dedupe=collapse", headers)) == "collapse"
-    assert mode(search(proxy, f"{leases.index}/_search", headers, {"dedupe": "off"})) == "off"
-    response = search(proxy, f"{leases.index}/_search?dedupe_window=3", headers)
+    assert mode(search(gateway, f"{leases.index}/_search", headers)) == "indent"
+    assert mode(search(gateway, f"{leases.index}/_search?dedupe=collapse", headers)) == "collapse"
+    assert mode(search(gateway, f"{leases.index}/_search", headers, {"dedupe": "off"})) == "off"
+    response = search(gateway, f"{leases.index}/_search?dedupe_window=3", headers)
     assert (mode(response), response["dedupe"]["window"]) == ("indent", 3)
-    answer_to_wrong = httpx2.get(f"{proxy}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
+    answer_to_wrong = httpx2.get(f"{gateway}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
     assert (answer_to_wrong.status_code, "allowed: off, collapse, indent" in answer_to_wrong.text) == (400, True)
 
 
-def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, proxy: str) -> None:
-    assert mode(search(proxy, f"{leases.index}~dedupe/_search")) == "collapse"
-    assert mode(search(proxy, f"{leases.index}~indent/_search")) == "indent"
-    assert mode(search(proxy, f"{leases.index}~dedupe/_search?dedupe=off")) == "off"
-    assert search(proxy, f"{leases.index}~dedupe/_count")["dedupe"]["groups"]["in_window"] == 2
-    assert {hit["_index"] for hit in search(proxy, f"{leases.index}~dedupe/_search")["hits"]["hits"]} == {leases.index}
+def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, gateway: str) -> None:
+    assert mode(search(gateway, f"{leases.index}~dedupe/_search")) == "collapse"
+    assert mode(search(gateway, f"{leases.index}~indent/_search")) == "indent"
+    assert mode(search(gateway, f"{leases.index}~dedupe/_search?dedupe=off")) == "off"
+    assert {hit["_index"] for hit in search(gateway, f"{leases.index}~dedupe/_search")["hits"]["hits"]} == {
+        leases.index
+    }
 
 
-def test_several_searches_name_aliases_each_for_itself(leases: Leases, proxy: str) -> None:
+def test_several_searches_name_aliases_each_for_itself(leases: Leases, gateway: str) -> None:
     lines = [{"index": f"{leases.index}~indent"}, {}, {"index": leases.index}, {}]
     body = "".join(f"{json.dumps(line)}\n" for line in lines)
     headers = {"content-type": "application/x-ndjson"}
-    response = httpx2.post(f"{proxy}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
+    response = httpx2.post(f"{gateway}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
     assert [mode(each) for each in response] == ["indent", "off"]
     in_path = httpx2.post(
-        f"{proxy}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=headers, timeout=60
+        f"{gateway}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=headers, timeout=60
     ).json()
     assert mode(in_path["responses"][0]) == "collapse"
 
 
-def test_no_alias_opens_an_index_that_is_not_open(leases: Leases, gateway: str, vault: str) -> None:
-    for name in (f"{vault}~dedupe", f"{leases.index}~dedupe,{vault}", f"{vault}~dedupe~dedupe"):
-        assert httpx2.get(f"{gateway}/{name}/_search").status_code == 403
-
-
-def test_documents_and_all_else_are_read_under_an_alias_too(leases: Leases, everything: str) -> None:
-    assert httpx2.get(f"{everything}/{leases.index}~dedupe/_doc/lease").json()["found"]
-    assert httpx2.head(f"{everything}/{leases.index}~dedupe").status_code == 200
+def test_documents_and_all_else_are_read_under_an_alias_too(leases: Leases, gateway: str) -> None:
+    assert httpx2.get(f"{gateway}/{leases.index}~dedupe/_doc/lease").json()["found"]
+    assert httpx2.head(f"{gateway}/{leases.index}~dedupe").status_code == 200
 
 
 @pytest.mark.parametrize("path", ["/ibidem~dedupe/_doc/a~dedupe", "/ibidem~indent"])
 def test_the_engine_never_sees_an_alias_or_the_header(path: str) -> None:
     with (
         between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=engine.address("opensearch"), gateway_paths="all", gateway_indexes="*")) as url,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
     ):
         httpx2.get(f"{url}{path}", headers={"x-ibidem-dedupe": "indent"})
     (request,) = engine.asked

@@ -1,5 +1,6 @@
 """Searches through the gateway take what clients in any language send."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -8,9 +9,11 @@ from urllib.parse import quote
 import pytest
 
 from gateway.conftest import Leases, fill
-from gateway.test_search_routes_passing import ask
+from gateway.test_proxy_plain import ask
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
+from servers.fake_server import Answer, between
 from servers.indices import ask as ask_engine
 from servers.indices import remove_indices
 from support.gateway_server import run_gateway
@@ -34,8 +37,6 @@ def test_a_grouped_answer_is_cut_down_by_filter_path(leases: Leases, gateway: st
     assert found(gateway, f"{path}&filter_path=dedupe.groups,-**.exact") == {
         "dedupe": {"groups": {name: value for name, value in whole["dedupe"]["groups"].items() if name != "exact"}}
     }
-    count = found(gateway, f"/{leases.index}/_count?dedupe=collapse&filter_path=count")
-    assert list(count) == ["count"]
 
 
 def test_answers_to_several_searches_are_cut_down_together(leases: Leases, gateway: str) -> None:
@@ -90,13 +91,14 @@ def unsigned(leases: Leases) -> Iterator[str]:
     remove_indices(leases.settings.engine, name)
 
 
-def test_what_was_never_signed_is_found_and_the_answer_says_how_to_sign_it(leases: Leases, unsigned: str) -> None:
-    with run_gateway(leases.settings.changed(gateway_indexes=(unsigned,))) as gateway:
-        answer = found(gateway, f"/{unsigned}/_search?q=text:rent&dedupe=indent")
-        bodies = [{"knn": PLACE}, {"retriever": {"knn": PLACE}}] if leases.kind == "elasticsearch" else []
-        near = [
-            found(gateway, f"/{unsigned}/_search?dedupe=indent", json.dumps(body).encode())["dedupe"] for body in bodies
-        ]
+def test_what_was_never_signed_is_found_and_the_answer_says_how_to_sign_it(
+    leases: Leases, gateway: str, unsigned: str
+) -> None:
+    answer = found(gateway, f"/{unsigned}/_search?q=text:rent&dedupe=indent")
+    bodies = [{"knn": PLACE}, {"retriever": {"knn": PLACE}}] if leases.kind == "elasticsearch" else []
+    near = [
+        found(gateway, f"/{unsigned}/_search?dedupe=indent", json.dumps(body).encode())["dedupe"] for body in bodies
+    ]
     assert [hit["_dedupe"]["indent"] for hit in answer["hits"]["hits"]] == [0, 0]
     assert answer["dedupe"]["unsigned"] == 2
     assert answer["dedupe"]["remedy"] == "sign them with: ibidem backfill"
@@ -116,19 +118,46 @@ def today(leases: Leases, tables: Tables) -> Iterator[str]:
     remove_indices(leases.settings.engine, index)
 
 
-@pytest.mark.parametrize("paths", ["search", "all"])
-def test_an_index_is_named_by_a_date(leases: Leases, today: str, paths: str) -> None:
-    settings = leases.settings.changed(gateway_indexes=(f"{leases.index}*",), gateway_paths=paths)
-    with run_gateway(settings) as gateway:
-        grouped = found(gateway, f"/{today}/_search?q=rent&dedupe=collapse")
-        assert [hit["_id"] for hit in grouped["hits"]["hits"]] == [
-            hit["_id"] for hit in found(gateway, f"/{leases.index}/_search?q=rent&dedupe=collapse")["hits"]["hits"]
-        ]
-        assert found(gateway, f"/{today}~dedupe/_search?q=rent")["hits"] == grouped["hits"]
-        assert found(gateway, f"/{today}/_search?q=rent")["hits"]["total"] == grouped["hits"]["total"]
-        assert (
-            found(gateway, f"/{today}/_count?dedupe=collapse")["count"] == found(gateway, f"/{today}/_count")["count"]
-        )
-        for path in (f"/{leases.index}%2Fx/_search", f"/{today.replace('%2F', '/')}/_search"):
-            assert ask(gateway, "GET", path)[0] in (400, 403, 404)
-        assert ask(gateway, "GET", f"/{quote('<secret-{now/d}>', safe='')}/_search?dedupe=indent")[0] == 403
+def test_an_index_is_named_by_a_date(leases: Leases, gateway: str, today: str) -> None:
+    grouped = found(gateway, f"/{today}/_search?q=rent&dedupe=collapse")
+    assert [hit["_id"] for hit in grouped["hits"]["hits"]] == [
+        hit["_id"] for hit in found(gateway, f"/{leases.index}/_search?q=rent&dedupe=collapse")["hits"]["hits"]
+    ]
+    assert found(gateway, f"/{today}~dedupe/_search?q=rent")["hits"] == grouped["hits"]
+    assert found(gateway, f"/{today}/_search?q=rent")["hits"]["total"] == grouped["hits"]["total"]
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [(b"{", 400), (b"[]", 400), (b"\xff", 400), (b"null", 400), (b'{"a":' * 3_000, 400), (b" " * 10_000_001, 413)],
+)
+def test_a_body_that_cannot_be_read_is_refused_where_groups_are_asked_for(content: bytes, status: int) -> None:
+    with run_gateway(Settings(engine="opensearch+http://127.0.0.1:9")) as url:
+        assert ask(url, "POST", "/news/_search?dedupe=indent", content, content_type=JSON)[0] == status
+
+
+def test_a_small_body_that_unpacks_to_a_large_one_never_fills_the_memory() -> None:
+    bomb = gzip.compress(b" " * 11_000_000)
+    packed = {"content_type": JSON, "content_encoding": "gzip"}
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        for content, status in [(bomb, 413), (bomb[:-9], 413), (b"no gzip", 400), (gzip.compress(b"{}") * 2, 413)]:
+            assert ask(url, "POST", "/news/_search?dedupe=indent", content, **packed)[0] == status
+        assert not engine.asked
+        assert ask(url, "POST", "/news/_search", bomb, **packed)[0] == 200
+    assert [each.body for each in engine.asked] == [bomb]
+
+
+LINES = b'{"index":"news"}\n{"dedupe":"maybe"}\n{"index":["news"]}\n{}\n'
+
+
+def test_a_wrong_dedupe_parameter_is_the_fault_of_one_of_several_searches() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {"responses": [{"took": 1, "status": 200}]})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        status, _, answer = ask(url, "POST", "/_msearch", LINES, content_type="application/x-ndjson")
+    assert (status, [each["status"] for each in json.loads(answer)["responses"]]) == (200, [400, 200])
+    assert [each.body for each in engine.asked] == [b'{"index":"news"}\n{}\n']

@@ -1,0 +1,333 @@
+"""Proxy: answers `_search` and `_msearch` with groups if they ask for them, and forwards everything else unchanged."""
+
+import asyncio
+import json
+import re
+import zlib
+from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, TypeVar
+
+import aiohttp
+import orjson
+from fastapi import APIRouter, Path, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.convertors import StringConvertor, register_url_convertor
+
+from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster
+from ibidem.gateway.errors import HttpError
+from ibidem.gateway.grouped_searches import JSON, EngineRefusal, GroupedSearches, Json, dump_json
+from ibidem.gateway.upstream import Upstream, end_to_end, forward_headers, rewrite_headers
+from ibidem.grouped_search.dsl.filter_path import FILTER_PATH, read_filter
+from ibidem.grouped_search.dsl.msearch import INDEX, MultiSearch, SearchLine, join_names, read_lines
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.dsl.unsupported import refuse_parts
+from ibidem_dedupe.request import DEDUPE, dedupe_request, is_dedupe_name
+from ibidem_engines.requests import RequestFlow
+
+T = TypeVar("T")
+
+MAX_BODY = 10_000_000  # bytes of a search, compressed and decompressed
+AT_ONCE = 1_000  # hits of a window that are grouped in some ten milliseconds; longer ones are grouped in a thread
+CLOSED = 499  # status of a client that disconnected; it is only logged
+GZIP = 31  # zlib's `wbits` for gzip
+
+HEADER = "x-ibidem-dedupe"  # its value is a mode
+ALIASES: Mapping[str, str] = {"dedupe": "collapse", "indent": "indent"}
+"""Modes by the suffix of an index name, after `~`."""
+
+_MENTION = re.compile(rb"dedupe|~indent")  # a body without it asks for no groups
+_ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
+
+
+def split_alias(indexes: str) -> tuple[str, str]:
+    """Split index names into the engine's own names and the mode that an alias implies, if any.
+
+    >>> split_alias("news~dedupe,law"), split_alias("news")
+    (('news,law', 'collapse'), ('news', ''))
+    """
+    match = _ALIAS.search(indexes)
+    return _ALIAS.sub("", indexes), ALIASES[match[1]] if match else ""
+
+
+def own_target(request: Request, query: str) -> str:
+    """Return path and query string for the engine, without the gateway's aliases."""
+    first, slash, tail = request.scope["raw_path"].decode("latin-1").removeprefix("/").partition("/")
+    path = f"/{split_alias(first)[0]}{slash}{tail}"
+    return f"{path}?{query}" if query else path
+
+
+def raw_query(request: Request) -> str:
+    """Return the query string as received."""
+    return str(request.scope["query_string"].decode("latin-1"))
+
+
+def without_dedupe(query: str) -> str:
+    """Return a query string without dedupe parameters, the others unchanged.
+
+    >>> without_dedupe("q=a%20b&dedupe=off&pretty")
+    'q=a%20b&pretty'
+    """
+    return "&".join(part for part in query.split("&") if not is_dedupe_name(part.partition("=")[0]))
+
+
+async def forward(
+    request: Request,
+    upstream: Upstream,
+    content: bytes | None = None,
+    query: str | None = None,
+    headers: list[tuple[str, str]] | None = None,
+) -> Response:
+    """Forward a request, and return the engine's response, both as they arrive.
+
+    A body that was read before is sent as `content`, a changed query string as `query`, other headers as `headers`.
+    """
+    headers, arrived = headers or forward_headers(request.headers), asyncio.Event()
+    body: bytes | AsyncIterator[bytes] | None = content or None
+    if content is None and ("content-length" in request.headers or "transfer-encoding" in request.headers):
+        body = arriving(request, arrived)
+        headers += [(name, request.headers[name]) for name in ("content-length",) if name in request.headers]
+    else:
+        arrived.set()
+    target = own_target(request, raw_query(request) if query is None else query)
+    answer = await cancel_on_disconnect(request, upstream.open(request.method, target, headers, body), arrived)
+    response = StreamingResponse(parts(answer), answer.status)
+    response.raw_headers = end_to_end(answer.raw_headers, with_length=True)
+    return response
+
+
+async def arriving(request: Request, arrived: asyncio.Event) -> AsyncIterator[bytes]:
+    """Yield a body as it arrives."""
+    async for part in request.stream():
+        if part:
+            yield part
+    arrived.set()
+
+
+async def parts(answer: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
+    """Yield the body of a response as it arrives; if the client disconnects, the engine's connection is closed."""
+    try:
+        async for part in answer.content.iter_any():
+            yield part
+    finally:
+        answer.close()
+
+
+async def cancel_on_disconnect(
+    request: Request, work: Coroutine[None, None, T], arrived: asyncio.Event | None = None
+) -> T:
+    """Await `work`; cancel it if the client disconnects after its body has `arrived`."""
+
+    async def disconnected() -> None:
+        if arrived is not None:
+            await arrived.wait()
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    task, leaving = asyncio.ensure_future(work), asyncio.ensure_future(disconnected())
+    try:
+        await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+        raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
+    finally:
+        leaving.cancel()
+        task.cancel()
+
+
+def decompress(content: bytes, encoding: str) -> bytes:
+    """Decompress the body of a search.
+
+    Raises:
+        HttpError: Another encoding than gzip, or data that is damaged or too long.
+    """
+    encoding = encoding.strip().lower()
+    if encoding in ("", "identity") or not content:
+        return content
+    if encoding != "gzip":
+        raise HttpError(
+            415, "media_type_header_exception", f"content encoding {encoding!r} is not supported", "send gzip"
+        )
+    reader = zlib.decompressobj(GZIP)
+    try:
+        text = reader.decompress(content, MAX_BODY)
+    except zlib.error as error:
+        raise HttpError(400, "parse_exception", f"the body is not gzip: {error}") from error
+    if reader.unconsumed_tail or not reader.eof or reader.unused_data:
+        raise HttpError(
+            413,
+            "content_too_long_exception",
+            f"the body is truncated, several gzip members, or decompresses to more than {MAX_BODY:,} bytes",
+            "send it as one gzip member, or uncompressed",
+        )
+    return text
+
+
+def read_json(text: bytes) -> Json:
+    """Read a JSON object; integers may have any length.
+
+    >>> read_json(b'{"size": 1}'), read_json(b"")
+    ({'size': 1}, {})
+    """
+    try:
+        read = json.loads(text or b"{}")
+    except (ValueError, RecursionError) as error:
+        raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
+    if not isinstance(read, dict):
+        raise HttpError(400, "parse_exception", "the body is not a JSON object", 'write {"query": {…}}')
+    return read
+
+
+class IndexesConvertor(StringConvertor):
+    """Reads index names from a path; date math such as `<logs-{now/d}>` may contain a slash."""
+
+    regex = r"(?:[^/<>]|<[^<>]*>)+"
+
+
+register_url_convertor("indexes", IndexesConvertor())
+router = APIRouter(tags=["search"])
+Indexes = Annotated[str, Path(description="Names and patterns of indexes, separated by commas.")]
+
+
+@router.get("/{indexes:indexes}/_search")
+@router.post("/{indexes:indexes}/_search")
+async def search(
+    indexes: Indexes, request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller
+) -> Response:
+    """Search in the engine's own query language; `dedupe=indent` or `collapse` groups duplicates."""
+    indexes, mode = split_alias(indexes)
+    mode = mode or request.headers.get(HEADER, "")
+    content = await request.body()
+    text = read_text(request, content, mode)
+    if text is None:
+        return await forward(request, upstream, content)
+    parameters = dict(request.query_params)
+    if "source" in parameters and not text:
+        text = parameters.pop("source").encode()
+        parameters.pop("source_content_type", None)
+    body = read_json(text)
+    dedupe = dedupe_request(parameters, body, {DEDUPE: mode} if mode else {})
+    own_body = {name: part for name, part in body.items() if not is_dedupe_name(name)}
+    if dedupe is None or dedupe.mode == "off":
+        query = without_dedupe(raw_query(request))
+        if len(own_body) == len(body):
+            return await forward(request, upstream, content, query)
+        return await forward(request, upstream, dump_json(own_body), query, rewrite_headers(request.headers, JSON))
+    parameters = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
+    found = replace(read_search(indexes, own_body, parameters, dedupe), tables=context.current_tables())
+    flow = grouped_search(found, context.caches.get(caller))
+    aside = max(dedupe.window, found.start + found.size) > AT_ONCE
+    return await respond(request, context, flow, parameters, aside=aside)
+
+
+@router.get("/_search", include_in_schema=False)
+@router.post("/_search", include_in_schema=False)
+async def search_all(request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller) -> Response:
+    """Search all indexes, or the indexes of a point in time."""
+    return await search("", request, context, upstream, caller)
+
+
+@router.get("/{indexes:indexes}/_msearch")
+@router.post("/{indexes:indexes}/_msearch")
+async def msearch(
+    indexes: Indexes, request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller
+) -> Response:
+    """Run several searches; the dedupe parameters are in each search, or in the query string for all."""
+    indexes, mode = split_alias(indexes)
+    mode = mode or request.headers.get(HEADER, "")
+    content = await request.body()
+    text = read_text(request, content, mode)
+    if text is None:
+        return await forward(request, upstream, content)
+    options = {name: value for name, value in request.query_params.items() if is_dedupe_name(name)}
+    parameters = {name: value for name, value in request.query_params.items() if name not in options}
+    lines = [
+        with_mode(line, "" if DEDUPE in options else mode)
+        for line in read_lines([read_json(line) for line in text.removesuffix(b"\n").split(b"\n")])
+    ]
+    if options.get(DEDUPE, "off") == "off" and not any(line.names_dedupe for line in lines):
+        return await forward(request, upstream, content, without_dedupe(raw_query(request)))
+    refuse_parts({}, parameters)
+    own_parameters = {name: value for name, value in parameters.items() if name != FILTER_PATH}
+    path = own_target(request, "")
+    searches = MultiSearch(path, indexes, own_parameters, options, lines)
+    flow = searches.flow(context.caches.get(caller), refused_json)
+    return await respond(request, context, flow, parameters, aside=True)
+
+
+@router.get("/_msearch", include_in_schema=False)
+@router.post("/_msearch", include_in_schema=False)
+async def msearch_all(request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller) -> Response:
+    """Run several searches, each of which names its indexes."""
+    return await msearch("", request, context, upstream, caller)
+
+
+def read_text(request: Request, content: bytes, mode: str) -> bytes | None:
+    """Return the uncompressed body of a search; None if nothing in the request can ask for groups."""
+    asks = bool(mode) or DEDUPE in raw_query(request)
+    try:
+        text = decompress(content, request.headers.get("content-encoding", ""))
+    except HttpError:
+        if asks:
+            raise
+        return None
+    return text if asks or _MENTION.search(text) else None
+
+
+def with_mode(line: SearchLine, mode: str) -> SearchLine:
+    """Return a search with the mode that an alias of its header, or else `mode`, implies as a parameter of its own."""
+    head = dict(line.head)
+    for name in INDEX:
+        if name in head:
+            names, alias = split_alias(join_names(head[name]))
+            head[name], mode = names, alias or mode
+    return SearchLine({DEDUPE: mode, **head} if mode and DEDUPE not in line.body else head, line.body)
+
+
+def refused_json(error: Exception) -> Json | None:
+    """Return the engine's response to one of several searches that it refused; None for another error."""
+    return {**error.reply.json(), "status": error.reply.status} if isinstance(error, EngineRefusal) else None
+
+
+async def respond(
+    request: Request,
+    context: GatewayContext,
+    flow: RequestFlow[Json],
+    parameters: Mapping[str, str],
+    *,
+    aside: bool,
+) -> Response:
+    """Run grouped searches with the caller's rights, and respond with their result or the engine's own error."""
+    searches = GroupedSearches(await cluster(request), request.headers, context.metrics)
+    try:
+        result = await cancel_on_disconnect(request, searches.run(flow, aside=aside))
+    except EngineRefusal as refusal:
+        context.metrics.errors.labels("engine").inc()
+        reply = Response(refusal.reply.body, refusal.reply.status)
+        reply.raw_headers = [*refusal.reply.headers, (b"content-length", str(len(refusal.reply.body)).encode())]
+        return reply
+    for each in result.get("responses", [result]):
+        if "dedupe" in each:
+            context.metrics.count_search(each["dedupe"])
+    return json_response(
+        read_filter(parameters).apply(result), parameters, searches.media_type, list(searches.warnings)
+    )
+
+
+def json_response(value: Json, parameters: Mapping[str, str], media_type: str, warnings: Sequence[str]) -> Response:
+    """Serialize a response, with line breaks if `pretty` asks for them."""
+    option = orjson.OPT_INDENT_2 if parameters.get("pretty") in ("", "true") else 0
+    response = Response(orjson.dumps(value, option=option), headers={"content-type": media_type})
+    for warning in warnings:
+        response.headers.append("warning", warning)
+    return response
+
+
+everything = APIRouter(include_in_schema=False)
+
+
+@everything.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
+async def forward_all(request: Request, upstream: WithCluster) -> Response:
+    """Forward a request that no other route answers."""
+    return await forward(request, upstream)
