@@ -192,7 +192,7 @@ def test_decisions_are_offered_where_they_are_allowed(read: Read) -> None:
 def test_a_document_of_a_list_has_the_querys_words_marked_and_its_neighbours(read: Read) -> None:
     page = read("/ibidem/page/document?q=roof+drains&id=copy")
     assert re.findall(r"<mark[^>]*>([^<]+)</mark>", page) == ["ROOF", "DRAINS"]
-    assert "First of 2 matches" in page
+    assert "Go to the first of 2 matches" in page
     assert {re.findall(f'rel="{way}"[^>]* href="([^"]+)"', page)[0] for way in ("prev", "next")} == {
         "/ibidem/page/document?q=roof+drains&amp;id=lease",
         "/ibidem/page/document?q=roof+drains&amp;id=draft",
