@@ -2,7 +2,7 @@
 
 python docs/drawings/photograph.py
 
-The list holds the licence texts of this machine, as `ibidem demo --serve` has them.
+The list holds the licence texts of this machine, as `ibidem demo` has them.
 """
 
 import shutil

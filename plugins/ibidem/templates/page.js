@@ -34,11 +34,11 @@
     p: () => match.go(-1),
     o: () => { const copies = group.here()?.querySelector("details"); if (copies) copies.open = !copies.open; },
     Enter: () => document.activeElement.querySelector("a.title").click(),
-    Escape: () => { if (location.hash === "#filters") location.hash = "#main"; },
+    Escape: () => { location.hash = "#main"; },
   };
   const may = {
     Enter: () => document.activeElement.matches(".group"),
-    Escape: () => location.hash === "#filters",
+    Escape: () => ["#filters", "#options"].includes(location.hash),
   };
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea, [contenteditable]");

@@ -170,6 +170,22 @@ def test_the_copies_of_a_document_are_on_a_line_of_time(visit: Open) -> None:
     assert "/ibidem/page/document" in page.url
 
 
+@pytest.mark.parametrize("address", ["/?q=drains", "/"])
+def test_options_are_folded_on_a_phone_and_open_as_a_sheet(visit: Open, address: str) -> None:
+    expect(visit(address).get_by_label("Order")).to_be_visible()
+    phone = visit(address, **PHONE)
+    order = phone.get_by_label("Order")
+    expect(order).to_be_hidden()
+    phone.get_by_role("link", name="Options").click()
+    expect(order).to_be_in_viewport()
+    phone.keyboard.press("Escape")
+    expect(order).to_be_hidden()
+
+
+def test_the_first_result_is_in_the_first_window_of_a_phone(visit: Open) -> None:
+    expect(visit("/?q=drains", **PHONE).locator(".passage").first).to_be_in_viewport(ratio=1)
+
+
 def test_filters_are_a_rail_on_a_wide_window_and_a_sheet_on_a_phone(visit: Open) -> None:
     page = visit("/?q=drains")
     rail = page.get_by_role("complementary", name="Filters")
