@@ -189,7 +189,7 @@ class Settings(BaseSettings):
     gateway_overrides: bool = Field(
         default=False,
         description="Whether callers of `ibidem serve` may make manual decisions, tag documents and save searches; in "
-        "a cluster with accounts they also need the right to write to `INDEX-ibidem-overrides`.",
+        "a cluster with accounts they also need the right to write to `.ibidem-INDEX`.",
     )
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags", "groups"]
+# Ledgers that people write: each write depends on the record that is there, and searches see it at once.
+MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
 
 RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes
 

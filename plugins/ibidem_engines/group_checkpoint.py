@@ -14,7 +14,7 @@ from ibidem_engines.engine import Engine, RecordState
 from ibidem_engines.ledger import check_entry
 from ibidem_engines.reindex import Marks, ShardRef, parse_marks
 
-KEY = "groups/checkpoint"
+KEY = "checkpoint"
 
 # Default policy of stored groups: without look-ups by runs of characters, which only scanned collections need and which
 # take SQLite several times as long as all others.
@@ -82,7 +82,7 @@ class GroupCheckpoint:
     @classmethod
     def read(cls, engine: Engine) -> "GroupCheckpoint":
         """Read the checkpoint of an index; a new one if there is none."""
-        entry, state = engine.read_record("runs", KEY)
+        entry, state = engine.read_record("groups", KEY)
         checkpoint = cls() if entry is None else checkpoint_of(entry)
         checkpoint.state = state
         return checkpoint
@@ -97,13 +97,13 @@ class GroupCheckpoint:
 
     def save(self, engine: Engine) -> None:
         """Write the checkpoint next to the index, in place of the one that was read."""
-        self.state = engine.replace_record("runs", KEY, self._as_record(), self.state)
+        self.state = engine.replace_record("groups", KEY, self._as_record(), self.state)
         if self.state is None:
             raise Conflict
 
     def put(self, engine: Engine) -> None:
         """Write the checkpoint next to the index unconditionally; other processes that settle by it start again."""
-        engine.put_records("runs", {KEY: self._as_record()})
+        engine.put_records("groups", {KEY: self._as_record()})
 
     def _as_record(self) -> dict[str, object]:
         record = asdict(self)
@@ -133,7 +133,7 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
     Only these numbers of the record are read: to check the whole record takes a process as long as to settle some
     hundred documents, and most processes only wait.
     """
-    entry = engine.get_record("runs", KEY)
+    entry = engine.get_record("groups", KEY)
     done = entry.get("done") if isinstance(entry, dict) else None
     numbers = done if isinstance(done, dict) else {}
     settled_numbers = {part: numbers.get(str(part), 0) for part in goal}

@@ -64,7 +64,8 @@ def test_a_search_of_a_file_is_answered_so(served: str) -> None:
 def clustered(tmp_path_factory: pytest.TempPathFactory, opensearch: str) -> Iterator[str]:
     """The gateway over the leases in a cluster, under a name that groups are named after."""
     command = leases(tmp_path_factory.mktemp("leases"))
-    index, clean = "contracts-leases", "contracts-leases,contracts-leases-ibidem-*?ignore_unavailable=true"
+    index = "contracts-leases"
+    clean = f"{index},.ibidem-{index},.ibidem-{index}-work?ignore_unavailable=true"
     get(f"{opensearch.partition('+')[2]}/{clean}", method="DELETE")
     command = Command(command.folder, command.settings | {"IBIDEM_ENGINE": opensearch, "IBIDEM_INDEX": index})
     assert command.run("ingest", "documents.jsonl").code == 3

@@ -61,7 +61,7 @@ def fields(value: Any) -> Any:
     return type(value).__name__
 
 
-@pytest.mark.parametrize("ledger", ["runs", "dead", "tombstones", "overrides", "alerts", "tags"])
+@pytest.mark.parametrize("ledger", ["runs", "groups", "dead", "tombstones", "overrides", "alerts", "tags"])
 def test_the_records_of_a_ledger_have_these_keys_and_fields(records: list[tuple[str, str, Any]], ledger: str) -> None:
     shapes: dict[str, Any] = {}
     for key, entry in ((key, entry) for name, key, entry in records if name == ledger):

@@ -92,7 +92,7 @@ def test_a_checkpoint_is_read_as_it_was_written(engine: Engine, noted: GroupChec
     noted.save(engine)
     assert GroupCheckpoint.read(engine) == noted
     assert count_joined(engine) == {"near": 3, "identical": 1}
-    assert engine.get_record("runs", KEY).keys() == asdict(noted).keys() - {"state"}
+    assert engine.get_record("groups", KEY).keys() == asdict(noted).keys() - {"state"}
 
 
 def test_who_takes_over_is_counted_and_the_other_writes_no_more(engine: Engine, noted: GroupCheckpoint) -> None:
@@ -157,7 +157,7 @@ def test_writes_are_settled_once_each_part_is_noted_up_to_them(
     engine: Engine, entry: Mapping[str, object] | None, is_settled: bool
 ) -> None:
     if entry is not None:
-        engine.put_records("runs", {KEY: entry})
+        engine.put_records("groups", {KEY: entry})
     assert has_settled(engine, {NEWS: 7, OLD: 5}) is is_settled
     assert has_settled(engine, {})
 

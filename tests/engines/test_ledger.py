@@ -56,8 +56,8 @@ class TestDamaged:
 
 
 @given(
-    st.sampled_from(("runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags")),
-    st.sampled_from(("run/a", "backfill/", "groups/checkpoint", "a/0001", "a/refused/01", "saved:x", "reported:x:1")),
+    st.sampled_from(("runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags", "groups")),
+    st.sampled_from(("run/a", "backfill/", "groups/lease", "a/0001", "a/refused/01", "saved:x", "reported:x:1")),
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
         lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4),

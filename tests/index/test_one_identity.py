@@ -18,6 +18,7 @@ from ibidem.index.tags import change_tag, find_duplicates, find_named, ledger_ro
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
+from ibidem_engines.cluster.record_index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.group_checkpoint import GroupCheckpoint
@@ -85,7 +86,7 @@ def place(request: pytest.FixtureRequest, kind: str, tmp_path) -> Iterator[Place
             if name != alias:
                 remove_indices(address, name)
             else:
-                ask(address, "DELETE", f"/{name}-ibidem-*?ignore_unavailable=true&expand_wildcards=all")
+                ask(address, "DELETE", f"/.ibidem-{name},.ibidem-{name}-work?ignore_unavailable=true")
 
 
 def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
@@ -185,10 +186,10 @@ class TestAlias:
         self, place: Place
     ) -> None:
         entry = old_word(place, "not", place.alias)
-        body = json.dumps({"key": "old", "entry": entry})
-        ledger = f"{place.alias}-ibidem-overrides"
-        ask(place.address, "PUT", f"/{ledger}", json.dumps({"mappings": {"properties": {"key": {"type": "keyword"}}}}))
-        ask(place.address, "PUT", f"/{ledger}/_doc/old?refresh=true", body)
+        body = json.dumps({"ledger": "overrides", "key": "old", "entry": entry})
+        index = f".ibidem-{place.alias}"
+        ask(place.address, "PUT", f"/{index}", json.dumps(template()))
+        ask(place.address, "PUT", f"/{index}/_doc/overrides%2Fold?refresh=true", body)
         for name in (place.alias, place.first):
             assert [each.id for each in inspect(place.by(name), "a").duplicates] == ["c"]
         add_override(place.by(place.first), ("a", "b"), "same", author="Bob")

@@ -78,7 +78,7 @@ def signals(cluster: str) -> Iterator[Callable[[signal.Signals], None]]:
     """The other node, which can be paused and resumed; it has the manual decisions on `near`."""
     node_settings = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
     node_settings |= {"index.routing.allocation.require._name": "two"}
-    ledger = "near-ibidem-overrides"
+    ledger = ".ibidem-near"
     ask(cluster, "PUT", f"/{ledger}/_settings", json.dumps(node_settings))
     awaited(lambda: [each["node"] for each in ask(cluster, "GET", f"/_cat/shards/{ledger}?format=json")] == ["two"])
     process = processes(cluster)["two"]

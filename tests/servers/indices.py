@@ -2,9 +2,7 @@
 
 import json
 from http.client import HTTPConnection
-from typing import Any, get_args
-
-from ibidem_engines.engine import Ledger
+from typing import Any
 
 
 def ask(address: str, method: str, path: str, body: str | None = None, *, seconds: float = 60.0) -> Any:
@@ -21,17 +19,17 @@ def ask(address: str, method: str, path: str, body: str | None = None, *, second
 
 
 def names(index: str) -> str:
-    """List an index and its ledgers."""
-    return ",".join([index, *(f"{index}-ibidem-{ledger}" for ledger in get_args(Ledger))])
+    """List an index and its record indexes."""
+    return f"{index},.ibidem-{index},.ibidem-{index}-work"
 
 
 def remove_indices(address: str, index: str = "news") -> None:
-    """Remove an index and its ledgers."""
+    """Remove an index and its record indexes."""
     ask(address, "DELETE", f"/{names(index)}?ignore_unavailable=true")
 
 
 def empty_indices(address: str, index: str = "news") -> None:
-    """Remove every document of an index and its ledgers, as far as they are there."""
+    """Remove every document of an index and its record indexes, as far as they are there."""
     ask(address, "POST", f"/{names(index)}/_refresh?ignore_unavailable=true")
     body = json.dumps({"size": 10_000, "_source": False})
     hits = ask(address, "POST", f"/{names(index)}/_search?ignore_unavailable=true", body)["hits"]["hits"]

@@ -33,7 +33,7 @@ class Faults:
 
 
 # Requests that a client sends again where it has no answer: bulk requests, whatever they are for.
-SENT_AGAIN = ("bulk", "assign", "put onto runs", "put onto tombstones")
+SENT_AGAIN = ("bulk", "assign", "put onto groups", "put onto tombstones")
 
 
 class FaultyLink(Link):

@@ -13,11 +13,12 @@ from ibidem_core.address import Fields
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.bulk import Action, ActionOutcome
-from ibidem_engines.cluster.state_store import CHANGEABLE, put_in_place
+from ibidem_engines.cluster.state_store import put_in_place
 from ibidem_engines.cluster.stored_version import StoredVersion
 from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.engine import (
+    MANUAL_LEDGERS,
     Engine,
     Hit,
     Info,
@@ -54,7 +55,7 @@ class MemoryLedgers:
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Keep records."""
-        if ledger in CHANGEABLE and entries:
+        if ledger in MANUAL_LEDGERS and entries:
             put_in_place(self, self._link.label, ledger, entries)
             return
         bodies = {key: orjson.dumps(entry) for key, entry in entries.items()}

@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 STRANGER = Answer(401, {"error": {"type": "security_exception", "reason": "who are you?"}, "status": 401})
 FORBIDDEN = Answer(403, {"error": {"type": "security_exception", "reason": "not for you"}, "status": 403})
-RECORDS = "-ibidem-"  # in the names of the indexes that hold records
+RECORDS = ".ibidem-"  # in the names of the indexes that hold records
 
 SEARCHES = ("_search", "_count")
 READS = (*SEARCHES, "_msearch", "_mget", "_doc", "_source")

@@ -16,7 +16,7 @@ from ibidem_ingest.errors import UsageError
 
 Repair = Annotated[
     bool,
-    typer.Option("--repair", help="First rebuild record indexes that other programs created, keeping their records."),
+    typer.Option("--repair", help="First remove aliases, pipelines and policies that record indexes were given."),
 ]
 
 

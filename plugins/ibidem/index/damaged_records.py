@@ -8,8 +8,8 @@ from ibidem.index.alerts import SAVED, read_alert, read_report
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.tags import TagEntry
-from ibidem_engines import group_checkpoint as groups
 from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
 from ibidem_engines.stored_presets import read_preset
 from ibidem_workers.backfill import checkpoint as backfill
@@ -21,7 +21,6 @@ from ibidem_workers.runs import HEADS, RunRecord, read_refusals
 _RUNS: dict[str, Parse[object]] = {
     HEADS: RunRecord.from_json,
     backfill.KEYS: backfill.Checkpoint.from_json,
-    groups.KEY: groups.GroupCheckpoint.from_record,
     "groups/": dict,
     "strip/": dict,
     "cursors/": dict,
@@ -31,6 +30,7 @@ _READERS: dict[Ledger, Parse[object]] = {
     "dead": read_letter,
     "tombstones": Tombstone.from_record,
     "overrides": Override.from_record,
+    "groups": GroupCheckpoint.from_record,
     "presets": read_preset,
     "tags": TagEntry.from_record,
 }

@@ -10,13 +10,13 @@ from typing_extensions import override
 
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, group_set, groups, ledger_index, plugin, terms
+from ibidem_engines.cluster import dsl, group_set, groups, plugin, record_index, terms
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import ledger_search as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.groups import ClusterGroups
-from ibidem_engines.cluster.health import OK_STATUSES, check_cluster, field_issue
+from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cluster.memberships import ClusterMemberships
@@ -27,6 +27,7 @@ from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
 from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import (
+    MANUAL_LEDGERS,
     HealthIssue,
     Hit,
     Info,
@@ -45,9 +46,6 @@ from ibidem_engines.stored_groups import CollapseEngine, Facets
 from ibidem_engines.stored_memberships import WithMemberships
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
-
-# Ledgers that people write, rarely.
-OF_PEOPLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
 
 # Seconds after which the key of cursors is read again: it changes only with an index that is made anew.
 CURSOR_KEY_S = 3_600.0
@@ -92,9 +90,7 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         layout.create(self._cluster, self.index, self._kind)
         self._layout_cache.clear()
         self._ledgers.clear()
-        store = LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index))
-        store.create()
-        store.make_cursor_key()
+        LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index)).create()
 
     @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
@@ -176,7 +172,8 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
         issue = self.run(field_issue(self.index, self.fields))
         found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
         names = found.names(self.index)
-        issues = [*check_cluster(self._cluster, names.sources), *ledger_index.issues(self._cluster, names.sources)]
+        sources = names.sources[:MAX_SOURCES]
+        issues = [*check_cluster(self._cluster, sources), *record_index.issues(self._cluster, sources)]
         if names.indices and not any(each.stops for each in issues):
             issues += [*LedgerStore(self._cluster, names).issues(), *group_set.issues(self._cluster, names)]
         return [*issues, *([issue] if issue else [])]
@@ -273,13 +270,13 @@ class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEn
     @override
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
-        rebuilt = ledger_index.repair(self._cluster, self._names().sources)
+        rebuilt = record_index.repair(self._cluster, record_index.record_indices(self._names().sources[:MAX_SOURCES]))
         renamed = self._store("overrides", writes=True).rename_decisions()
         return [*rebuilt, *renamed]
 
     def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
         """Return the store of a ledger; manual records go to the index that an alias points to now."""
-        if writes and ledger in OF_PEOPLE:
+        if writes and ledger in MANUAL_LEDGERS:
             self._layout_cache.clear()
         return LedgerStore(self._cluster, self._names(), self._ledgers)
 

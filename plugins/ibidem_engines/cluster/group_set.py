@@ -111,20 +111,21 @@ class SettledNames:
 def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = False) -> str:
     """Return the name of the group set of indexes, and move its progress record there."""
     store = LedgerStore(cluster, names)
-    records = {each.source: each for each in store.stored("runs", [KEY])}
+    records = {each.source: each for each in store.stored("groups", [KEY])}
     settled = SettledNames.of(names, records.values())
     found = settled.unite(_within(cluster, settled)) if takes_over else settled.find()
     if found.begins_with is not None:
-        LedgerStore(cluster, names.keep(found.home)).put("runs", {KEY: found.begins_with})
+        LedgerStore(cluster, names.keep(found.home)).put("groups", {KEY: found.begins_with})
     superseded = [records[source] for source in found.superseded]
-    store.remove("runs", [*superseded, *(StoredRecord(each.source, LEASE, None) for each in superseded)])
+    store.remove("groups", superseded)
+    store.remove("runs", [StoredRecord(each.source, LEASE, None) for each in superseded])
     return found.home
 
 
 def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
     """Yield the reasons why the groups of some indexes cannot be settled."""
     try:
-        SettledNames.of(names, LedgerStore(cluster, names).stored("runs", [KEY])).find()
+        SettledNames.of(names, LedgerStore(cluster, names).stored("groups", [KEY])).find()
     except UsageError as error:
         yield HealthIssue("groups", error.what, error.remedy)
 

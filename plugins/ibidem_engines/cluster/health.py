@@ -5,6 +5,7 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.record_index import record_indices
 from ibidem_engines.disk import disk_issue, is_full
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
@@ -27,7 +28,7 @@ BLOCKS = {
 
 def check_cluster(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
     """Check the shards and blocks of an index and the disks, as far as the user has access."""
-    names = ",".join(f"{quote_index(each)},{quote_index(each)}-ibidem-*" for each in sources[:MAX_SOURCES])
+    names = quote_index(",".join([*sources, *record_indices(sources)]))
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
     settings = _get(cluster, f"/{names}/_settings", parameters)
     if settings:

@@ -18,6 +18,7 @@ from ibidem_mappings import load
 
 VERSION = "3"
 MAX_HITS = 10_000
+TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
 MISSING = 404
 # Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (
@@ -185,7 +186,7 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
     layout = read(cluster, index)
     if not layout.indices:
         body = template(kind)
-        _try_codec(cluster, f"{index}-ibidem-trial-{secrets.token_hex(4)}", body)  # several processes may create it
+        _try_codec(cluster, f"{TRIAL}{secrets.token_hex(4)}", body)  # several processes may create it
         make(cluster, index, body)
     elif layout.bare:
         _add_fields(cluster, layout.bare, kind)

@@ -8,8 +8,8 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.cluster.bulk import MISSING
 from ibidem_engines.cluster.client import build_failure
-from ibidem_engines.cluster.dsl import ALL, ids_query
-from ibidem_engines.cluster.ledger_index import ledger_index, mapping_error, source_of
+from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.cluster.record_index import mapping_error, record_index, source_of
 from ibidem_engines.cursor import read_key
 from ibidem_engines.engine import Ledger
 from ibidem_engines.index_names import IndexNames, StoredRecord
@@ -21,6 +21,7 @@ SLICE = 1_000  # records in the answer to one search
 FORBIDDEN = 403
 MAYBE = {"ignore_unavailable": "true"}
 THERE = {**WHOLE, **MAYBE}
+NOTHING: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
 
@@ -44,44 +45,71 @@ class LedgerQuery:
 
     ledger: Ledger
     key: str = ""  # key of the only record of each index; empty for all records
+    prefix: str = ""  # of the keys
 
-    def lines(self, sources: Sequence[str], after: Sequence[object] | None) -> list[dict[str, Any]]:
-        """Return header and body of the search for one slice."""
-        return _slice_lines(sources, self.ledger, ids_query([record_id(self.key)]) if self.key else ALL, after)
+    def clause(self) -> Clause:
+        """Return the query that finds the records."""
+        prefix = [{"prefix": {"key": self.prefix}}] if self.prefix else []
+        ids = [ids_query([record_id(self.ledger, self.key)])] if self.key else []
+        return {"bool": {"filter": [{"term": {"ledger": self.ledger}}, *prefix, *ids]}}
+
+    def head(self, sources: Sequence[str]) -> dict[str, Any]:
+        """Return the head of a search, which names the indexes: a path may be too short for those of an alias."""
+        return {"index": [record_index(source, self.ledger) for source in sources], **THERE}
+
+    def count(self, sources: Sequence[str]) -> RequestFlow[int]:
+        """Count records, as last made visible by a refresh."""
+        body = {"query": self.clause(), "size": 0, "track_total_hits": True}
+        (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[self.head(sources), body]))["responses"]
+        return int((_found(answer) or NOTHING)["hits"]["total"]["value"])
 
 
 @dataclass(slots=True)
-class _Reading:
+class Reading:
     """The state of a query that is read in slices."""
 
     query: LedgerQuery
     sources: Sequence[str]  # the names next to which it looks
+    needed: str = ""  # the name whose records must be readable; others that may not be read are skipped
     records: list[StoredRecord] = field(default_factory=list)  # what was read
     after: Sequence[object] | None = None  # sort values of the last record; None before the first slice
     has_ended: bool = False  # whether all was read
 
+    def lines(self) -> list[Mapping[str, Any]]:
+        """Return head and body of the search for the next records in key order."""
+        order = [{"key": "asc"}, {"_index": "asc"}]
+        body = {"query": self.query.clause(), "size": SLICE, "sort": order, "track_total_hits": False}
+        return [self.query.head(self.sources), body if self.after is None else body | {"search_after": self.after}]
+
     def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Process the response for the next slice; names that may not be read are skipped."""
+        """Process the response for the next slice."""
         if answer.get("status") == FORBIDDEN:
             several = len(self.sources) > 1
-            readable = (yield from readable_sources(self.sources, self.query.ledger)) if several else []
+            readable = (yield from _readable_sources(self.sources, self.query.ledger)) if several else []
+            if self.needed and (self.needed not in readable or readable == self.sources):
+                raise build_failure(FORBIDDEN, answer)
             self.has_ended = not readable or readable == self.sources
             self.sources = readable
             return
-        hits = _hits(answer)
+        hits = (_found(answer) or NOTHING)["hits"]["hits"]
         self.records += [stored_record(hit, self.query.ledger) for hit in hits]
         self.has_ended = len(hits) < SLICE
         self.after = hits[-1]["sort"] if hits else None
 
 
+def read_slices(readings: Sequence[Reading]) -> RequestFlow[None]:
+    """Read the next slice of each query, in one request."""
+    lines = [line for each in readings for line in each.lines()]
+    answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+    for each, answer in zip(readings, answers, strict=True):
+        yield from each.take(answer)
+
+
 def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
     """Read all readable records next to several indexes, as of the last refresh."""
-    readings = [_Reading(query, list(names.sources)) for query in queries]
+    readings = [Reading(query, list(names.sources)) for query in queries]
     while waiting := [each for each in readings if not each.has_ended]:
-        lines = [line for each in waiting for line in each.query.lines(each.sources, each.after)]
-        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-        for each, answer in zip(waiting, answers, strict=True):
-            yield from each.take(answer)
+        yield from read_slices(waiting)
     return [names.own_records(each.query.ledger, each.records) for each in readings]
 
 
@@ -90,54 +118,20 @@ def first_cursor_key(entries: Iterable[Any]) -> bytes:
     return next((key for each in entries if isinstance(each, dict) and (key := read_key(each))), b"")
 
 
-def read_slice(
-    sources: Sequence[str], ledger: Ledger, prefix: str, after: Sequence[object] | None
-) -> RequestFlow[list[Mapping[str, Any]]]:
-    """Read the next records in key order."""
-    query = {"prefix": {"key": prefix}} if prefix else ALL
-    (answer,) = (yield ApiRequest("POST", "/_msearch", lines=_slice_lines(sources, ledger, query, after)))["responses"]
-    return _hits(answer)
-
-
-def _slice_lines(
-    sources: Sequence[str], ledger: Ledger, query: Mapping[str, Any], after: Sequence[object] | None
-) -> list[dict[str, Any]]:
-    """Build header and body of the search for the next records in key order."""
-    head = {"index": [ledger_index(source, ledger) for source in sources], **THERE}
-    order = [{"key": "asc"}, {"_index": "asc"}]
-    body: dict[str, Any] = {"query": query, "size": SLICE, "sort": order, "track_total_hits": False}
-    return [head, body if after is None else body | {"search_after": after}]
-
-
-def _hits(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Read the hits of one search; none if no ledger exists."""
-    if answer.get("status") == MISSING:
-        return []
-    if "error" in answer:
-        raise _search_error(answer)
-    hits: list[Mapping[str, Any]] = answer["hits"]["hits"]
-    return hits
-
-
-def readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
+def _readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
     """Return the names whose records the user may read, if some may not be read."""
-    lines = [line for source in sources for line in ({"index": ledger_index(source, ledger), **THERE}, {"size": 0})]
+    lines = [line for source in sources for line in (LedgerQuery(ledger).head([source]), {"size": 0})]
     answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
     return [source for source, each in zip(sources, answers, strict=True) if each.get("status") != FORBIDDEN]
 
 
-def search_ledger(head: Mapping[str, Any], body: Mapping[str, Any]) -> RequestFlow[Mapping[str, Any] | None]:
-    """Search the indexes of a ledger; None if none exists.
-
-    The names are in the body, since an alias may stand for more of them than a path can hold.
-    """
-    (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[head, body]))["responses"]
+def _found(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the answer to one search; None if no record index exists."""
     if answer.get("status") == MISSING:
         return None
     if "error" in answer:
         raise _search_error(answer)
-    response: Mapping[str, Any] = answer
-    return response
+    return answer
 
 
 def _search_error(answer: Mapping[str, Any]) -> Exception:
@@ -160,7 +154,9 @@ def get_docs(
     sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str
 ) -> RequestFlow[list[Mapping[str, Any]]]:
     """Read the documents of some keys, or one of their fields, under each name, including missing ones."""
-    docs = [{"_index": ledger_index(source, ledger), "_id": record_id(key)} for key in keys for source in sources]
+    docs = [
+        {"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for key in keys for source in sources
+    ]
     params = {"_source_includes": field_name} if field_name else {}
     answer = (yield ApiRequest("POST", "/_mget", params, {"docs": docs}))["docs"]
     for each in answer:
@@ -172,15 +168,15 @@ def get_docs(
 
 
 def stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
-    """Parse a hit; the key of a document written by another program is its id."""
+    """Parse a hit; the key of a document written by another program is that of its id."""
     source = hit.get("_source")
     document = source if isinstance(source, dict) else {}
     key = document.get("key")
-    return StoredRecord(
-        source_of(hit["_index"], ledger), key if isinstance(key, str) else hit["_id"], document.get("entry")
-    )
+    written = key if isinstance(key, str) else hit["_id"].removeprefix(f"{ledger}/")
+    return StoredRecord(source_of(hit["_index"], ledger), written, document.get("entry"))
 
 
-def record_id(key: str) -> str:
-    """Return the id under which a record is stored: its key, or the hash of a key that is too long."""
-    return key if 0 < len(key.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(key.encode())}"
+def record_id(ledger: Ledger, key: str) -> str:
+    """Return the id under which a record is stored: ledger and key, or the hash of those that are too long."""
+    id_ = f"{ledger}/{key}"
+    return id_ if len(id_.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(id_.encode())}"

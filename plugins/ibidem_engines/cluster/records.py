@@ -1,4 +1,4 @@
-"""Records next to the index, one small index for each ledger."""
+"""Records next to the index, in its two record indexes."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,32 +11,28 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import is_failure, refresh_index
-from ibidem_engines.cluster.ledger_index import LEDGERS, ledger_index, make_missing, repair
 from ibidem_engines.cluster.ledger_search import (
     FORBIDDEN,
     MAYBE,
     SLICE,
-    THERE,
+    LedgerQuery,
+    Reading,
     first_cursor_key,
     get_docs,
     read_keys,
-    read_slice,
-    readable_sources,
+    read_slices,
     record_id,
-    search_ledger,
     stored_record,
 )
-from ibidem_engines.cluster.state_store import CHANGEABLE, contention_error, put_in_place
+from ibidem_engines.cluster.record_index import make_missing, record_index
+from ibidem_engines.cluster.state_store import contention_error, put_in_place
 from ibidem_engines.cursor import KEY, new_key
-from ibidem_engines.engine import HealthIssue, Ledger, RecordState
+from ibidem_engines.engine import MANUAL_LEDGERS, HealthIssue, Ledger, RecordState
 from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.own_record import ATTEMPTS
 from ibidem_engines.ttl_cache import TtlCache
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
-
-# Ledgers that searches read and people write: made visible as they are written, the others as they are read.
-READ_OFTEN: frozenset[Ledger] = frozenset(("overrides", "presets", "tags"))
 
 Place = tuple[str, str]  # the name next to which a record is stored, and its key
 
@@ -47,36 +43,30 @@ class LedgerStore:
 
     cluster: ClusterClient
     names: IndexNames  # the index's names
-    # Indexes of ledgers that were found with their mapping of late.
-    made: TtlCache[str, bool] = field(default_factory=TtlCache)
+    made: TtlCache[str, bool] = field(default_factory=TtlCache)  # names whose record indexes were checked of late
 
     def create(self) -> None:
-        """Create all ledgers."""
-        make_missing(self.cluster, [ledger_index(self.names.home, ledger) for ledger in LEDGERS])
-
-    def make_cursor_key(self) -> None:
-        """Store a cursor key unless there is a valid one; of several processes, the first one wins."""
+        """Create the record indexes, and a cursor key unless there is a valid one: the first process wins."""
+        make_missing(self.cluster, self.names.home)
         stored = self.get_key("runs", KEY)
         if not first_cursor_key([stored]):
-            name = ledger_index(self.names.home, "runs")
-            make_missing(self.cluster, [name])
-            body = orjson.dumps({"key": KEY, "entry": new_key()})
-            run(self.cluster, [Action("create" if stored is None else "index", name, record_id(KEY), body)])
-            refresh_index(self.cluster, name)
+            run(self.cluster, [self._action("create" if stored is None else "index", "runs", KEY, new_key())])
+            refresh_index(self.cluster, record_index(self.names.home, "runs"))
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Store records."""
-        name = ledger_index(self.names.home, ledger)
         replaced = self._replaced(ledger, entries)
-        if ledger in CHANGEABLE:
+        if ledger in MANUAL_LEDGERS:
             put_in_place(self, self.cluster.label, ledger, entries)
         else:
-            actions = [Action("index", name, record_id(key), _as_body(key, entry)) for key, entry in entries.items()]
-            self._write(ledger, actions)
+            self._write(ledger, [self._action("index", ledger, key, entry) for key, entry in entries.items()])
         self._delete(ledger, replaced)
-        if ledger in READ_OFTEN:
-            for each in {name, *(ledger_index(source, ledger) for source, _ in replaced)}:
-                refresh_index(self.cluster, each, **MAYBE)
+        self._show(ledger, {self.names.home, *(source for source, _ in replaced)})
+
+    def _show(self, ledger: Ledger, sources: Iterable[str]) -> None:
+        """Make manual records visible as they are written; others are as they are read."""
+        for source in sources if ledger in MANUAL_LEDGERS else ():
+            refresh_index(self.cluster, record_index(source, ledger), **MAYBE)
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
         """Read current records by key, with sequence number and primary term of those that a write replaces."""
@@ -104,25 +94,27 @@ class LedgerStore:
         if outcome.status != CONFLICT:
             return outcome.place, outcome.term
         entries, states = self.read_states(ledger, [key])  # a write whose answer was lost may have been sent again
-        if key not in states:  # where the ledger was removed, a server has made it again with another mapping
-            repair(self.cluster, [self.names.home])
         return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
 
     def _replacement(self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None) -> Action:
-        name, verb = ledger_index(self.names.home, ledger), "create" if state is None else "index"
-        return Action(verb, name, record_id(key), _as_body(key, entry), state)
+        return self._action("create" if state is None else "index", ledger, key, entry, state)
+
+    def _action(
+        self, verb: str, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None = None
+    ) -> Action:
+        body = orjson.dumps({"ledger": ledger, "key": key, "entry": entry})
+        return Action(verb, record_index(self.names.home, ledger), record_id(ledger, key), body, state)
 
     def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[ActionOutcome]:
-        """Write records to a ledger, which is created if missing."""
-        name = ledger_index(self.names.home, ledger)
-        if self.made.get(name) is None:
-            make_missing(self.cluster, [name])
-            self.made.put(name, value=True)
+        """Write records to a ledger, whose index is created if missing."""
+        home = self.names.home
+        if self.made.get(home) is None:
+            make_missing(self.cluster, home)
+            self.made.put(home, value=True)
         outcomes = run(self.cluster, actions)
         if refused := [outcome.reason for outcome in outcomes if outcome.reason and outcome.status != CONFLICT]:
+            name = record_index(home, ledger)
             raise Permanent(f"{self.cluster.label}: index {name!r} rejects a record: {refused[0]}")
-        if any(outcome.place == 0 for outcome in outcomes):  # the first write: others may have removed the ledger since
-            repair(self.cluster, [self.names.home])
         return outcomes
 
     def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
@@ -142,7 +134,7 @@ class LedgerStore:
 
     def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:
         """Read records in slices; a foreign index without ledgers has none."""
-        if ledger not in READ_OFTEN:
+        if ledger not in MANUAL_LEDGERS:
             self._refresh(ledger)
         records = self._stored(ledger, prefix)
         if ledger == "overrides":  # their keys name indexes, which may change their order
@@ -152,23 +144,11 @@ class LedgerStore:
             yield from self.names.own_records(ledger, same).items()
 
     def _stored(self, ledger: Ledger, prefix: str) -> Iterator[StoredRecord]:
-        sources, after = list(self.names.sources), None
-        while True:
-            try:
-                hits = self.cluster.hold(read_slice(sources, ledger, prefix, after))
-            except Permanent as error:
-                readable = self._readable(sources, ledger) if is_failure(error, FORBIDDEN) else sources
-                if self.names.home not in readable or readable == sources:
-                    raise
-                sources = readable
-                continue
-            yield from (stored_record(hit, ledger) for hit in hits)
-            if len(hits) < SLICE:
-                return
-            after = hits[-1]["sort"]
-
-    def _readable(self, sources: Sequence[str], ledger: Ledger) -> list[str]:
-        return self.cluster.hold(readable_sources(sources, ledger))
+        reading = Reading(LedgerQuery(ledger, prefix=prefix), list(self.names.sources), self.names.home)
+        while not reading.has_ended:
+            self.cluster.hold(read_slices([reading]))
+            yield from reading.records
+            reading.records = []
 
     def get_key(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key, without a refresh; None if there is none."""
@@ -212,17 +192,12 @@ class LedgerStore:
 
     def count(self, ledger: Ledger) -> int:
         """Count records, as last made visible by a refresh."""
-        head = {"index": [ledger_index(source, ledger) for source in self.names.sources], **THERE}
-        body = {"size": 0, "track_total_hits": True}
-        answer = self.cluster.hold(search_ledger(head, body))
-        return int(answer["hits"]["total"]["value"]) if answer else 0
+        return self.cluster.hold(LedgerQuery(ledger).count(self.names.sources))
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records under every name of the index; returns how many existed."""
         deleted = self._delete(ledger, self._places(ledger, list(keys)))
-        if ledger in READ_OFTEN:
-            for source in {source for source, _ in deleted}:
-                refresh_index(self.cluster, ledger_index(source, ledger), **MAYBE)
+        self._show(ledger, {source for source, _ in deleted})
         return len({key for _, key in deleted})
 
     def _delete(self, ledger: Ledger, places: Collection[Place]) -> set[Place]:
@@ -263,7 +238,7 @@ class LedgerStore:
     def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Mapping[str, Any]]) -> set[Place]:
         """Remove records that have not changed since they were read; returns where they were."""
         actions = [
-            Action("delete", ledger_index(source, ledger), record_id(key), state=_state(each))
+            Action("delete", record_index(source, ledger), record_id(ledger, key), state=_state(each))
             for (source, key), each in docs.items()
         ]
         outcomes = run(self.cluster, actions)
@@ -271,7 +246,7 @@ class LedgerStore:
 
     def _refresh(self, ledger: Ledger) -> None:
         """Make all records visible, including readable records under other names of the index."""
-        home, *others = (ledger_index(source, ledger) for source in self.names.sources)
+        home, *others = (record_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **MAYBE)
         for start in range(0, len(others), NAMES_AT_ONCE):
             try:
@@ -284,7 +259,3 @@ class LedgerStore:
 def _state(document: Mapping[str, Any]) -> RecordState:
     """Return sequence number and primary term of a document."""
     return document["_seq_no"], document["_primary_term"]
-
-
-def _as_body(key: str, entry: Mapping[str, object]) -> bytes:
-    return orjson.dumps({"key": key, "entry": entry})

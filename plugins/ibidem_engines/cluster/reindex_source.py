@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from typing_extensions import override
+from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import ledger_index
+from ibidem_engines.cluster import record_index
 from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import Clause
@@ -55,9 +56,6 @@ SAMPLE = 20  # documents that are looked into for a field that no mapping names
 
 # Documents that are read at once: at first, at most, and so many that they have about so many bytes.
 FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
-
-
-TRIAL = "-ibidem-trial-run-"  # behind the name of an index: the index in which signing is tried
 
 
 class ClusterReindexSource(ReindexSource):
@@ -108,9 +106,7 @@ class ClusterReindexSource(ReindexSource):
     def prepare(self) -> None:
         layout.create(self._cluster, self.index, self._kind)
         self._layout_cache = None
-        store = LedgerStore(self._cluster, self._layout.names(self.index))
-        store.create()
-        store.make_cursor_key()
+        LedgerStore(self._cluster, self._layout.names(self.index)).create()
 
     @override
     def missing_fields(self) -> list[str]:
@@ -242,7 +238,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def drop_records(self) -> None:
-        ledger_index.drop(self._cluster, {self._layout.names(self.index).home, self.index})
+        record_index.drop(self._cluster, {self._layout.names(self.index).home, self.index})
 
     @override
     def size(self) -> int:
@@ -268,8 +264,8 @@ class ClusterReindexSource(ReindexSource):
     @override
     @contextmanager
     def open_trial(self, index: str) -> Iterator[TrialIndex]:
-        """Create the trial index under a ledger name, so that the rights for ledgers suffice."""
-        prefix = f"{self._layout.names(self.index).home}{TRIAL}"
+        """Create the trial index, hidden, under a name of its own."""
+        prefix = f"{layout.TRIAL}{xxh3_64_hexdigest(self._layout.names(self.index).home.encode())}-"
         for each in old_trials(self._cluster, prefix):
             ClusterReindexTarget(self._cluster, index, each, self._kind).drop()
         name = f"{prefix}{secrets.token_hex(4)}"

@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import ledger_index
+from ibidem_engines.cluster import record_index
 from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, State, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import LedgerStore
@@ -113,9 +113,7 @@ class ClusterReindexTarget(ReindexTarget):
         if not self.exists():
             body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
             self._cluster.ask("PUT", f"/{self.name}", body)
-        store = LedgerStore(self._cluster, IndexNames((self.name,), (self.name,)))
-        store.create()
-        store.make_cursor_key()
+        LedgerStore(self._cluster, IndexNames((self.name,), (self.name,))).create()
 
     def _create_bare(self, **settings: object) -> None:
         """Create the index without our fields, and with additional settings."""
@@ -133,7 +131,7 @@ class ClusterReindexTarget(ReindexTarget):
     def drop(self) -> None:
         """Delete the index with its ledgers, if it exists."""
         self._cluster.ask("DELETE", f"/{self.name}", ignore_unavailable="true")
-        ledger_index.drop(self._cluster, [self.name])
+        record_index.drop(self._cluster, [self.name])
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:

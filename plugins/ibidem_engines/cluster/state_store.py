@@ -7,9 +7,6 @@ from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Ledger, RecordState
 from ibidem_engines.own_record import ATTEMPTS
 
-# Ledgers in which people replace records of a key: each write depends on the record that is there.
-CHANGEABLE: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts"))
-
 
 class StateStore(Protocol):
     """Stores records whose writes depend on the states that were read."""

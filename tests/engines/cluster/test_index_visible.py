@@ -9,12 +9,12 @@ from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.ledger_search import LedgerQuery, read_records
+from ibidem_engines.cluster.record_index import template as record_template
 from ibidem_engines.cluster.search import open_point
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.reindex import SeqNoRange, ShardRef
-from ibidem_mappings import load
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record
@@ -113,9 +113,9 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
     address: str, cluster_engine: ClusterEngine
 ) -> None:
     bring_back(address)
-    ledger = f"{INDEX}-ibidem-overrides"
+    ledger = f".ibidem-{INDEX}"
     nowhere = {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}
-    mappings = json.loads(load("ledger.v1.json"))["mappings"]
+    mappings = record_template()["mappings"]
     ask(address, "PUT", f"/{ledger}?wait_for_active_shards=0", json.dumps({"settings": nowhere, "mappings": mappings}))
     for use in (
         lambda: cluster_engine.count("overrides"),

@@ -148,9 +148,9 @@ class TestTheirIndex:
         foreign_index.write(stories(3))
         backfill_in_place(foreign_settings)
         strip(StripRequest(), foreign_settings)
-        assert ask(foreign_index.address, "GET", f"/{FIRST}-ibidem-*?expand_wildcards=all")
+        assert ask(foreign_index.address, "GET", f"/.ibidem-{FIRST}*?expand_wildcards=all")
         strip(StripRequest(records=True), foreign_settings)
-        assert not ask(foreign_index.address, "GET", f"/{FIRST}-ibidem-*?expand_wildcards=all")
+        assert not ask(foreign_index.address, "GET", f"/.ibidem-{FIRST}*?expand_wildcards=all")
 
 
 def pipelines(foreign_index: Theirs, **settings: str) -> None:

@@ -131,8 +131,8 @@ def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read() -> None:
         with pytest.raises(Conflict):
             one.save(engine)
         assert joined(engine) == 3
-        assert set(engine.get_record("runs", KEY)) >= {"done", "joined", "policy"}
-        assert "state" not in engine.get_record("runs", KEY)
+        assert set(engine.get_record("groups", KEY)) >= {"done", "joined", "policy"}
+        assert "state" not in engine.get_record("groups", KEY)
 
 
 def test_a_process_that_finds_that_another_has_settled_goes_on_from_there() -> None:

@@ -313,7 +313,7 @@ def test_indexes_that_are_settled_each_by_itself_are_refused_until_they_are_comp
         engine.write([make_record("c", TEXT)])
     regroup(engine, everything=True)
     assert groups(engine) == {(first, "a"): (first, "a"), (second, "b"): (first, "a")}
-    assert cluster.by(first).get_record("runs", KEY) == cluster.by().get_record("runs", KEY)
+    assert cluster.by(first).get_record("groups", KEY) == cluster.by().get_record("groups", KEY)
     cluster.ask("PUT", f"/{first}/_alias/{cluster.name}-part", {"filter": {"term": {"ibidem.id": "z"}}})
     settle_all(cluster.by(f"{cluster.name}-part"))  # of all: a filter hides nothing from settling
     settle_all(cluster.by(second))

@@ -19,8 +19,7 @@ from ibidem_workers.backfill.survivors import find_survivors
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 AT_ONCE = 1_000
-# Before the keys of records that count the writes of the first index, as the checkpoint of a backfill does.
-GROUPS = "groups/"
+OWN_KEYS = (KEYS, "groups/", CURSOR_KEY)  # of runs that concern the first index alone
 
 Key = tuple[Ledger, str]
 
@@ -102,9 +101,9 @@ class RecordCopy:
         """Return the records of the source, under the name of the new index."""
         names = dict.fromkeys(self.source.index_names().indices, self.engine.index)
         for key, entry in self.source.get_records(ledger):
-            if key == groups.KEY:
+            if ledger == "groups":
                 self._settled = groups.checkpoint_of(entry)
-            elif not key.startswith((KEYS, GROUPS)) and key != CURSOR_KEY:
+            elif ledger != "runs" or not key.startswith(OWN_KEYS):
                 yield rename(ledger, key, entry, names.get)
 
 

@@ -68,7 +68,7 @@ class IndexMetadataCache:
         key = cache_key(names)
         if (checkpoint := self.checkpoints.get(key)) is not None:
             return checkpoint
-        entries = (yield from ledgers.read_record(names, "runs", KEY)) if names.sources else []
+        entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
         return self.checkpoints.put(key, only_checkpoint(list(map(checkpoint_of, entries))), WORDS_S)
 
     def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:

@@ -216,12 +216,15 @@ final class InnerRequests {
 
     /** Asks for a slice of records next to indexes, in the order of their keys. */
     static SearchRequest ledger(LedgerCache.Slice slice) {
-        SearchSourceBuilder source =
-                new SearchSourceBuilder().size(slice.size()).sort("key").trackTotalHits(false);
+        SearchSourceBuilder source = new SearchSourceBuilder()
+                .query(QueryBuilders.termQuery("ledger", slice.ledger()))
+                .size(slice.size())
+                .sort("key")
+                .trackTotalHits(false);
         if (slice.after() != null) {
             source.searchAfter(slice.after());
         }
-        SearchRequest request = new SearchRequest(slice.ledgers().toArray(String[]::new), source);
+        SearchRequest request = new SearchRequest(slice.indexes().toArray(String[]::new), source);
         return Engine.pastPipelines(request).indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 

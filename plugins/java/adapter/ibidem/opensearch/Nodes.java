@@ -97,15 +97,10 @@ record Nodes(
         return deepest;
     }
 
-    /**
-     * Returns the existing ledgers of these names and indexes.
-     *
-     * @param kind the kind of their records
-     */
-    Set<String> ledgers(String kind, String[] names, Collection<String> indexes) {
+    /** Returns the existing indexes of records next to these names and indexes. */
+    Set<String> ledgers(String[] names, Collection<String> indexes) {
         var current = metadata.current();
         return Ledgers.find(
-                kind,
                 names,
                 indexes,
                 index -> current.hasIndex(index)

@@ -127,8 +127,8 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     }
 
     @Override
-    public Set<String> ledgers(String kind, Collection<String> names) {
-        return nodes.ledgers(kind, request.indices(), names);
+    public Set<String> ledgers(Collection<String> names) {
+        return nodes.ledgers(request.indices(), names);
     }
 
     @Override

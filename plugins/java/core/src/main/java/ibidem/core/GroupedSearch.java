@@ -82,7 +82,7 @@ public final class GroupedSearch<R, H, P> {
     }
 
     private boolean mayHoldOverrides() {
-        Set<String> ledgers = searches.ledgers(Ledgers.OVERRIDES, Set.copyOf(indexes));
+        Set<String> ledgers = searches.ledgers(Set.copyOf(indexes));
         return node.ledgers().overrides().holds(ledgers, searches.caller());
     }
 
@@ -186,7 +186,7 @@ public final class GroupedSearch<R, H, P> {
             listenToReaders(names, words -> group(ranking, words));
             return;
         }
-        Set<String> ledgers = searches.ledgers(Ledgers.PRESETS, names);
+        Set<String> ledgers = searches.ledgers(names);
         node.ledgers().presets().get(ledgers, searches.caller(), searches::records, presets -> {
             request = request.with(presets);
             listenToReaders(names, words -> group(ranking, words));
@@ -194,7 +194,7 @@ public final class GroupedSearch<R, H, P> {
     }
 
     private void listenToReaders(Set<String> names, Consumer<List<Verdict>> next) {
-        Set<String> ledgers = searches.ledgers(Ledgers.OVERRIDES, names);
+        Set<String> ledgers = searches.ledgers(names);
         node.ledgers().overrides().get(ledgers, searches.caller(), searches::records, next);
     }
 

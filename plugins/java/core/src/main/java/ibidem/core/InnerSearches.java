@@ -34,12 +34,11 @@ public interface InnerSearches<R, H, P> {
     String caller();
 
     /**
-     * Returns the existing ledgers of the searched indexes.
+     * Returns the existing indexes of records next to the searched indexes.
      *
-     * @param kind the kind of their records
      * @param indexes the indexes of the hits
      */
-    Set<String> ledgers(String kind, Collection<String> indexes);
+    Set<String> ledgers(Collection<String> indexes);
 
     void window(Depth depth, Consumer<R> next);
 

@@ -26,11 +26,12 @@ public final class LedgerCache<T> {
     /**
      * One of the searches that read a ledger.
      *
-     * @param ledgers the indexes that hold it
+     * @param ledger its name
+     * @param indexes the indexes that hold it
      * @param after behind which record, by the sort values of its hit; null for the first ones
      * @param size how many
      */
-    public record Slice(Collection<String> ledgers, Object[] after, int size) {}
+    public record Slice(String ledger, Collection<String> indexes, Object[] after, int size) {}
 
     /**
      * The cached records.
@@ -46,14 +47,17 @@ public final class LedgerCache<T> {
     }
 
     private final Map<Key, Entry<T>> entries = new LinkedHashMap<>();
+    private final String ledger;
     private final Function<Map<String, ?>, T> parse;
     private final LongSupplier clock;
 
     /**
+     * @param ledger its name
      * @param parse reads a record; null where it is none
      * @param clock the time in nanoseconds
      */
-    public LedgerCache(Function<Map<String, ?>, T> parse, LongSupplier clock) {
+    public LedgerCache(String ledger, Function<Map<String, ?>, T> parse, LongSupplier clock) {
+        this.ledger = ledger;
         this.parse = parse;
         this.clock = clock;
     }
@@ -96,7 +100,7 @@ public final class LedgerCache<T> {
     }
 
     private void read(Key key, Object[] after, List<T> records, Reader reader, Consumer<List<T>> next) {
-        reader.read(new Slice(key.ledgers, after, SLICE), batch -> {
+        reader.read(new Slice(ledger, key.ledgers, after, SLICE), batch -> {
             batch.sources().forEach(source -> add(source, records));
             if (batch.sources().size() == SLICE) {
                 read(key, batch.last(), records, reader, next);

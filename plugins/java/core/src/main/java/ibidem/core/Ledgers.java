@@ -16,27 +16,22 @@ import java.util.stream.Stream;
  * @param presets sets of figures for the decision
  */
 public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> presets) {
-    public static final String OVERRIDES = "overrides";
-    public static final String PRESETS = "presets";
-
     /** Makes the caches of a node. */
     public static Ledgers of() {
         return new Ledgers(
-                new LedgerCache<>(Verdict::of, System::nanoTime),
-                new LedgerCache<>(StoredPreset::of, System::nanoTime));
+                new LedgerCache<>("overrides", Verdict::of, System::nanoTime),
+                new LedgerCache<>("presets", StoredPreset::of, System::nanoTime));
     }
 
     /**
-     * Returns the existing ledgers of indexes: next to the names in the request, to the indexes and to their aliases.
+     * Returns the existing indexes of records: next to the names in the request, to the indexes and to their aliases.
      *
-     * @param kind the kind of their records
      * @param names the names of indexes in the request
      * @param indexes the indexes
      * @param aliases returns the aliases of an index
      * @param exists returns whether an index exists
      */
     public static Set<String> find(
-            String kind,
             String[] names,
             Collection<String> indexes,
             Function<String, Collection<String>> aliases,
@@ -46,7 +41,7 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> 
                         indexes.stream(),
                         indexes.stream().flatMap(index -> aliases.apply(index).stream()))
                 .flatMap(each -> each)
-                .map(name -> name + "-ibidem-" + kind)
+                .map(name -> ".ibidem-" + name)
                 .filter(exists)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }

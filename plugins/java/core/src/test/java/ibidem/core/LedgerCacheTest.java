@@ -13,13 +13,13 @@ import org.junit.jupiter.api.Test;
 
 /** Records next to indexes are read as the caller, slice by slice, and cached for that caller for five seconds. */
 class LedgerCacheTest {
-    private static final Set<String> LEDGERS = Set.of("news-ibidem-overrides");
+    private static final Set<String> LEDGERS = Set.of(".ibidem-news");
 
     private final List<LedgerCache.Slice> slices = new ArrayList<>();
     private long now = Long.MAX_VALUE - 1;
     private int count = 1;
 
-    private final LedgerCache<Object> cache = new LedgerCache<>(entry -> entry.get("number"), () -> now);
+    private final LedgerCache<Object> cache = new LedgerCache<>("overrides", entry -> entry.get("number"), () -> now);
 
     private List<Object> records(String caller) {
         List<Object> records = new ArrayList<>();
@@ -63,7 +63,7 @@ class LedgerCacheTest {
 
     @Test
     void aDamagedRecordIsLeftOutAndStopsNothing() {
-        LedgerCache<StoredPreset> presets = new LedgerCache<>(StoredPreset::of, () -> now);
+        LedgerCache<StoredPreset> presets = new LedgerCache<>("presets", StoredPreset::of, () -> now);
         Map<String, Object> damaged = Map.of("entry", Map.of("name", "a", "policy", Map.of("terms", Map.of())));
         List<StoredPreset> read = new ArrayList<>();
         presets.get(
@@ -88,9 +88,9 @@ class LedgerCacheTest {
 
     @Test
     void recordsAreLookedForNextToTheNamesOfARequestTheIndexesAndTheirAliases() {
-        Set<String> found = Ledgers.find(
-                "presets", new String[] {"news-1"}, Set.of("news-1"), index -> Set.of("news"), name -> true);
-        assertEquals(Set.of("news-1-ibidem-presets", "news-ibidem-presets"), found);
+        Set<String> found =
+                Ledgers.find(new String[] {"news-1"}, Set.of("news-1"), index -> Set.of("news"), name -> true);
+        assertEquals(Set.of(".ibidem-news-1", ".ibidem-news"), found);
     }
 
     @Test

@@ -149,10 +149,11 @@ final class OneRanking
 
     @Override
     public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
-        requests.add("records");
         List<Map<String, Object>> sources = new ArrayList<>();
-        slice.ledgers()
-                .forEach(kind -> line.path(kind).forEach(each -> sources.add(Map.of("entry", Golden.map(each)))));
+        line.path(slice.ledger()).forEach(each -> sources.add(Map.of("entry", Golden.map(each))));
+        if (!sources.isEmpty()) {
+            requests.add("records");
+        }
         next.accept(new LedgerCache.Batch(sources, null));
     }
 
@@ -204,8 +205,8 @@ final class OneRanking
     }
 
     @Override
-    public Set<String> ledgers(String kind, Collection<String> indexes) {
-        return line.path(kind).isEmpty() ? Set.of() : Set.of(kind);
+    public Set<String> ledgers(Collection<String> indexes) {
+        return line.path("overrides").isEmpty() && line.path("presets").isEmpty() ? Set.of() : Set.of(".ibidem-news");
     }
 
     @Override

@@ -1,0 +1,219 @@
+"""Records are in two hidden indexes that no template of the user's reaches; what reached one is named, and removed.
+
+The servers that tests start lack the modules of ILM (Elasticsearch) and ISM (OpenSearch), which refuse their settings;
+ISM itself skips hidden indexes. What `doctor` says of a policy is tried on metadata.
+"""
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from ibidem_core.errors import Permanent
+from ibidem_engines.cluster.record_index import FOREIGN, PRIORITY, fault_of, is_sound, template
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_ingest.errors import UsageError
+from servers.fake_server import Answer, between
+from servers.indices import ask, remove_indices
+from support.signed_records import make_record
+
+SCHEMES = [pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")]
+INDEX = f"paper-{os.getpid()}"
+SHARED, WORK = f".ibidem-{INDEX}", f".ibidem-{INDEX}-work"
+REPAIR = "ibidem doctor --repair"
+GIVES = {
+    "an alias": {"template": {"aliases": {"production": {}}}},
+    "a strict mapping": {"template": {"mappings": {"dynamic": "strict", "properties": {"key": {"type": "text"}}}}},
+    "pipelines": {"template": {"settings": {"index.default_pipeline": "theirs", "index.final_pipeline": "theirs"}}},
+    "a data stream": {"data_stream": {}},
+}
+PATTERNS = {"before": f"{INDEX}-*", "within": f"*-{INDEX}*", "dot": f".*{INDEX}*"}
+
+
+@pytest.fixture(params=SCHEMES)
+def served(request: pytest.FixtureRequest) -> Iterator[str]:
+    address: str = request.getfixturevalue(request.param)
+    yield address
+    remove_indices(address, INDEX)
+
+
+@contextmanager
+def opened(address: str) -> Iterator[Engine]:
+    engine = open_engine(address, INDEX)
+    try:
+        yield engine
+    finally:
+        engine.close()
+
+
+@contextmanager
+def with_template(address: str, body: dict[str, Any], pattern: str, priority: int = 900) -> Iterator[None]:
+    """Store a template of the user's; with a priority above ibidem's, the latter is as if it were not there."""
+    body = {"index_patterns": [pattern], "priority": priority, **body}
+    ask(address, "PUT", "/_index_template/theirs", json.dumps(body))
+    try:
+        yield
+    finally:
+        ask(address, "DELETE", "/_index_template/theirs")
+
+
+def metadata(address: str, name: str) -> dict[str, Any]:
+    answer: dict[str, Any] = ask(address, "GET", f"/{name}?flat_settings=true")[name]
+    return answer
+
+
+@pytest.mark.parametrize("pattern", PATTERNS)
+@pytest.mark.parametrize("gives", GIVES)
+def test_no_template_reaches_records(served: str, gives: str, pattern: str) -> None:
+    with opened(served) as engine, with_template(served, GIVES[gives], PATTERNS[pattern]):
+        engine.create()
+        engine.put_records("overrides", {"a": {"is": "there"}})
+        engine.put_records("dead", {"b": {"is": "there"}})
+        assert dict(engine.get_records("overrides")) == {"a": {"is": "there"}}
+        assert dict(engine.get_records("dead")) == {"b": {"is": "there"}}
+        for name in (SHARED, WORK):
+            found = metadata(served, name)
+            assert (found["aliases"], found["mappings"]) == ({}, metadata_of_template())
+            assert found["settings"]["index.hidden"] == "true"
+            assert not set(FOREIGN) & set(found["settings"])
+        assert not [each for each in engine.health_issues() if each.name == "records"]
+
+
+def metadata_of_template() -> dict[str, Any]:
+    mappings: dict[str, Any] = template()["mappings"]
+    return mappings | {"dynamic": "false"}
+
+
+def test_no_wildcard_of_a_search_finds_records(served: str) -> None:
+    with opened(served) as engine:
+        engine.create()
+        engine.write([make_record("d", "grain")])
+        engine.refresh()
+        engine.put_records("overrides", {"a": {"is": "there"}})
+        ask(served, "POST", f"/{SHARED}/_refresh")
+        for names in ("*", "_all", f"*{INDEX}*"):
+            hits = ask(served, "POST", f"/{names}/_search", '{"size": 100}')["hits"]["hits"]
+            assert not [hit for hit in hits if ".ibidem" in hit["_index"]]
+
+
+def test_what_a_template_gave_that_beats_the_one_of_ibidem_is_removed(served: str) -> None:
+    gives = {**GIVES["an alias"]["template"], **GIVES["pipelines"]["template"]}
+    with opened(served) as engine, with_template(served, {"template": gives}, PATTERNS["within"], PRIORITY + 1):
+        engine.create()
+        engine.put_records("dead", {"b": {"is": "there"}})
+        assert dict(engine.get_records("dead")) == {"b": {"is": "there"}}
+        assert (metadata(served, WORK)["aliases"], fault_of(WORK, metadata(served, WORK))) == ({}, None)
+
+
+def test_a_data_stream_that_beats_the_template_of_ibidem_is_refused_with_the_remedy(served: str) -> None:
+    with (
+        opened(served) as engine,
+        with_template(served, {"data_stream": {}}, PATTERNS["within"], PRIORITY + 1),
+        pytest.raises(Permanent, match="creates data streams only") as error,
+    ):
+        engine.create()
+    assert r"exclude .ibidem-*" in error.value.remedy
+
+
+def test_who_may_not_store_templates_does_without(served: str) -> None:
+    refused = Answer(403, {"error": {"type": "security_exception", "reason": "no"}, "status": 403})
+    with between(served, lambda request: refused if "_index_template" in request.path else None) as server:
+        engine = open_engine(server.address(served.partition("+")[0]), INDEX)
+        engine.create()
+        assert fault_of(WORK, metadata(served, WORK)) is None
+        engine.close()
+
+
+def test_nothing_is_created_by_the_way(served: str) -> None:
+    ask(served, "PUT", "/_cluster/settings", '{"persistent": {"action.auto_create_index": "false"}}')
+    try:
+        with opened(served) as engine:
+            engine.create()
+            engine.put_records("presets", {"a": {"is": "there"}})
+            assert engine.get_record("presets", "a") == {"is": "there"}
+    finally:
+        ask(served, "PUT", "/_cluster/settings", '{"persistent": {"action.auto_create_index": null}}')
+
+
+def test_an_index_that_was_removed_meanwhile_comes_back_with_its_mapping(served: str) -> None:
+    with opened(served) as engine:
+        engine.create()
+        for _ in range(2):
+            ask(served, "DELETE", f"/{WORK}")
+            engine.put_records("runs", {"a": {"read": 1}})
+            assert is_sound(metadata(served, WORK)["mappings"])
+            assert metadata(served, WORK)["settings"]["index.hidden"] == "true"
+            assert list(engine.get_records("runs")) == [("a", {"read": 1})]
+
+
+def test_what_reached_an_index_later_stops_writes_until_it_is_removed(served: str) -> None:
+    with opened(served) as engine:
+        engine.create()
+    ask(served, "PUT", f"/{SHARED}/_alias/production")
+    with opened(served) as engine:
+        with pytest.raises(Permanent, match=r"has the alias 'production'.*" + REPAIR):
+            engine.put_records("overrides", {"a": {}})
+        (issue,) = [each for each in engine.health_issues() if each.name == "records"]
+        assert issue.remedy == f"remove it with: {REPAIR}"
+        assert engine.repair_ledgers() == [SHARED]
+        engine.put_records("overrides", {"a": {}})
+        assert engine.repair_ledgers() == []
+
+
+def test_a_mapping_that_a_server_guessed_is_named_with_the_remedy(served: str) -> None:
+    with opened(served) as engine:
+        engine.create()
+    ask(served, "DELETE", f"/{WORK}")
+    ask(
+        served,
+        "PUT",
+        f"/{WORK}",
+        '{"settings": {"hidden": true}, "mappings": {"properties": {"key": {"type": "text"}}}}',
+    )
+    ask(served, "PUT", f"/{WORK}/_doc/1?refresh=true", '{"ledger": "runs", "key": "a"}')
+    with opened(served) as engine:
+        for use in (lambda: engine.put_records("runs", {"b": {}}), lambda: list(engine.get_records("runs"))):
+            with pytest.raises(Permanent, match=f"{WORK}.*another mapping"):
+                use()
+        assert [each.remedy for each in engine.health_issues() if f"DELETE /{WORK}" in each.remedy]
+
+
+def test_records_of_an_unreleased_version_are_named_by_doctor(served: str) -> None:
+    ask(served, "PUT", f"/{INDEX}-ibidem-runs")
+    ask(served, "PUT", f"/{INDEX}-ibidem-news")
+    try:
+        with opened(served) as engine:
+            engine.create()
+            assert [each.remedy for each in engine.health_issues() if each.name == "records"] == [
+                f"DELETE /{INDEX}-ibidem-runs"
+            ]
+    finally:
+        ask(served, "DELETE", f"/{INDEX}-ibidem-runs,{INDEX}-ibidem-news")
+
+
+def test_a_name_whose_records_would_be_those_of_another_is_refused(served: str) -> None:
+    engine = open_engine(served, f"{INDEX}-work")
+    with pytest.raises(UsageError, match="would be mixed"):
+        engine.create()
+    engine.close()
+    ask(served, "DELETE", f"/{INDEX}-work")
+
+
+@pytest.mark.parametrize("setting", FOREIGN)
+def test_a_policy_or_pipeline_of_an_index_of_records_is_a_fault(setting: str) -> None:
+    good = {**template(), "settings": {"index.hidden": "true"}}
+    assert fault_of(SHARED, good) is None
+    fault = fault_of(SHARED, good | {"settings": {"index.hidden": "true", setting: "theirs"}})
+    assert fault is not None
+    assert setting in fault.what
+
+
+def test_a_mapping_is_told_from_what_a_server_guesses() -> None:
+    assert is_sound(template()["mappings"])
+    assert not is_sound(template()["mappings"] | {"_routing": {"required": True}})
+    assert not is_sound({"properties": {"key": {"type": "text"}, "entry": {"properties": {}}}})
+    assert not is_sound({})
