@@ -12,6 +12,7 @@ import ibidem
 from contracts.command import Command, leases
 from contracts.golden import Golden
 from contracts.process import get
+from servers.indices import remove_indices
 
 KINDS = ("opensearch", "elasticsearch")
 VOLATILE = ("creation_date", "provided_name", "uuid", "version")
@@ -48,7 +49,7 @@ def test_an_index_in_a_cluster_has_this_mapping(request: pytest.FixtureRequest, 
     url = f"{address.partition('+')[2]}/{index}"
     definition: Any = json.loads(get(url))[index]
     engine.close()
-    get(url, method="DELETE")
+    remove_indices(address, index)
     Golden.check_json(f"layouts/{kind}-mapping", definition["mappings"])
     steady = {name: value for name, value in definition["settings"]["index"].items() if name not in VOLATILE}
     Golden.check_json(f"layouts/{kind}-settings", steady)

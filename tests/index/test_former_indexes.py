@@ -48,5 +48,5 @@ def test_through_an_alias_the_index_that_was_behind_it_before_is_named(opensearc
     with closing(open_engine(settings.address, alias)) as engine:
         delete(engine, ["a"], tombstone_days=1)
         assert dict(still_held(engine, settings, ["a"])) == {f"{alias}-1": ["a"]}
-    for name in ask(opensearch, "GET", f"/{alias}-*?expand_wildcards=all"):
+    for name in ask(opensearch, "GET", f"/{alias}-*,.ibidem-{alias}-*?expand_wildcards=all"):
         ask(opensearch, "DELETE", f"/{name}")

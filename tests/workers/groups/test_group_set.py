@@ -74,7 +74,7 @@ def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     for engine in place.engines:
         engine.close()
     gone = "ignore_unavailable=true&expand_wildcards=all"
-    indices = [*place.ask("GET", f"/{place.name}*,.ds-{place.name}*?{gone}")]
+    indices = [*place.ask("GET", f"/{place.name}*,.ds-{place.name}*,.ibidem-{place.name}*?{gone}")]
     if any(each.startswith(".ds-") for each in indices):
         place.ask("DELETE", f"/_data_stream/{place.name}")
         place.ask("DELETE", f"/_index_template/{place.name}")
