@@ -24,7 +24,7 @@ from mutmut.mutation.file_mutation import mutate_file_contents
 
 ROOT = Path(__file__).parents[1]
 
-PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_engines", "workers/ibidem_workers")
+PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_*", "workers/ibidem_workers")
 
 # Each module, with the tests that are asked about it: files and folders of `tests`.
 MODULES: Mapping[str, Sequence[str]] = {

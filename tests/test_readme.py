@@ -1,6 +1,7 @@
 """Files and names in README, CONTRIBUTING and `docs/` exist."""
 
 import re
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,7 @@ def test_every_link_inside_the_project_leads_somewhere(page: Path) -> None:
 @pages
 def test_every_command_that_a_page_shows_exists(page: Path) -> None:
     commands = re.findall(r"(?:^|[\s`/])ibidem ([a-z]+)\b", code(page))
-    assert not set(commands) - set(COMMANDS)
+    assert not set(commands) - set(COMMANDS) - entry_points(group="ibidem.commands").names
 
 
 @pages

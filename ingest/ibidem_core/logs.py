@@ -26,7 +26,10 @@ MAX_VALUE = 2_000
 # Clients that log each failed request, some with its stack; we log its meaning once.
 SILENT = ("opensearch", "elastic_transport", "elasticsearch")
 
-OURS = ("ibidem", "ibidem_core", "ibidem_dedupe", "ibidem_engines", "ibidem_ingest", "ibidem_workers")
+OURS = (
+    *("ibidem", "ibidem_core", "ibidem_dedupe", "ibidem_engines", "ibidem_ingest", "ibidem_workers"),
+    *("ibidem_gateway", "ibidem_lab", "ibidem_mail"),
+)
 
 
 def set_up(settings: Settings, otherwise: Level = "warning") -> None:

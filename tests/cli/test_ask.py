@@ -2,11 +2,8 @@
 
 import io
 import json
-import re
 from pathlib import Path
-from threading import Thread
 
-import httpx
 import pytest
 
 from ibidem.evaluation.answers import read_answers
@@ -47,29 +44,6 @@ def test_answers_become_labels_decisions_and_a_preset(
     words = answer("overrides", "list")["overrides"]
     assert sorted(each["verdict"] for each in words) == ["not", "same", "same"]
     assert answer("search", "clause0word1", "--preset", "ours")["dedupe"]["level"] == "near"
-
-
-@pytest.mark.slow
-def test_pairs_are_judged_on_a_page(run: Run, answer: Answer, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A browser is a thread that opens the address, and presses the button for *yes* while there is one."""
-    browsers = []
-
-    def browse(address: str) -> None:
-        def judge() -> None:
-            with httpx.Client(follow_redirects=True) as client:
-                page = client.get(address).text
-                while (number := re.search(r'name="number" value="(\d+)"', page)) is not None:
-                    page = client.post(address, data={"number": number[1], "key": "y"}).text
-
-        browsers.append(Thread(target=judge))
-        browsers[-1].start()
-
-    monkeypatch.setattr("webbrowser.open", browse)
-    output = answer("tune", "leases.jsonl", "answers.csv", "--ask", "2", "--page")
-    browsers[0].join()
-    assert (output["asked"], output["answers"]) == (2, 2)
-    assert [each["verdict"] for each in answer("overrides", "list")["overrides"]] == ["same", "same"]
-    assert run("tune", "leases.jsonl", "labels.csv", "--page")[0] == 2
 
 
 @pytest.mark.slow

@@ -5,8 +5,8 @@ from base64 import b64decode
 import pytest
 from starlette.testclient import TestClient
 
-from ibidem.gateway.app import make_gateway
 from ibidem_core.settings import load
+from ibidem_gateway.app import make_gateway
 from servers.fake_server import Answer, Request, between
 from support.command_line import Run
 

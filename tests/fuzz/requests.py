@@ -13,10 +13,6 @@ from starlette.datastructures import QueryParams
 
 from fuzz.target import Target, as_any_text, as_sent, folder
 from ibidem.evaluation.labels import parse_condition
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.middleware import check_host, check_site
-from ibidem.gateway.page import state
-from ibidem.gateway.proxy import decompress, read_json, split_alias, with_mode, without_dedupe
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.dsl.msearch import read_lines
 from ibidem.grouped_search.dsl.request import read_search
@@ -25,6 +21,10 @@ from ibidem_dedupe.request import DedupeRequest, as_text, dedupe_request, is_ded
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query, parse_filter, parse_query
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.middleware import check_host, check_site
+from ibidem_gateway.page import state
+from ibidem_gateway.proxy import decompress, read_json, split_alias, with_mode, without_dedupe
 from ibidem_ingest.errors import IbidemError, UsageError
 
 BODY = orjson.dumps(

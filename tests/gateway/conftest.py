@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from ibidem.gateway.app import make_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
+from ibidem_gateway.app import make_gateway
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
 from support.gateway_server import run_gateway

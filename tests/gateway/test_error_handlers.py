@@ -24,7 +24,7 @@ def test_a_fault_of_the_gateway_is_answered_as_json_and_tells_nothing_of_it(
     def fail(*_: object) -> object:
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("ibidem.gateway.document_routes.inspect_document", fail)
+    monkeypatch.setattr("ibidem_gateway.document_routes.inspect_document", fail)
     answer = serve().get("/ibidem/inspect/lease")
     assert answer.status_code == 500
     assert "secret detail" not in answer.text

@@ -7,8 +7,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import HERE, Leases
-from ibidem.gateway.app import make_gateway
 from ibidem_engines.connect import open_engine
+from ibidem_gateway.app import make_gateway
 from servers.indices import ask
 
 HIDDEN, SHOWN = "copy", "lease"

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibidem.gateway.dependencies import CALLERS, INDEXES, CallerCache
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.grouped_searches import search_stage, step
-from ibidem.gateway.upstream import Caller, rewrite_headers
 from ibidem.grouped_search.dsl.index_cache import NOWHERE
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest
+from ibidem_gateway.dependencies import CALLERS, INDEXES, CallerCache
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.grouped_searches import search_stage, step
+from ibidem_gateway.upstream import Caller, rewrite_headers
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 

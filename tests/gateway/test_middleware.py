@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-from ibidem.gateway.middleware import POLICY
+from ibidem_gateway.middleware import POLICY
 
 
 def test_every_answer_forbids_browsers_to_load_or_guess(client: TestClient) -> None:
@@ -37,7 +37,7 @@ def test_the_product_header_is_sent_for_the_one_engine_whose_clients_insist_on_i
 def test_an_answer_is_logged_with_its_stages_and_without_what_was_asked(
     client: TestClient, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, "ibidem")
+    caplog.set_level(logging.INFO, "ibidem_gateway")
     client.get("/ibidem/search", params={"q": "drains"})
     client.get("/healthz")
     (line,) = (vars(each) for each in caplog.records if each.message == "answered")

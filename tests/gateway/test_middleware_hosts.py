@@ -4,7 +4,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-from ibidem.gateway.middleware import same_site
+from ibidem_gateway.middleware import same_site
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1@evil.example", "a b"])

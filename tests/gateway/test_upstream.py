@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.gateway.upstream import Caller
+from ibidem_gateway.upstream import Caller
 
 
 def test_only_headers_that_carry_the_callers_own_rights_are_kept() -> None:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.gateway.upstream import MAX_CALLERS, Caller, Engines
 from ibidem_core.settings import Settings
+from ibidem_gateway.upstream import MAX_CALLERS, Caller, Engines
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 

@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 
 import ibidem
 from ibidem.cli import main
-from ibidem.gateway.app import make_gateway
 from ibidem.grouped_search.api import search_window
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
+from ibidem_gateway.app import make_gateway
 from plugin.answers import Json, differences
 from plugin.test_same_answers import WORDS
 from servers.indices import ask

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 
 import uvicorn
 
-from ibidem.gateway.app import make_gateway
 from ibidem_core.settings import Settings
+from ibidem_gateway.app import make_gateway
 
 
 @contextmanager

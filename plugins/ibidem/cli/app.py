@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import ParamSpec, TypeVar
 
 import orjson
@@ -153,7 +154,6 @@ COMMANDS = {
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "alerts": "Save searches that report only documents that are not duplicates of reported ones.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
-    "serve": "Serve searches over HTTP in the engine's own format, and a page for browsers.",
     "mcp": "Let an assistant search, by the Model Context Protocol on standard input and output.",
     "evaluate": "Compare the duplicates found with labels.",
     "tune": "Choose similarity and preset on your own labels, with cross-validation.",
@@ -214,7 +214,21 @@ def build(names: Sequence[str]) -> typer.Typer:
             app.add_typer(command, name=name, help=line, no_args_is_help=True, rich_help_panel=panel)
         else:
             app.command(name, short_help=line, rich_help_panel=panel)(command)
+    if COMPLETION in os.environ or not set(names) <= set(COMMANDS):
+        add_side_commands(app)
     return app
+
+
+def add_side_commands(app: typer.Typer) -> None:
+    """Add the commands of side packages; a package that is not installed is skipped."""
+    for each in entry_points(group="ibidem.commands"):
+        try:
+            register = each.load()
+        except ModuleNotFoundError as error:
+            if error.name != each.module.partition(".")[0]:
+                raise
+        else:
+            register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

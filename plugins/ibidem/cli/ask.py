@@ -2,7 +2,6 @@
 
 import getpass
 import sys
-import webbrowser
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,6 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter
 from ibidem_engines.stored_presets import save_preset
-from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -46,7 +44,6 @@ class AskRequest:
     filters: Sequence[Filter]  # only documents that pass are taken
     save: str  # name of the preset that the rule is kept as; empty: it is not kept
     as_json: bool  # whether to print JSON
-    on_page: bool = False  # whether to ask in the browser
 
 
 @dataclass(slots=True)
@@ -108,7 +105,7 @@ def ask(documents: Iterable[Document | Refusal], request: AskRequest, settings: 
     inquiry.take(given)
     with engine_context(settings) as engine:
         session = Session(inquiry, texts, request.answers, engine, request.count)
-        (ask_on_page if request.on_page else ask_on_terminal)(session)
+        ask_on_terminal(session)
         if request.save and inquiry.answers:
             about = f"learned from {format_count(len(inquiry.answers), 'answer')} of tune --ask"
             save_preset(engine, request.save, Preset(Policy.from_rule(inquiry.rule), about))
@@ -121,21 +118,6 @@ def ask_on_terminal(session: Session) -> None:
         for line in question_lines(question):
             messages().print(line)
         session.answer(question.number, read_key())
-
-
-def ask_on_page(session: Session) -> None:
-    """Show one pair after another in the browser."""
-    try:
-        from ibidem.gateway.page.interview import hold_interview  # noqa: PLC0415 - the libraries are an extra
-    except ModuleNotFoundError as error:
-        raise UsageError(f"the page needs {error.name}", install_command("gateway")) from error
-
-    def show(address: str) -> None:
-        """Open the page in the browser, and print its address."""
-        messages().print(Text(f"The pairs are shown at {address} (Ctrl-C ends it)"))
-        webbrowser.open(address)
-
-    hold_interview(session, show)
 
 
 def hold(documents: Iterable[Document | Refusal], texts: dict[str, Document]) -> Iterator[Document | Refusal]:

@@ -53,7 +53,6 @@ Ask = Annotated[
         help="Ask about up to N pairs, write the answers to LABELS, and learn from them.",
     ),
 ]
-OnPage = Annotated[bool, typer.Option("--page", help="Ask on a page in the browser; needs the extra gateway.")]
 Save = Annotated[
     str,
     typer.Option("--save", metavar="NAME", help="Store the figures with the index as a preset, if they are better."),
@@ -69,7 +68,6 @@ def run(
     learn: Learn = False,
     whole: Whole = 0,
     ask: Ask = None,
-    on_page: OnPage = False,
     save: Save = "",
     as_json: Json = False,
 ) -> None:
@@ -83,10 +81,8 @@ def run(
     if ask is not None:
         if learn or positive or unjudged or whole:
             raise UsageError("--ask cannot be combined with --learn, --positive, --unjudged or --of", "leave them out")
-        ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json, on_page), settings)
+        ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json), settings)
         return
-    if on_page:
-        raise UsageError("--page needs --ask", "give --ask N too")
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.gateway.page.citations import STYLES, cite, written_date
+from ibidem_gateway.page.citations import STYLES, cite, written_date
 from ibidem_ingest.document import Document
 
 

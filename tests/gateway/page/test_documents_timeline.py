@@ -1,6 +1,6 @@
 """A document's copies by date and source."""
 
-from ibidem.gateway.page.documents import LEFT, MAX_SOURCES, OTHERS, RIGHT, WIDTH, timeline
+from ibidem_gateway.page.documents import LEFT, MAX_SOURCES, OTHERS, RIGHT, WIDTH, timeline
 from ibidem_ingest.document import Document
 
 OWN = Document("own", "text", date="1987-03-01", source="AP", title="A story")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.gateway.page.entries import page_groups, web_address
+from ibidem_gateway.page.entries import page_groups, web_address
 
 
 def hit(id_: str, text: str, **mark: object) -> dict[str, object]:

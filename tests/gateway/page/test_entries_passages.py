@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.gateway.page.entries import CLOSE, OPEN, diff, split_marks
+from ibidem_gateway.page.entries import CLOSE, OPEN, diff, split_marks
 
 
 @given(st.text())

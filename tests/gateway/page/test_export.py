@@ -6,10 +6,10 @@ import io
 import pytest
 from starlette.testclient import TestClient
 
-from ibidem.gateway.page import export
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.connect import open_engine
+from ibidem_gateway.page import export
 from ibidem_workers.groups.follower import Follower
 
 

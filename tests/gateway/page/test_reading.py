@@ -2,9 +2,9 @@
 
 from contextlib import closing
 
-from ibidem.gateway.page.reading import LATE, late_members
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
+from ibidem_gateway.page.reading import LATE, late_members
 
 
 def test_members_of_groups_on_earlier_pages_have_their_titles(settings: Settings) -> None:

@@ -2,8 +2,8 @@
 
 from starlette.testclient import TestClient
 
-from ibidem.gateway.page.rendering import operations
 from ibidem_dedupe.parameters import PARAMETERS
+from ibidem_gateway.page.rendering import operations
 
 
 def test_every_question_and_every_dedupe_parameter_is_described(client: TestClient) -> None:

@@ -10,10 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import HERE, Serve
-from ibidem.gateway.page.rendering import STATIC
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
+from ibidem_gateway.page.rendering import STATIC
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.follower import Follower
@@ -225,7 +225,7 @@ def test_an_error_keeps_what_was_typed(client: TestClient) -> None:
 
 @pytest.mark.slow
 def test_no_error_shows_where_the_engine_is(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ibidem.gateway.upstream.ENGINE_TIMEOUT_S", 2.0)
+    monkeypatch.setattr("ibidem_gateway.upstream.ENGINE_TIMEOUT_S", 2.0)
     away = serve(engine="opensearch+http://127.0.0.1:9")
     for address in ("/", "/?q=rent", "/ibidem/page/document?id=lease", "/ibidem/page/overrides"):
         answer = away.get(address, headers=PAGE)
@@ -366,7 +366,7 @@ def test_a_difference_is_read_for_a_group_that_is_opened(read: Read) -> None:
 
 
 def test_every_millisecond_of_a_page_belongs_to_a_stage(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "ibidem")
+    caplog.set_level(logging.INFO, "ibidem_gateway")
     client.get("/?q=drains", headers=PAGE)
     (line,) = (vars(each) for each in caplog.records if each.message == "answered")
     stages = {name: took for name, took in line.items() if name.endswith("_ms") and name != "all_ms"}

@@ -6,11 +6,11 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-from ibidem.gateway.page.saved import alert_page_state, make_alert
-from ibidem.gateway.page.state import PageState
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
+from ibidem_gateway.page.saved import alert_page_state, make_alert
+from ibidem_gateway.page.state import PageState
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.gateway.page.state import LABELS, ORDERS, ListQuery, PageState
+from ibidem_gateway.page.state import LABELS, ORDERS, ListQuery, PageState
 from ibidem_ingest.errors import UsageError
 
 STATES = st.builds(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import cast
 
 from ibidem.comparison.html import printable
-from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import CollapseEngine, FacetCount
+from ibidem_gateway.page.state import PageState
 
 
 @dataclass(frozen=True, slots=True)

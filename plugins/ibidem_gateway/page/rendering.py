@@ -10,8 +10,7 @@ from typing import Any
 import xxhash
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
-
-from ibidem.comparison.html_page import environment
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 
 # Files that a browser may ask for, and what they are.
 STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "text/css"}
@@ -20,13 +19,26 @@ STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "t
 @cache
 def static(name: str) -> bytes:
     """Return a static file from the folder of the templates."""
-    return files("ibidem").joinpath("templates", name).read_bytes()
+    package = "ibidem" if name == "shared.css" else "ibidem_gateway"
+    return files(package).joinpath("templates", name).read_bytes()
 
 
 @cache
 def static_address(name: str) -> str:
     """Return the URL of a file, with a hash of its contents, so that browsers may cache it for long."""
     return f"/ibidem/page/static/{xxhash.xxh3_64_hexdigest(static(name))[:10]}/{name}"
+
+
+@cache
+def environment() -> Environment:
+    """Return the template environment: values are escaped, and unknown names are errors."""
+    return Environment(
+        loader=ChoiceLoader([PackageLoader("ibidem_gateway"), PackageLoader("ibidem")]),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
 
 
 def html(template: str, status: int = 200, /, **values: Any) -> Response:

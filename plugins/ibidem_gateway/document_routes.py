@@ -13,19 +13,6 @@ from pydantic import Field
 
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html import printable
-from ibidem.gateway.dependencies import CallersEngine, WithCaller, WithContext, gateway_context
-from ibidem.gateway.errors import JSON, HttpError
-from ibidem.gateway.metrics import timed_search
-from ibidem.gateway.openapi import (
-    ComparedParameters,
-    Id,
-    LevelParameters,
-    NoParameters,
-    PairParameters,
-    SearchParameters,
-    StrictQuery,
-)
-from ibidem.gateway.upstream import ENGINE_TIMEOUT_S
 from ibidem.index.alerts import MAX_NAME, AlertReport, find_alert, find_new, list_reports
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
@@ -44,6 +31,19 @@ from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_gateway.dependencies import CallersEngine, WithCaller, WithContext, gateway_context
+from ibidem_gateway.errors import JSON, HttpError
+from ibidem_gateway.metrics import timed_search
+from ibidem_gateway.openapi import (
+    ComparedParameters,
+    Id,
+    LevelParameters,
+    NoParameters,
+    PairParameters,
+    SearchParameters,
+    StrictQuery,
+)
+from ibidem_gateway.upstream import ENGINE_TIMEOUT_S
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 

@@ -5,10 +5,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Depends, Query, Response
 from pydantic import Field
 
-from ibidem.gateway.dependencies import CallersEngine, WithCaller
-from ibidem.gateway.document_routes import MAX_WORDS, answer, check_overrides, lock_index
-from ibidem.gateway.openapi import Id, LevelQuery, NoParameters, StrictQuery
-from ibidem.gateway.table import as_table
 from ibidem.index import tag_report
 from ibidem.index.tag_report import GroupsBy, TagReport, report_tags
 from ibidem.index.tags import (
@@ -24,6 +20,10 @@ from ibidem.index.tags import (
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.tags import MAX_DOCUMENTS, MAX_TAG, USUAL, Action, Kind, Tags
 from ibidem_engines.engine import Engine
+from ibidem_gateway.dependencies import CallersEngine, WithCaller
+from ibidem_gateway.document_routes import MAX_WORDS, answer, check_overrides, lock_index
+from ibidem_gateway.openapi import Id, LevelQuery, NoParameters, StrictQuery
+from ibidem_gateway.table import as_table
 from ibidem_ingest.errors import UsageError
 
 tag_router = APIRouter(prefix="/ibidem/tags", tags=["tags"])

@@ -7,16 +7,16 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from ibidem.gateway.dependencies import CallersEngine, WithContext
-from ibidem.gateway.page.decisions import last_decision
-from ibidem.gateway.page.entries import diff
-from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import ListQuery
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_engines.engine import Engine
+from ibidem_gateway.dependencies import CallersEngine, WithContext
+from ibidem_gateway.page.decisions import last_decision
+from ibidem_gateway.page.entries import diff
+from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.state import ListQuery
 from ibidem_ingest.document import Document
 
 MAX_SKIPPED = 10_000

@@ -14,23 +14,6 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
 from ibidem.comparison.redline import redline
-from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
-from ibidem.gateway.document_routes import check_overrides
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.metrics import timed_search
-from ibidem.gateway.openapi import Id, Pair
-from ibidem.gateway.page.decisions import last_decision
-from ibidem.gateway.page.documents import read_copies, timeline
-from ibidem.gateway.page.entries import diff, page_groups, split_marks, web_address
-from ibidem.gateway.page.export import export_scope, exported_rows
-from ibidem.gateway.page.facets import Choices, choices, stored_choices
-from ibidem.gateway.page.mail_body import shown_sections
-from ibidem.gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours
-from ibidem.gateway.page.rendering import STATIC, html, static
-from ibidem.gateway.page.state import PAIR_LEVELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
-from ibidem.gateway.page.tags import group_names, own_name, read_page_tags
-from ibidem.gateway.table import as_table
-from ibidem.gateway.upstream import Caller
 from ibidem.grouped_search.api import SearchResult, search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
@@ -44,6 +27,23 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
+from ibidem_gateway.document_routes import check_overrides
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.metrics import timed_search
+from ibidem_gateway.openapi import Id, Pair
+from ibidem_gateway.page.decisions import last_decision
+from ibidem_gateway.page.documents import read_copies, timeline
+from ibidem_gateway.page.entries import diff, page_groups, split_marks, web_address
+from ibidem_gateway.page.export import export_scope, exported_rows
+from ibidem_gateway.page.facets import Choices, choices, stored_choices
+from ibidem_gateway.page.mail_body import shown_sections
+from ibidem_gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours
+from ibidem_gateway.page.rendering import STATIC, html, static
+from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
+from ibidem_gateway.page.tags import group_names, own_name, read_page_tags
+from ibidem_gateway.table import as_table
+from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, is_mail
 

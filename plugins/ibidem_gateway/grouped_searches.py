@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.metrics import Metrics, Stage
-from ibidem.gateway.upstream import Reply, Upstream, media_type, rewrite_headers, target
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.metrics import Metrics, Stage
+from ibidem_gateway.upstream import Reply, Upstream, media_type, rewrite_headers, target
 
 Json = dict[str, Any]
 

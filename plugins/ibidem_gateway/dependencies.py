@@ -6,12 +6,12 @@ from typing import Annotated
 
 from fastapi import Depends, Request
 
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.upstream import Caller, Engines, Upstream
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.metrics import Metrics
+from ibidem_gateway.upstream import Caller, Engines, Upstream
 from ibidem_ingest.idf.store import Tables
 
 CALLERS = 1_000  # callers whose index metadata is cached

@@ -8,14 +8,14 @@ from pydantic import Field
 from starlette.datastructures import QueryParams
 
 from ibidem.comparison.result_list import FORMATS, Entry, row
-from ibidem.gateway.dependencies import CallersEngine
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import MAX_QUERY, Id, StrictQuery
-from ibidem.gateway.page.citations import STYLES, cite
-from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import PageState, read_leniently
 from ibidem.index.documents import read_document
 from ibidem_engines.engine import Engine
+from ibidem_gateway.dependencies import CallersEngine
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
+from ibidem_gateway.page.citations import STYLES, cite
+from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.state import PageState, read_leniently
 from ibidem_ingest.document import Document
 
 MAX_SELECTION = 200  # documents that are selected at once

@@ -8,14 +8,14 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from ibidem.comparison.html import printable
-from ibidem.gateway.dependencies import CallersEngine, WithContext
-from ibidem.gateway.openapi import StrictQuery
-from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import ListQuery
 from ibidem.index.documents import read_document, readable_overrides
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_overrides import load_overrides
+from ibidem_gateway.dependencies import CallersEngine, WithContext
+from ibidem_gateway.openapi import StrictQuery
+from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.state import ListQuery
 from ibidem_ingest.errors import MissingDocument
 
 MAX_TITLES = 500  # decisions of which the titles are read; the later ones are named by id

@@ -5,10 +5,10 @@ from collections.abc import Mapping
 
 from fastapi import Request, Response
 
-from ibidem.gateway.dependencies import gateway_context
-from ibidem.gateway.errors import AGAIN, HttpError, accepts_html, as_response, to_http_error
-from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import LABELS, read_leniently
+from ibidem_gateway.dependencies import gateway_context
+from ibidem_gateway.errors import AGAIN, HttpError, accepts_html, as_response, to_http_error
+from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.state import LABELS, read_leniently
 
 TITLES: Mapping[int, str] = {
     400: "Invalid request",

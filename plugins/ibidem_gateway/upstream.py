@@ -17,11 +17,11 @@ import aiohttp
 import orjson
 from yarl import URL
 
-from ibidem.gateway.errors import HttpError
 from ibidem_core.address import Address
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
+from ibidem_gateway.errors import HttpError
 
 RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization", "securitytenant")
 """Headers by which an engine grants or narrows rights. What a proxy before an engine vouches for is not among them."""

@@ -14,10 +14,6 @@ from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from ibidem.gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.grouped_searches import JSON, EngineRefusal, GroupedSearches, Json, dump_json
-from ibidem.gateway.upstream import Upstream, end_to_end, forward_headers, rewrite_headers
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH, read_filter
 from ibidem.grouped_search.dsl.msearch import INDEX, MultiSearch, SearchLine, join_names, read_lines
 from ibidem.grouped_search.dsl.request import read_search
@@ -25,6 +21,10 @@ from ibidem.grouped_search.dsl.stored import grouped_search
 from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_dedupe.request import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.requests import RequestFlow
+from ibidem_gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.grouped_searches import JSON, EngineRefusal, GroupedSearches, Json, dump_json
+from ibidem_gateway.upstream import Upstream, end_to_end, forward_headers, rewrite_headers
 
 T = TypeVar("T")
 

@@ -1,4 +1,4 @@
-"""`ibidem serve`: the HTTP gateway and the page."""
+"""`ibidem serve`: the HTTP gateway and the page. The help is printed without importing the server."""
 
 import os
 from collections.abc import Iterator
@@ -7,10 +7,8 @@ from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
-from rich.text import Text
 
-from ibidem.cli.console import messages
-from ibidem_core.settings import load
+from ibidem.cli.app import exit_on_error
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
 
@@ -19,16 +17,19 @@ Workers = Annotated[int, typer.Option(help="Number of processes.", min=1, max=64
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
 
 
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("serve", short_help=run.__doc__, rich_help_panel="Commands")(exit_on_error(run))
+
+
 def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1) -> None:
     """Serve searches over HTTP in the engine's own format, and a page for browsers."""
-    settings = load()
-    message = f"Index {settings.index!r} at %s (Ctrl-C ends it)"
     with share_metrics() if workers > 1 else nullcontext():
         try:
-            from ibidem.gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
+            from ibidem_gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
         except ModuleNotFoundError as error:
             raise UsageError(f"the gateway needs {error.name}", install_command("gateway")) from error
-        serve(settings, host, port, workers, lambda url: messages().print(Text(message % url)))
+        serve(host, port, workers)
 
 
 @contextmanager

@@ -9,16 +9,17 @@ import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
+from rich.text import Text
 from uvicorn.supervisors import Multiprocess
 
-from ibidem.gateway.app import make_gateway, make_upstream
-from ibidem.gateway.errors import HttpError
+from ibidem.cli.console import messages
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
+from ibidem_gateway.app import make_gateway, make_upstream
+from ibidem_gateway.errors import HttpError
 from ibidem_ingest.errors import UsageError
 
 LOG = logging.getLogger(__name__)
@@ -31,21 +32,15 @@ MAX_CONNECTIONS = 400  # of a process; further requests get status 503
 GC_THRESHOLDS = (50_000, 20, 50)  # a search creates thousands of objects without cycles
 
 
-def serve(settings: Settings, host: str, port: int, processes: int, ready: Callable[[str], None]) -> None:
+def serve(host: str, port: int, processes: int) -> None:
     """Serve requests until SIGTERM; running requests are finished first.
 
     Each response is a line of the log: method, path, status and time, without the query.
 
-    Args:
-        settings: The settings in force, as each process reads them.
-        host: Address to listen on.
-        port: Port to listen on.
-        processes: How many processes serve.
-        ready: Called with the address of the page.
-
     Raises:
         UsageError: The address is in use or not one of this machine.
     """
+    settings = load()
     logs.set_up(settings, "info")
     name = f"[{host}]" if ":" in host else host
     with listen(host, port) as listening:
@@ -53,9 +48,10 @@ def serve(settings: Settings, host: str, port: int, processes: int, ready: Calla
             os.environ["IBIDEM_GATEWAY_HOSTS"] = ",".join(dict.fromkeys([*settings.gateway_hosts, name]))
         if host not in LOOPBACK and asyncio.run(is_open(settings)):
             LOG.warning("the engine has no users: whoever reaches %s:%s can read and change the index", name, port)
-        ready(f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/")
+        url = f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/"
+        messages().print(Text(f"Index {settings.index!r} at {url} (Ctrl-C ends it)"))
         config = uvicorn.Config(
-            "ibidem.gateway.server:make_app",
+            "ibidem_gateway.server:make_app",
             factory=True,
             workers=processes,
             log_config=None,  # uvicorn's logs go through our logging

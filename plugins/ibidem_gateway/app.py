@@ -8,21 +8,21 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
-from ibidem.gateway import document_routes, operation_routes, proxy, tag_routes
-from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithContext
-from ibidem.gateway.document_routes import answer
-from ibidem.gateway.error_handlers import refuse
-from ibidem.gateway.errors import HttpError, accepts_html
-from ibidem.gateway.metrics import Metrics
-from ibidem.gateway.middleware import GatewayMiddleware
-from ibidem.gateway.openapi import add_error_schema
-from ibidem.gateway.page import decisions, rendering, review, routes, saved, selection, tags
-from ibidem.gateway.page.routes import home
-from ibidem.gateway.page.state import read_query
-from ibidem.gateway.proxy import everything, forward
-from ibidem.gateway.upstream import Engines, Upstream
 from ibidem_core.address import parse_address
 from ibidem_core.settings import Settings
+from ibidem_gateway import document_routes, operation_routes, proxy, tag_routes
+from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithContext
+from ibidem_gateway.document_routes import answer
+from ibidem_gateway.error_handlers import refuse
+from ibidem_gateway.errors import HttpError, accepts_html
+from ibidem_gateway.metrics import Metrics
+from ibidem_gateway.middleware import GatewayMiddleware
+from ibidem_gateway.openapi import add_error_schema
+from ibidem_gateway.page import decisions, rendering, review, routes, saved, selection, tags
+from ibidem_gateway.page.routes import home
+from ibidem_gateway.page.state import read_query
+from ibidem_gateway.proxy import everything, forward
+from ibidem_gateway.upstream import Engines, Upstream
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import IbidemError
 

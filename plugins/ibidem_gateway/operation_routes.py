@@ -8,11 +8,11 @@ from prometheus_client import CollectorRegistry, Gauge
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.multiprocess import MultiProcessCollector
 
-from ibidem.gateway.dependencies import CallersEngine, WithContext
-from ibidem.gateway.errors import HttpError, turned_away
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
+from ibidem_gateway.dependencies import CallersEngine, WithContext
+from ibidem_gateway.errors import HttpError, turned_away
 
 router = APIRouter(tags=["operation"])
 

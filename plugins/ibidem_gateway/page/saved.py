@@ -10,14 +10,14 @@ from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import RedirectResponse
 from starlette.datastructures import QueryParams
 
-from ibidem.gateway.dependencies import CallersEngine, WithContext
-from ibidem.gateway.document_routes import check_overrides
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import NoParameters
-from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import PageState, field, read_form, read_query
 from ibidem.index.alerts import Alert, alerts, find_alert, find_new, remove, run, save
 from ibidem_engines.engine import Engine
+from ibidem_gateway.dependencies import CallersEngine, WithContext
+from ibidem_gateway.document_routes import check_overrides
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.openapi import NoParameters
+from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.state import PageState, field, read_form, read_query
 from ibidem_ingest.document import Document
 
 ADDRESS = "/ibidem/page/saved"

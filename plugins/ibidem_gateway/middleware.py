@@ -13,11 +13,11 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from ibidem.gateway.error_handlers import refuse
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.metrics import STAGES, Metrics
-from ibidem.gateway.proxy import CLOSED, MAX_BODY
-from ibidem.gateway.upstream import RIGHTS
+from ibidem_gateway.error_handlers import refuse
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.metrics import STAGES, Metrics
+from ibidem_gateway.proxy import CLOSED, MAX_BODY
+from ibidem_gateway.upstream import RIGHTS
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 COSTLY = ("/ibidem/groups",)

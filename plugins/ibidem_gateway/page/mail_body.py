@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 
 from ibidem.comparison.html import printable
 from ibidem.comparison.quotations import BodySection, body_sections
-from ibidem.gateway.page.reading import Piece, pieces
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.query import Phrase
+from ibidem_gateway.page.reading import Piece, pieces
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 

@@ -11,8 +11,6 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from ibidem.gateway.errors import HttpError
-from ibidem.gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_dedupe.parameters import LIST_LEVELS, MAX_WINDOW, MEMBERSHIPS, MODES, PRESETS, SCOPES, WAYS
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
@@ -20,6 +18,8 @@ from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_engines.written_dates import iso_date, iso_range
+from ibidem_gateway.errors import HttpError
+from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_ingest.errors import UsageError
 
 HOME = "/"

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from fastapi import Response
 
 from ibidem.comparison.result_list import COLUMNS, FORMATS, Row
-from ibidem.gateway.errors import HttpError
+from ibidem_gateway.errors import HttpError
 
 
 def as_table(name: str, ending: str, rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> Response:

@@ -10,8 +10,6 @@ from typing import Any
 
 from ibidem.comparison.html import PagedText
 from ibidem.comparison.result_list import inner_duplicates
-from ibidem.gateway.dependencies import GatewayContext
-from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import groups
 from ibidem.grouped_search.stored import is_as_stored
@@ -23,6 +21,8 @@ from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
 from ibidem_engines.stored_groups import group_set
+from ibidem_gateway.dependencies import GatewayContext
+from ibidem_gateway.page.state import PageState
 from ibidem_ingest.errors import UsageError
 
 

@@ -11,17 +11,6 @@ from fastapi.responses import RedirectResponse
 from pydantic import Field
 from starlette.datastructures import QueryParams
 
-from ibidem.gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
-from ibidem.gateway.document_routes import check_overrides
-from ibidem.gateway.errors import HttpError, http_error
-from ibidem.gateway.openapi import StrictQuery
-from ibidem.gateway.page import entries
-from ibidem.gateway.page.reading import has_stored_groups, list_request
-from ibidem.gateway.page.rendering import html
-from ibidem.gateway.page.state import PageState, read_form, read_query
-from ibidem.gateway.page.state import field as read_field
-from ibidem.gateway.tag_routes import find_target, make_report
-from ibidem.gateway.upstream import Caller
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.index.documents import names as find_names
@@ -31,6 +20,17 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.tags import KINDS, MAX_DOCUMENTS, TagEntry
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_tags import load_tags
+from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
+from ibidem_gateway.document_routes import check_overrides
+from ibidem_gateway.errors import HttpError, http_error
+from ibidem_gateway.openapi import StrictQuery
+from ibidem_gateway.page import entries
+from ibidem_gateway.page.reading import has_stored_groups, list_request
+from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.state import PageState, read_form, read_query
+from ibidem_gateway.page.state import field as read_field
+from ibidem_gateway.tag_routes import find_target, make_report
+from ibidem_gateway.upstream import Caller
 from ibidem_ingest.errors import MissingDocument, UsageError
 
 if TYPE_CHECKING:

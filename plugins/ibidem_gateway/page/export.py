@@ -5,13 +5,13 @@ from dataclasses import replace
 from typing import Any
 
 from ibidem.comparison.result_list import Row, rows
-from ibidem.gateway.dependencies import GatewayContext
-from ibidem.gateway.page.reading import has_more, list_request
-from ibidem.gateway.page.state import PageState
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import format_count
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Engine
+from ibidem_gateway.dependencies import GatewayContext
+from ibidem_gateway.page.reading import has_more, list_request
+from ibidem_gateway.page.state import PageState
 
 PORTION = 100  # stored groups that are in memory at a time
 
