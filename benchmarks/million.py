@@ -31,7 +31,6 @@ from generations import generation
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.records import records
-from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
@@ -171,7 +170,7 @@ def rows(address: str, url: str, collection: Path, folder: str, sizes: Sequence[
 
 def check(engine: Engine, size: int) -> int:
     """Count the groups; every document is there."""
-    counts = group_store(engine).counts()
+    counts = engine.groups().counts()
     if counts.documents != size:
         raise SystemExit(f"{counts.documents:,} of {size:,} documents are there")
     return counts.groups

@@ -38,7 +38,6 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.records import records
-from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.sign import sign
@@ -84,7 +83,7 @@ def settle_apart(address: str, index: str, ready: Barrier, ends: SimpleQueue[flo
 
 def leads(engine: Engine) -> dict[str, str]:
     """Return the lead of each document by the stored groups."""
-    store = group_store(engine)
+    store = engine.groups()
     store.newest()
     names = [hit.id for batch in engine.scan() for hit in batch]
     rows = [
@@ -184,7 +183,7 @@ def growth(folder: str, documents: Sequence[Document], sizes: Sequence[int], tab
         settle(engine)
         settle_cost = time.process_time() - began
         power = f"{exponent((previous[0], size), (previous[1], settle_cost)):.2f}" if previous else ""
-        groups = group_store(engine).counts().groups
+        groups = engine.groups().counts().groups
         times = f"{write_cost:.1f} | {settle_cost:.1f} | {1e3 * settle_cost / size:.2f}"
         yield f"{size:,} | {groups:,} | {times} | {power} | {memory() - memory_before:.0f} |"
         previous = size, settle_cost

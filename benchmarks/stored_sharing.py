@@ -23,7 +23,6 @@ from redis import Redis
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_store
 from ibidem_workers.celery_app import CeleryMatchQueue, connect_broker, match_queue
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower
@@ -95,7 +94,7 @@ def measure(engine: Engine, queue: Any, pids: Sequence[int] = ()) -> Shares:
         Follower(engine, queue=queue).catch_up()
     spent = time.process_time() - began
     workers = [process_seconds(each) - earlier for each, earlier in zip(pids, before, strict=True)]
-    groups = group_store(engine).counts().groups
+    groups = engine.groups().counts().groups
     return Shares(spent - meter.seconds, meter.seconds, workers, NEW - meter.documents, groups)
 
 

@@ -7,8 +7,7 @@ from urllib.parse import unquote
 
 from ibidem_core.address import RIGHT, Address, parse_address
 from ibidem_core.redaction import redact
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import ReindexableEngine, ReindexSource
+from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
 from ibidem_ingest.errors import UsageError, kind
@@ -64,7 +63,7 @@ def _scheme(url: str) -> str:
     return scheme
 
 
-def _sqlite(url: str, index: str, longest: float = MAX_SECONDS) -> ReindexableEngine:
+def _sqlite(url: str, index: str, longest: float = MAX_SECONDS) -> Engine:
     """Open SQLite; a database in memory is refused, since workers are separate processes."""
     location = url.removeprefix("sqlite://")
     path = unquote(location.removeprefix("/"))
@@ -73,11 +72,11 @@ def _sqlite(url: str, index: str, longest: float = MAX_SECONDS) -> ReindexableEn
     return SqliteEngine(Path(path), index, longest=longest)
 
 
-def _cluster(url: str, index: str) -> ReindexableEngine:
+def _cluster(url: str, index: str) -> Engine:
     return _open_cluster(parse_address(url), index)
 
 
-def _open_cluster(address: Address, index: str) -> ReindexableEngine:
+def _open_cluster(address: Address, index: str) -> Engine:
     """Open a cluster; its client is imported only when needed, since that takes long."""
     if address.kind == "opensearch":
         from ibidem_engines.cluster.opensearch import OpenSearchEngine  # noqa: PLC0415 - see above
@@ -89,4 +88,4 @@ def _open_cluster(address: Address, index: str) -> ReindexableEngine:
 
 
 _CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-_ENGINES: dict[str, Callable[[str, str], ReindexableEngine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}
+_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}

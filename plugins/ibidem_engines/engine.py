@@ -1,30 +1,42 @@
 """Protocol of an engine: the operations that ibidem needs from every search engine.
 
-One file for each engine; `tests/engines/test_contract.py` runs over all of them.
+One class for each engine; `tests/engines/test_contract.py` runs over all of them. Everything that an engine reads for
+one query is a request flow: whoever waits runs it by `Engine.run`, at the outermost edge. An existing index is read
+part by part, each part by the number of the write, so that a reader knows where it stopped.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, Protocol, TypeVar
 
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_groups import (
+    Collapsed,
+    Facets,
+    Hit,
+    IndexNames,
+    Ledger,
+    Marks,
+    Members,
+    Memberships,
+    MembershipStore,
+    Name,
+    Order,
+    Place,
+    RecordState,
+    SeqNoRange,
+    ShardRef,
+    StoredGroups,
+)
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import Signatures, StoredSignatures
 
-if TYPE_CHECKING:
-    from ibidem_engines.search import EngineSearch
-
 T = TypeVar("T")
-
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags", "groups"]
-# Ledgers that people write: each write depends on the record that is there, and searches see it at once.
-MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
-
-RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes
 
 
 class WriteStatus(StrEnum):
@@ -64,18 +76,6 @@ class Outcome:
     previous_version: int | None = None  # the version that was there before; None when there was none
     field: str = ""  # for a refusal: the field at fault, or empty
     why: str = ""  # for a refusal: the reason in words
-
-
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """One hit of a ranking: only identity, score and packed signatures."""
-
-    index: str  # the index that holds it (several, under an alias)
-    id: str  # the document's id
-    score: float  # the engine's score; 0.0 if it does not rank
-    packed: bytes | None  # the packed signatures, or None when the document was never signed
-    order: int = 0  # as in `Outcome`; 0 in a window of an engine that would have to read it apart
-    sort: tuple[object, ...] = ()  # the engine's own sort values, handed through
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +175,285 @@ def next_version(version: int, stored_version: int | None) -> int:
     return version if stored_version is None else max(version, min(stored_version + 1, MAX_VERSION))
 
 
+@dataclass(frozen=True, slots=True)
+class PluginNode:
+    """A node of a cluster, with the versions of engine and plugin."""
+
+    name: str  # the node's name
+    engine: str  # version of the engine
+    plugin: str  # version of the plugin; empty if it has none
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GroupedHits:
+    """A page grouped by the plugin."""
+
+    hits: Sequence[dict[str, Any]]  # as the server gives them, each with its `_dedupe`
+    documents: Mapping[tuple[str, str], StoredDocument]  # the documents that are still there, by index and id
+    account: dict[str, Any]  # counts of what the page is based on
+    total: int  # number of documents that match
+    best: float | None  # the highest score
+    view: ReadView  # as in `Ranking`
+
+
+class EngineSearch(Protocol):
+    """One query to an engine; the methods raise the errors of `Engine`.
+
+    Where the query is None, everything matches, and nothing can be ranked.
+    """
+
+    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+        """Read the top of the ranking; see `Engine.search`."""
+
+    def grouped(
+        self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
+    ) -> RequestFlow[GroupedHits | None]:
+        """Let a plugin inside the engine search and group; None unless every node has it.
+
+        Args:
+            options: How to group, as the plugin reads it.
+            start: How many groups come before the page's.
+            size: Groups on the page.
+            view: As in `window`.
+        """
+
+    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
+        """Read documents by (index, id); see `Engine.fetch`."""
+
+    def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
+        """Read the dates of documents; see `Engine.dates`."""
+
+    def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
+        """Look up signature values among the matches; see `Engine.find`."""
+
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+        """Read long signatures; see `Engine.long_signatures`."""
+
+    def collapse(
+        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Collapsed]:
+        """Rank the matches, keeping only the best document of each stored group.
+
+        Args:
+            place: Start of the page.
+            size: How many groups.
+            settled_marks: Up to which write of each part groups are settled.
+            order: How documents are ordered.
+            view: What it reads: that of an earlier ranking.
+
+        Raises:
+            UsageError: The place lies beyond what can be counted off.
+        """
+
+    def members(
+        self, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Members]:
+        """Read up to `limit` matching documents of each of some stored groups, in rank order."""
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        """Read the matching leads of some stored groups."""
+
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+        """Read the thread and the work of documents by (index, id); see `MembershipStore.read`."""
+
+
+# Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again.
+Target = Literal["place", "copy", "memory", "strip"]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceDocument:
+    """The current version of a document."""
+
+    name: Name  # where it is
+    document: Document  # what it says, as far as its fields are what their names say
+    fault: str  # why it has no text that could be signed; empty when it has one
+    version: int  # its version to ibidem; 0 when it never wrote the document
+    digest: str  # of the record that was signed; empty when none was
+    schema: str  # the signatures' schema; empty when it was never signed
+    idf: str  # name of the idf table it was signed with
+    packed: bytes  # its packed signatures
+    state: tuple[int, int]  # two numbers of the engine's own, which another write changes
+    order: int  # number of the write that it comes from now; that of its name, unless it was written since
+    engine_version: int = 0  # the engine's own count of writes to it
+    own_fields: tuple[str, ...] = ()  # names of what ibidem added to it before
+    group: str = ""  # name of the group that it leads; empty if it leads none
+    raw: bytes = b""  # its stored JSON, if requested
+
+
+# A document as it was read, and its record; None if it has no text that could be signed.
+Signed = tuple[SourceDocument, Record | None]
+
+
+@dataclass(frozen=True, slots=True)
+class FieldCounts:
+    """Number of documents of an index, and of those with each field that a response may leave out."""
+
+    documents: int = 0  # all documents; 0 if no field may be left out
+    by_field: Mapping[str, int] = field(default_factory=dict)  # for each such field the documents that have it
+
+
+class ReindexSource(Protocol):
+    """Documents of an index, to be signed again; it raises the errors of `Engine`.
+
+    An index of another signature schema may be read, since only what its documents say counts.
+    """
+
+    index: str
+
+    @property
+    def alias(self) -> str:
+        """The index name, if it is an alias that can be moved to another index; else empty."""
+
+    @property
+    def text_field(self) -> str:
+        """Field of the index with the text."""
+
+    @property
+    def updates_in_part(self) -> bool:
+        """Whether documents are signed in place by partial updates, which need no JSON."""
+
+    def check(self, target: Target) -> None:
+        """Refuse an index that cannot be signed in place, or copied; nothing is changed."""
+
+    def prepare(self) -> None:
+        """Add our fields and ledgers to the index, so that documents can be signed in place."""
+
+    def missing_fields(self) -> list[str]:
+        """Return the configured field names that no document of the index has."""
+
+    def parts(self) -> list[ShardRef]:
+        """Return the parts of the index as of the first call."""
+
+    def uuids(self) -> Mapping[str, str]:
+        """Return the UUID of each index; an index that is created again gets another UUID."""
+
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        """Return for each part the number up to which all writes are complete and visible.
+
+        Args:
+            marks: Marks of an earlier call; without new writes, no further request is sent.
+        """
+
+    def count(self, seq_range: SeqNoRange) -> int:
+        """Count the documents written in a range of sequence numbers."""
+
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        """Return the names of the first documents of a range, in the order of writing."""
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
+        """Read the current versions of documents; deleted documents are omitted.
+
+        Args:
+            names: Which.
+            raw: Whether their JSON is wanted as well, to be written again: whole, or the read fails.
+        """
+
+    def count_fields(self) -> FieldCounts:
+        """Count the documents with each field that a response may leave out, including all writes so far."""
+
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
+        """Add signatures to documents in place; None for a document that changed since it was read.
+
+        What was read with its JSON may be written whole, which costs an engine less.
+        """
+
+    def strip_document(self, document: SourceDocument) -> SourceDocument:
+        """Return a document, read with its JSON, without ibidem's fields."""
+
+    def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
+        """Remove ibidem's fields from documents that were read with their JSON; None for a document that changed.
+
+        Nothing else of them changes, and where the index has pipelines, they do not pass through them.
+        """
+
+    def unmark(self) -> bool:
+        """Remove ibidem's metadata from the index; returns whether empty fields remain."""
+
+    def drop_records(self) -> None:
+        """Remove every ledger."""
+
+    def size(self) -> int:
+        """Return the size of the index in bytes, with its replicas."""
+
+    def added_bytes(self, record: Record) -> int:
+        """Return the bytes that signing adds to a document, before the engine compresses or indexes them."""
+
+    def deletions(self) -> int:
+        """Return a number that changes with every deletion; it may also change without one."""
+
+    def index_names(self) -> IndexNames:
+        """Return the names of the index."""
+
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
+        """Read the records of a ledger, as in `Engine`; none if it does not exist."""
+
+    def open_trial(self, index: str) -> AbstractContextManager["TrialIndex"]:
+        """Create an empty index like one of the source's, hidden from searches; it is deleted when the context ends.
+
+        Args:
+            index: The one of the indexes whose settings and mapping it gets.
+        """
+
+    def copy_to(self, name: str) -> "ReindexTarget":
+        """Return the copy target with a name; it need not exist."""
+
+    def close(self) -> None:
+        """Close connections and files."""
+
+
+class ReindexTarget(Protocol):
+    """An index that is filled with the signed documents of another one."""
+
+    name: str
+
+    def exists(self) -> bool:
+        """Return whether there is an index of this name."""
+
+    def is_unfilled(self) -> bool:
+        """Return whether an existing index was created as this copy, and is still empty."""
+
+    def create(self, *, with_fields: bool = True) -> None:
+        """Create the target with the source's settings and mappings, or complete an interrupted creation.
+
+        Args:
+            with_fields: Whether it gets the current `ibidem` mapping; else it gets none.
+        """
+
+    def take(self, documents: Sequence[Signed]) -> list[Outcome]:
+        """Store copies; a newer stored version is kept (`stale`)."""
+
+    def newest(self) -> dict[ShardRef, int]:
+        """Return the newest positions; see `ReindexSource.newest`."""
+
+    def count_fields(self) -> FieldCounts:
+        """Count fields; see `ReindexSource.count_fields`."""
+
+    def prune(self, end: Marks) -> int:
+        """Remove documents that the source no longer has, among those written up to a position; returns how many."""
+
+    def check_alias(self, alias: str) -> None:
+        """Refuse an invalid alias."""
+
+    def finish(self, alias: str) -> None:
+        """Apply the settings that would slow down filling, and move the alias from the source to the target."""
+
+    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
+        """Store copies, but not over documents written after a position, unless their version is older.
+
+        It came through the alias, so it is newer; but batches do not come in the order of their versions.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class TrialIndex:
+    """A temporary index."""
+
+    target: ReindexTarget  # takes documents
+    name: str
+    engine: str = ""  # address of its engine; empty if that is the source's
+
+
 class Engine(Protocol):
     """A search engine that stores documents with signatures; safe for many processes at once.
 
@@ -201,7 +480,7 @@ class Engine(Protocol):
         the newer version wins, else the later. Replacements may be written after new documents.
         """
 
-    def searching(self, query: Query | None = None) -> "EngineSearch":
+    def searching(self, query: Query | None = None) -> EngineSearch:
         """Return the search of a query, as request flows; without a query everything matches."""
 
     def run(self, flow: RequestFlow[T]) -> T:
@@ -310,7 +589,42 @@ class Engine(Protocol):
         """Remove the records, given by key, that have not changed since they were read; returns how many."""
 
     def repair_ledgers(self) -> list[str]:
-        """Rebuild ledgers that another program created, keeping their records; returns their names."""
+        """Remove what other programs gave to the records; returns the names of what was repaired."""
 
     def cursor_key(self) -> bytes:
         """Return the cursor key created by `create`; empty if it does not exist, or may not be read."""
+
+    def groups(self) -> StoredGroups:
+        """Return the groups of the index."""
+
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "Engine":
+        """Return the engine of all indexes settled together with this one, ignoring filters.
+
+        Its ledgers keep the progress of settling. An index alone is its own set.
+
+        Args:
+            use_cache: Whether a result of the last seconds may be used.
+            takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
+                progress of each is removed.
+
+        Raises:
+            UsageError: Groups of a part of the indexes are settled separately, or a filter hides documents.
+        """
+
+    def facets(self, query: Query, limit: int) -> Facets:
+        """Count all matches by source, language and year, if these fields exist.
+
+        Args:
+            query: For what.
+            limit: How many sources and languages at most.
+        """
+
+    def memberships(self) -> MembershipStore:
+        """Return the memberships of the index."""
+
+    def plugin_nodes(self) -> list[PluginNode]:
+        """List the nodes, each with its plugin; none if the caller may not see them."""
+        return []
+
+    def reindex_source(self) -> ReindexSource:
+        """Open the documents of the index."""

@@ -10,9 +10,9 @@ import orjson
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.engine import Engine, RecordState
+from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry
-from ibidem_engines.reindex import Marks, ShardRef, parse_marks
+from ibidem_engines.stored_groups import Marks, RecordState, ShardRef, parse_marks
 
 KEY = "checkpoint"
 

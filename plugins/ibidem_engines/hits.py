@@ -7,7 +7,7 @@ from typing import overload
 import numpy as np
 from typing_extensions import override
 
-from ibidem_engines.engine import Hit
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
 
 

@@ -7,7 +7,8 @@ from typing import Any, TypeVar
 
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import REMOVE, parse_record
-from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import IbidemError
 
 T = TypeVar("T")

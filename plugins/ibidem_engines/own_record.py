@@ -8,7 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ibidem_core.errors import Unavailable
-from ibidem_engines.engine import Engine, Ledger, RecordState
+from ibidem_engines.engine import Engine
+from ibidem_engines.stored_groups import Ledger, RecordState
 
 ATTEMPTS = 20  # earlier requests of this process that may be carried out one after the other before each new one
 

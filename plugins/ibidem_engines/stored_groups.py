@@ -1,23 +1,99 @@
-"""Stored groups: the near-duplicate group of each document, read and written by the workers that settle groups.
+"""What an engine keeps of documents, as plain values: places, hits, groups, threads, works, and names of records.
 
 A document is written as the lead of a group of its own. Whoever groups goes through the writes in their order, finds
 the leads that a document duplicates, and lets it join the first of them. Joining is a partial write that is done only
-onto the very state that was read.
+onto the very state that was read. A collapsed search ranks what matches by stored group, and counts it. The engine does
+both by itself, so that no window bounds what is found.
 
-A collapsed search ranks what matches by stored group, and counts it. The engine does both by itself, so that no window
-bounds what is found.
+Threads and works are found in the whole index at once; a document that is written again has none until then.
+
+Records are kept next to the one index behind a name, or next to an alias of several indexes. They are read under all of
+these names, and the names of indexes inside them are those of the indexes themselves.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal, Protocol, cast
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, Protocol
 
+from xxhash import xxh3_64_intdigest
+
+from ibidem_dedupe.overrides import DocumentRef, pair_key
+from ibidem_dedupe.threads.forest import ThreadedMail
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, Hit
-from ibidem_engines.query import Query
-from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
+
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags", "groups"]
+# Ledgers that people write: each write depends on the record that is there, and searches see it at once.
+MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
+RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ShardRef:
+    """A part of an index with its own sequence numbers: a shard, or a whole index in SQLite."""
+
+    index: str  # the index's own name
+    shard: int = 0  # number of the shard
+
+    def __str__(self) -> str:
+        """Format the part as a key."""
+        return f"{self.index}/{self.shard}"
+
+    @classmethod
+    def parse(cls, text: str) -> "ShardRef":
+        """Parse a key.
+
+        >>> ShardRef.parse("news/3")
+        ShardRef(index='news', shard=3)
+        """
+        index, _, shard = text.rpartition("/")
+        return cls(index, int(shard))
+
+
+@dataclass(frozen=True, slots=True)
+class SeqNoRange:
+    """A range of sequence numbers of a part."""
+
+    part: ShardRef
+    after: int  # number of the last write before them; 0 before the first
+    end: int  # number of the last of them
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Index, shard and id of a document."""
+
+    index: str  # the index that holds it
+    id: str
+    order: int  # number of the write that it comes from, in its part; as in `Outcome`
+    routing: str = ""  # value that chose its shard, where that is not the id
+
+
+Marks = Mapping[ShardRef, int]  # for each part a number of a write
+
+
+def marks_as_record(marks: Marks) -> dict[str, int]:
+    """Return the sequence numbers of parts in their stored form."""
+    return {str(part): number for part, number in marks.items()}
+
+
+def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
+    """Parse the sequence numbers of parts."""
+    return {ShardRef.parse(part): number for part, number in marks.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """One hit of a ranking: only identity, score and packed signatures."""
+
+    index: str  # the index that holds it (several, under an alias)
+    id: str  # the document's id
+    score: float  # the engine's score; 0.0 if it does not rank
+    packed: bytes | None  # the packed signatures, or None when the document was never signed
+    order: int = 0  # as in `Outcome`; 0 in a window of an engine that would have to read it apart
+    sort: tuple[object, ...] = ()  # the engine's own sort values, handed through
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,37 +232,6 @@ def index_places(store: StoredGroups) -> dict[str, int]:
     return {index: place for place, index in enumerate(indices)}
 
 
-class WithGroups(Engine, Protocol):
-    """An engine whose index stores groups."""
-
-    def groups(self) -> StoredGroups:
-        """Return the groups of the index."""
-
-    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
-        """Return the engine of all indexes settled together with this one, ignoring filters.
-
-        Its ledgers keep the progress of settling. An index alone is its own set.
-
-        Args:
-            use_cache: Whether a result of the last seconds may be used.
-            takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
-                progress of each is removed.
-
-        Raises:
-            UsageError: Groups of a part of the indexes are settled separately, or a filter hides documents.
-        """
-
-
-def group_set(engine: Engine, *, use_cache: bool = False, takes_over: bool = False) -> Engine:
-    """Return the engine of all indexes settled together; see `WithGroups.group_set`."""
-    return cast("WithGroups", engine).group_set(use_cache=use_cache, takes_over=takes_over)
-
-
-def group_store(engine: Engine) -> StoredGroups:
-    """Return the store of an index's groups."""
-    return cast("WithGroups", engine).groups()
-
-
 # How what matches is ordered; by date, documents without one come last.
 Order = Literal["relevance", "newest", "oldest"]
 
@@ -274,13 +319,242 @@ class Place:
     search_after: Sequence[object] | None = None
 
 
-class CollapseEngine(WithGroups, Protocol):
-    """An engine that can count matches by stored groups."""
+THREAD = ("thread", "parent", "parent_by", "inclusive")
+WORK = ("work", "edition", "edition_by", "current")
+FIELDS = (*THREAD, *WORK)  # names of the fields, below `ibidem` in a cluster
 
-    def facets(self, query: Query, limit: int) -> Facets:
-        """Count all matches by source, language and year, if these fields exist.
+Values = Mapping[str, object]  # values by the names of fields; None if a document has none
 
-        Args:
-            query: For what.
-            limit: How many sources and languages at most.
+
+BY_FAMILY = "family"  # what says of an attachment that it belongs to its mail
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadMember:
+    """The place of a mail or attachment in a thread."""
+
+    thread: str  # id of the first mail of the thread
+    parent: str  # id of the mail that it answers, or that it is attached to; empty at a root
+    by: str  # what says so: `headers`, `quotation`, `subject` or `family`; empty at a root
+    inclusive: bool  # whether no other mail of the thread holds all of it; of an attachment, of its mail
+
+    @property
+    def is_attached(self) -> bool:
+        """Whether the document is attached to a mail, and not a mail itself."""
+        return self.by == BY_FAMILY
+
+    def values(self) -> Values:
+        """Return the stored form.
+
+        >>> ThreadMember("a", "", "", True).values()
+        {'thread': 'a', 'parent': None, 'parent_by': None, 'inclusive': True}
         """
+        return dict(zip(THREAD, (self.thread, self.parent or None, self.by or None, self.inclusive), strict=True))
+
+
+def thread_members(rows: Iterable[ThreadedMail], families: Mapping[str, str]) -> dict[str, ThreadMember]:
+    """Return the places of mails and attachments, by id.
+
+    An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
+    """
+    mails = {row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive) for row in rows}
+    attachments = {
+        name: ThreadMember(mails[mail].thread, mail, BY_FAMILY, mails[mail].inclusive)
+        for name, mail in families.items()
+        if mail in mails and name not in mails
+    }
+    return mails | attachments
+
+
+@dataclass(frozen=True, slots=True)
+class WorkMember:
+    """The place of a document among the versions of its work."""
+
+    work: str  # id of the first version
+    edition: int  # its place among the versions, from 1; copies that follow each other have the same
+    by: str  # what says that it is of the work: `declared`, `name` or `text`; empty for the first document
+    current: bool  # whether it is the last version; of copies, the first one is
+
+    def values(self) -> Values:
+        """Return the stored form."""
+        return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Memberships:
+    """The stored thread and work of a document."""
+
+    thread: ThreadMember | None = None  # its place in a thread; None if it has none
+    work: WorkMember | None = None  # its place among the versions of a work; None if it has none
+
+    @classmethod
+    def read(cls, values: Values) -> "Memberships":
+        """Parse the stored form.
+
+        >>> Memberships.read({"work": "a", "edition": 2, "current": True}).work
+        WorkMember(work='a', edition=2, by='', current=True)
+        """
+        text = {name: str(values.get(name) or "") for name in FIELDS}
+        edition = values.get("edition")
+        thread = ThreadMember(text["thread"], text["parent"], text["parent_by"], bool(values.get("inclusive")))
+        number = edition if isinstance(edition, int) else 0
+        work = WorkMember(text["work"], number, text["edition_by"], bool(values.get("current")))
+        return cls(thread if thread.thread else None, work if work.work else None)
+
+    def values(self, fields: Sequence[str] = FIELDS) -> Values:
+        """Return the stored form of some fields; None for fields that the document lacks."""
+        stored = {**(self.thread.values() if self.thread else {}), **(self.work.values() if self.work else {})}
+        return {name: stored.get(name) for name in fields}
+
+
+NO_MEMBERSHIPS = Memberships()
+
+
+@dataclass(frozen=True, slots=True)
+class MembershipChange:
+    """Values to store with a document."""
+
+    name: DocumentRef  # its index and id
+    text_hash: int  # `hash_packed` of its packed signatures when it was read
+    values: Values
+
+
+def hash_packed(packed: bytes | None) -> int:
+    """Hash packed signatures, to detect that a document has changed since it was read; 0 without signatures."""
+    return xxh3_64_intdigest(packed) if packed else 0
+
+
+class MembershipStore(Protocol):
+    """The memberships of an index or of a group set; it raises the errors of `Engine`."""
+
+    def prepare(self) -> None:
+        """Add the fields to an index that lacks them."""
+
+    def has_threads(self) -> bool:
+        """Return whether any document has a place in a thread."""
+
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+        """Read the memberships of documents; deleted documents are omitted."""
+
+    def write(self, changes: Sequence[MembershipChange]) -> int:
+        """Write values of documents, except for documents whose text has changed since they were read.
+
+        Returns:
+            How many were written.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRecord:
+    """A stored record."""
+
+    source: str  # the index or alias that it is stored next to
+    key: str
+    entry: Any  # its JSON, possibly damaged by another program
+
+
+@dataclass(frozen=True, slots=True)
+class IndexNames:
+    """The names of an index, or of several indexes that are searched together."""
+
+    asked: tuple[str, ...]  # the names that it was reached by
+    indices: tuple[str, ...] = ()  # the indexes' own names; empty if there is none
+    # The indexes behind each alias and data stream, as far as they are among `indices`.
+    aliases: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    streams: Mapping[str, str] = field(default_factory=dict)  # the data stream of each index that is of one
+    kept: str = ""  # the name next to which records are written; empty: it is derived from the other names (`home`)
+
+    @property
+    def home(self) -> str:
+        """The name next to which records are written; a data stream's own name, even if it has aliases.
+
+        >>> IndexNames(("news",), ("news-2",), {"news": ("news-2",)}).home
+        'news-2'
+        >>> IndexNames(("news",), ("news-1", "news-2"), {"news": ("news-1", "news-2")}).home
+        'news'
+        >>> IndexNames(("alias",), (".ds-logs-1",), {"logs": (".ds-logs-1",)}, {".ds-logs-1": "logs"}).home
+        'logs'
+        """
+        if self.kept:
+            return self.kept
+        owners = {self.streams.get(index, index) for index in self.indices}
+        return owners.pop() if len(owners) == 1 else self.asked[0]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """The names next to which records may be stored, the nearest first."""
+        own = (each for each in self.indices if each not in self.streams)
+        return tuple(dict.fromkeys([*([self.home] if self.asked else ()), *self.asked, *own, *sorted(self.aliases)]))
+
+    def keep(self, home: str) -> "IndexNames":
+        """Return the same names, with records stored next to one of them."""
+        return replace(self, kept=home)
+
+    def covers(self, source: str, index: str) -> bool:
+        """Return whether a name covers an index."""
+        return source == index or index in self.aliases.get(source, ())
+
+    def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
+        """Return records by key, under the concrete names of indexes; of duplicate keys, the nearest record."""
+        ranks = {source: rank for rank, source in enumerate(self.sources)}
+        best: dict[str, tuple[tuple[int, bool], Any]] = {}
+        for record in records:
+            for key, entry in self.own_entries(ledger, record):
+                rank = ranks.get(record.source, len(ranks)), key != record.key
+                if key not in best or rank < best[key][0]:
+                    best[key] = rank, entry
+        return {key: entry for key, (_, entry) in sorted(best.items())}
+
+    def own_entries(self, ledger: Ledger, record: StoredRecord) -> Iterator[tuple[str, Any]]:
+        """Yield a record under concrete index names, once for each index that its name may mean."""
+        source = record.source
+        if source in self.indices:
+            yield rename(ledger, record.key, record.entry, lambda name: name if name in self.indices else source)
+            return
+        renamed = {
+            rename(ledger, record.key, record.entry, {source: index}.get)[0]: index
+            for index in self.aliases.get(source, ())
+        }
+        for index in renamed.values():
+            yield rename(ledger, record.key, record.entry, {source: index}.get)
+        if not renamed:
+            yield record.key, record.entry
+
+    def raw_keys(self, ledger: Ledger, keys: Iterable[str], records: Iterable[StoredRecord]) -> list[str]:
+        """Return the stored keys of records that `own_records` returned."""
+        wanted = set(keys)
+        return [each.key for each in records if any(key in wanted for key, _ in self.own_entries(ledger, each))]
+
+
+def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
+    """Return a record with its indexes renamed; damaged records and records without indexes are unchanged.
+
+    >>> rename("alerts", "reported:a:1", {"index": "news-1", "id": "x"}, {"news-1": "news-2"}.get)
+    ('reported:a:1', {'index': 'news-2', 'id': 'x'})
+    """
+    if not isinstance(entry, dict):
+        return key, entry
+    if ledger == "alerts" and isinstance(entry.get("index"), str):
+        return key, entry | {"index": new_name(entry["index"]) or entry["index"]}
+    if ledger == "overrides" and _is_document(entry.get("a")) and _is_document(entry.get("b")):
+        pair = [[new_name(index) or index, id_] for index, id_ in (entry["a"], entry["b"])]
+        return pair_key(pair), entry | {"a": pair[0], "b": pair[1]}
+    if ledger == "tags" and isinstance(entry.get("documents"), list):
+        lead: Any = entry.get("lead")
+        return key, entry | {
+            "documents": [_renamed(each, new_name) for each in entry["documents"]],
+            "lead": [new_name(lead[0]) or lead[0], lead[1]] if _is_document(lead) else lead,
+        }
+    return key, entry
+
+
+def _renamed(document: Any, new_name: Callable[[str], str | None]) -> Any:
+    """Replace the index name in a document of an entry; other values are unchanged."""
+    if not isinstance(document, dict) or not isinstance(document.get("index"), str):
+        return document
+    name = new_name(document["index"]) or document["index"]
+    return document if name == document["index"] else document | {"index": name}
+
+
+def _is_document(value: object) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value)

@@ -16,10 +16,9 @@ from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, LookupResult, Record, SignatureLookup
+from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Record, SignatureLookup
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.search import EngineSearch
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -19,7 +19,7 @@ from ibidem_engines.group_checkpoint import (
     parse_policy,
     policy_as_record,
 )
-from ibidem_engines.reindex import ShardRef
+from ibidem_engines.stored_groups import ShardRef
 
 NEWS, OLD, NEW = ShardRef("news", 1), ShardRef("old"), ShardRef("new")
 

@@ -8,9 +8,9 @@ import pytest
 
 from ibidem_core.errors import NoIndex
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.engine import Engine, Record, WriteStatus
+from ibidem_engines.engine import Engine, Record, ReindexSource, SourceDocument, WriteStatus
 from ibidem_engines.query import Query
-from ibidem_engines.reindex import Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument
+from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask, remove_indices
 

@@ -5,10 +5,9 @@ from collections.abc import Callable, Sequence
 import pytest
 
 from engines.test_contract import LONG, book, read_values, store
-from ibidem_engines.engine import Engine, Hit, Record, SignatureLookup
+from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.query import parse_query
-from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, Several, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Hit, LeadKeys, SeqNoRange, Several, StoredGroups
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from servers.indices import ask

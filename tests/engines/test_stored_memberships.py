@@ -8,17 +8,16 @@ import pytest
 from engines.conftest import ENGINES
 from engines.test_contract import book, matching, store
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, group_store
-from ibidem_engines.stored_memberships import (
+from ibidem_engines.stored_groups import (
     FIELDS,
+    Assignment,
     MembershipChange,
     Memberships,
     MembershipStore,
+    SeqNoRange,
     ThreadMember,
     WorkMember,
     hash_packed,
-    membership_store,
 )
 from servers.indices import ask
 
@@ -33,7 +32,7 @@ def members(engine: Engine, record: Make) -> MembershipStore:
     """Two mails of one thread and two versions of one work, stored as such; one document is nothing of both."""
     written = [record(name, f"words of {name}") for name in "abcde"]
     store(engine, *written)
-    members = membership_store(engine)
+    members = engine.memberships()
     members.prepare()
     places = (ROOT, ANSWER, DRAFT, FINAL)
     assert members.write([change(engine, *pair) for pair in zip(written, places, strict=False)]) == 4
@@ -95,13 +94,13 @@ def test_all_else_of_a_document_stays(engine: Engine, record: Make) -> None:
     store(engine, written, record("a", book(1, 2)))
     name = (engine.index, "b")
     before = engine.fetch([name]), engine.long_signatures([name]), matching(engine, "waaab")
-    assert membership_store(engine).write([change(engine, written, ROOT)]) == 1
+    assert engine.memberships().write([change(engine, written, ROOT)]) == 1
     engine.refresh()
     assert (engine.fetch([name]), engine.long_signatures([name]), matching(engine, "waaab")) == before
 
 
 def test_joining_a_group_keeps_them(engine: Engine, members: MembershipStore) -> None:
-    groups = group_store(engine)
+    groups = engine.groups()
     upto = groups.newest()
     leads = [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, 0, upto[part]), 10)]
     by_id = {each.name.id: each for each in leads}

@@ -5,7 +5,8 @@ from collections import Counter, defaultdict
 from ibidem.grouped_search.facets import count_sources, count_tables, count_years
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.engine import Hit, Record
+from ibidem_engines.engine import Record
+from ibidem_engines.stored_groups import Hit
 
 
 def make_window(records: list[Record]) -> Window:

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.grouped_search.members import WindowMembers
-from ibidem_engines.stored_memberships import Memberships, ThreadMember, WorkMember
+from ibidem_engines.stored_groups import Memberships, ThreadMember, WorkMember
 
 # Id: parent, what says so, inclusive.
 THREAD = {

@@ -4,7 +4,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,7 +17,7 @@ from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import Assignment, CollapseEngine, FacetCount, group_store
+from ibidem_engines.stored_groups import Assignment, FacetCount
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -112,7 +112,7 @@ def ranked(engine: Engine, words: str) -> list[str]:
 def read_groups(engine: Engine) -> dict[str, str]:
     """The stored group of each document."""
     ids = [(hit.index, hit.id) for members in engine.scan() for hit in members]
-    return {each.name.id: each.group for each in group_store(engine).read(ids)}
+    return {each.name.id: each.group for each in engine.groups().read(ids)}
 
 
 @pytest.mark.slow
@@ -180,7 +180,7 @@ def empty_index(address: str) -> Iterator[Any]:
 
 def put(engine: Engine, **changes: tuple[str, bool]) -> None:
     """Store documents in groups of these names."""
-    store = group_store(engine)
+    store = engine.groups()
     store.newest()
     read = {each.name.id: each for each in store.read([(engine.index, name) for name in changes])}
     store.assign([Assignment(read[name], group, lead=lead) for name, (group, lead) in changes.items()])
@@ -326,7 +326,7 @@ def test_all_matches_are_ordered_by_date(library: Engine, order: str) -> None:
 
 def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stories: list[Document]) -> None:
     query, groups_by_id, match_ids = parse_query("said"), read_groups(library), set(ranked(library, "said"))
-    facets = cast("CollapseEngine", library).facets(query, 10)
+    facets = library.facets(query, 10)
     for value in ("AP", "Reuters"):
         ids_there = [each.id for each in stories if each.source == value and each.id in match_ids]
         expected = FacetCount(value, len(ids_there), len({groups_by_id[name] for name in ids_there}))

@@ -10,7 +10,6 @@ from ibidem_dedupe.overrides import Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.stored_groups import group_store
 from ibidem_workers.groups.service import regroup, settle_all
 from support.signed_records import make_record
 
@@ -32,7 +31,7 @@ def settled(tmp_path: Path) -> Iterator[Engine]:
 
 def stored(engine: Engine) -> list[list[str]]:
     """The ids of each stored group."""
-    store = group_store(engine)
+    store = engine.groups()
     groups: dict[str, list[str]] = {}
     for each in store.read([("news", id_) for id_ in "abxy"]):
         groups.setdefault(each.group, []).append(each.name.id)

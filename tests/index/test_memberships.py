@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.stored_memberships import Memberships, ThreadMember, WorkMember
+from ibidem_engines.stored_groups import Memberships, ThreadMember, WorkMember
 from ibidem_ingest.document import MAX_TEXT, Document
 from support.general_tables import general_tables
 

@@ -10,8 +10,7 @@ from ibidem.index.memberships import write_threads
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_set, group_store
-from ibidem_engines.stored_memberships import FIELDS, ThreadMember, membership_store
+from ibidem_engines.stored_groups import FIELDS, ThreadMember
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import is_settled, settle_all
 from servers.indices import ask, remove_indices
@@ -62,7 +61,7 @@ def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(add
     written = write_threads(both).as_json("threads")
     assert (written["documents"], written["written"], written["ambiguous"]) == (2, 2, 2)
     settle_all(both)
-    assert is_settled(group_set(both))
+    assert is_settled(both.group_set())
     assert sorted((each.name.id, each.group) for each in documents(both)) == sorted(groups)
     body = '{"size": 0, "aggs": {"threads": {"terms": {"field": "ibidem.thread"}}}}'
     counts = ask(address, "POST", f"/{alias}/_search", body)["aggregations"]["threads"]["buckets"]
@@ -84,9 +83,9 @@ def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(address: 
     write(first, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
     write(first, Document("c/1", "a list of slates", meta={"family": "c"}))
     settle_all(both)
-    assert is_settled(group_set(both))
+    assert is_settled(both.group_set())
     names = [(each.name.index, each.name.id) for each in documents(both)]
-    stored = both.run(membership_store(both).read(names))
+    stored = both.run(both.memberships().read(names))
     assert {id_: each.thread for (_, id_), each in stored.items()} == {
         "a": ThreadMember("a", "", "", inclusive=False),
         "a/1": ThreadMember("a", "a", "family", inclusive=False),
@@ -115,7 +114,7 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias:
         write(first, Document(f"z-{name}", ANSWER if name == "a" else f"{ANSWER[:-1]} {name}\n", meta=head))
     settle_all(both)
     assert write_threads(both).written == 0
-    stored = both.run(membership_store(both).read([(each.name.index, each.name.id) for each in documents(both)]))
+    stored = both.run(both.memberships().read([(each.name.index, each.name.id) for each in documents(both)]))
     places = {id_: (each.thread.thread, each.thread.inclusive) for (_, id_), each in stored.items() if each.thread}
     assert places == {
         "a": ("a", False),
@@ -136,11 +135,11 @@ def test_an_id_that_both_indexes_hold_has_no_place(address: str, alias: str) -> 
     for engine in (first, second):
         write(engine, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
     settle_all(both)
-    stored = both.run(membership_store(both).read([(each.name.index, each.name.id) for each in documents(both)]))
+    stored = both.run(both.memberships().read([(each.name.index, each.name.id) for each in documents(both)]))
     assert [id_ for (_, id_), each in stored.items() if each.thread] == ["a"]
 
 
 def documents(engine: Engine) -> list:
-    store = group_store(group_set(engine))
+    store = engine.group_set().groups()
     store.newest()
     return store.read([(hit.index, hit.id) for some in engine.scan() for hit in some])

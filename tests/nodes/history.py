@@ -18,7 +18,6 @@ from ibidem.index.documents import add_override, delete
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import VERDICTS, Verdict
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_store
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument
 from ibidem_workers.groups.lease import SettlingLease
@@ -114,7 +113,7 @@ def wrong_groups(engine: Engine) -> Iterator[str]:
         for name, lead in expected.items()
         if settled.get(name) != lead
     )
-    counts = group_store(engine).counts()
+    counts = engine.groups().counts()
     if (counts.documents, counts.groups) != (len(expected), len(set(expected.values()))):
         yield f"{counts} are counted, and {len(expected)} documents lead {len(set(expected.values()))} groups"
 

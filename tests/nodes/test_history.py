@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_engines.stored_groups import Assignment
 from ibidem_ingest.document import Document
 from ibidem_ingest.readers import read
 from ibidem_workers.groups.service import settle_all
@@ -56,7 +56,7 @@ def forget(_: History, engine: Engine, __: Settings) -> None:
 
 def part(_: History, engine: Engine, __: Settings) -> None:
     follower = next(each for each in stored(engine) if not each.lead)
-    group_store(engine).assign([Assignment(follower, "elsewhere", lead=False)])
+    engine.groups().assign([Assignment(follower, "elsewhere", lead=False)])
 
 
 @pytest.mark.parametrize(

@@ -15,10 +15,9 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, Ranking, Record
+from ibidem_engines.engine import Engine, EngineSearch, Ranking, Record
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.search import EngineSearch
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table

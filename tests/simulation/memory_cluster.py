@@ -17,7 +17,7 @@ from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome
 from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import Record
-from ibidem_engines.reindex import ShardRef
+from ibidem_engines.stored_groups import ShardRef
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack

@@ -17,24 +17,20 @@ from ibidem_engines.cluster.state_store import put_in_place
 from ibidem_engines.cluster.stored_version import StoredVersion
 from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
-from ibidem_engines.engine import (
-    MANUAL_LEDGERS,
-    Engine,
-    Hit,
-    Info,
-    Ledger,
-    LookupResult,
-    Outcome,
-    Ranking,
-    Record,
-    RecordState,
-    SignatureLookup,
-    StoredDocument,
-)
+from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, MembershipChange, Memberships, MembershipStore
+from ibidem_engines.stored_groups import (
+    MANUAL_LEDGERS,
+    NO_MEMBERSHIPS,
+    Hit,
+    Ledger,
+    MembershipChange,
+    Memberships,
+    MembershipStore,
+    RecordState,
+)
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.schema import SCHEMA
 from simulation.memory_cluster import Link, MemoryCluster, Stored

@@ -4,9 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
-from ibidem_engines.engine import Hit
-from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import Assignment, GroupCounts, GroupedDocument, LeadKeys, StoredGroups
+from ibidem_engines.stored_groups import (
+    Assignment,
+    GroupCounts,
+    GroupedDocument,
+    Hit,
+    LeadKeys,
+    Marks,
+    Name,
+    SeqNoRange,
+    ShardRef,
+    StoredGroups,
+)
 from ibidem_ingest.signatures.packed import unpack
 from simulation.memory_cluster import Link, Stored
 

@@ -9,20 +9,18 @@ from typing_extensions import override
 
 from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome
 from ibidem_engines.cluster.sequence_numbers import write_order
-from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
-from ibidem_engines.index_names import IndexNames
-from ibidem_engines.reindex import (
+from ibidem_engines.engine import (
     FieldCounts,
-    Marks,
-    Name,
+    Outcome,
+    Record,
     ReindexSource,
     ReindexTarget,
-    SeqNoRange,
-    ShardRef,
     Signed,
     SourceDocument,
     Target,
+    WriteStatus,
 )
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.schema import NONE, SCHEMA
 from simulation.memory_cluster import Link, Stored

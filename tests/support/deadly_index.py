@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ibidem_engines.reindex import Name, ReindexSource, SourceDocument
+from ibidem_engines.engine import ReindexSource, SourceDocument
+from ibidem_engines.stored_groups import Name
 from ibidem_workers.backfill.batch import BackfillContext
 from ibidem_workers.backfill.pool import SigningJob
 

@@ -5,10 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument, T
+from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow, answered, run_offline
-from ibidem_engines.search import EngineSearch
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack

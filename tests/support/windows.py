@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from ibidem_engines.engine import Hit
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures

@@ -11,7 +11,6 @@ from ibidem.index.documents import delete
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
@@ -232,7 +231,7 @@ def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engin
         {"id": "c", "text": SPEECH},
     )
     settle_all(engine)
-    groups = group_store(engine).read([("ibidem", name) for name in "abc"])
+    groups = engine.groups().read([("ibidem", name) for name in "abc"])
     assert [each.lead for each in groups] == [True, True, False]
 
 

@@ -18,7 +18,6 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_set
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -103,7 +102,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
             return Submission(engine, settings, paths, tally).send(source).run
         with _LocalRun(engine, settings, report, paths) as local:
             _prepare(engine, settings)
-            group_set(engine)  # groups that cannot be settled are refused before anything is written
+            engine.group_set()  # groups that cannot be settled are refused before anything is written
             run = local.run(source, tally)
         retry_unavailable(
             lambda: settle_all(engine, report_groups, memory=settings.settle_bytes, queue=CeleryMatchQueue(settings)),

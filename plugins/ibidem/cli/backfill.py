@@ -40,7 +40,6 @@ from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
@@ -152,7 +151,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
 
         queue = CeleryMatchQueue(settings)
         settle_all(engine, add_progress, memory=settings.settle_bytes, queue=queue)
-        counts = group_store(engine).counts()
+        counts = engine.groups().counts()
     took = round(time.monotonic() - BEGAN, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
     if as_json:

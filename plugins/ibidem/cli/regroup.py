@@ -32,7 +32,6 @@ from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
-from ibidem_engines.stored_groups import group_store
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
@@ -166,9 +165,9 @@ def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everythin
         advance(total, None)
 
     with bar("Grouping") as advance:
-        old_counts = group_store(engine).counts()
+        old_counts = engine.groups().counts()
         regroup(engine, everything=everything, policy=policy, report=add_progress, memory=memory)
-    counts = group_store(engine).counts()
+    counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.monotonic() - BEGAN, 3)
     return {"documents": counts.documents, "groups": counts.groups, "joined": joins, "took_s": took}

@@ -32,15 +32,12 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
-from ibidem_engines.engine import Engine, Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.hits import HitNames
 from ibidem_engines.query import Query
-from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.search import EngineSearch
-from ibidem_engines.stored_groups import Collapsed, Members, Order, Place, group_set
-from ibidem_engines.stored_memberships import Memberships
+from ibidem_engines.stored_groups import Collapsed, Hit, Members, Memberships, Order, Place, parse_marks
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 
@@ -117,7 +114,7 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @override
     def settlement(self) -> GroupCheckpoint:
-        self.settled = GroupCheckpoint.read(group_set(self.engine, use_cache=True))
+        self.settled = GroupCheckpoint.read(self.engine.group_set(use_cache=True))
         return self.settled
 
     @override

@@ -10,11 +10,10 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import CursorCodec, NextPage
-from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
+from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Order, Place
-from ibidem_engines.stored_memberships import Memberships
+from ibidem_engines.stored_groups import Hit, Memberships, Order, Place
 from ibidem_ingest.document import Document
 
 

@@ -15,8 +15,8 @@ from ibidem_dedupe.request import DedupeRequest
 from ibidem_dedupe.versions.version_order import version_places
 from ibidem_dedupe.versions.versioned_document import VersionedDocument, read_marks
 from ibidem_engines.cluster.source import iso_day
-from ibidem_engines.engine import Hit
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 
 

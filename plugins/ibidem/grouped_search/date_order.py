@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.engine import Hit
 from ibidem_engines.hits import HitNames
-from ibidem_engines.stored_groups import Order
+from ibidem_engines.stored_groups import Hit, Order
 from ibidem_ingest.dates import interval, time_of_day
 
 

@@ -13,7 +13,7 @@ from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import Membership
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.stored_memberships import Memberships
+from ibidem_engines.stored_groups import Memberships
 
 # Remedy where no document is of a thread or a work.
 COMMANDS: Mapping[Membership, str] = {

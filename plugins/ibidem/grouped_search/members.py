@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import Membership
-from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships, ThreadMember, WorkMember
+from ibidem_engines.stored_groups import NO_MEMBERSHIPS, Memberships, ThreadMember, WorkMember
 
 
 @dataclass(frozen=True, slots=True)

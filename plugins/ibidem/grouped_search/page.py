@@ -23,7 +23,7 @@ from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_memberships import NO_MEMBERSHIPS, Memberships
+from ibidem_engines.stored_groups import NO_MEMBERSHIPS, Memberships
 from ibidem_ingest.errors import UsageError
 
 MANY = 100  # copies of a text from which on further ones are surplus

@@ -18,7 +18,8 @@ from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import Keep, KeepBy
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.engine import Hit, StoredDocument
+from ibidem_engines.engine import StoredDocument
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import NO_DATE, hash_value
 from ibidem_ingest.signatures.packed_columns import PackedColumns

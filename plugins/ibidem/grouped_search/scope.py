@@ -14,9 +14,10 @@ from ibidem_dedupe.long_candidates import MIN_SHARED
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.engine import CONTENT_HITS, Hit, LookupResult, SignatureLookup
+from ibidem_engines.engine import CONTENT_HITS, LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys

@@ -11,7 +11,7 @@ from ibidem.grouped_search.response import Group, Pages
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.engine import Hit
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 SHINGLE = 5  # tokens in a shingle: a shorter text is one shingle, and only its equals are near it

@@ -19,10 +19,10 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_sig
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NextPage
-from ibidem_engines.engine import Hit, Ranking
+from ibidem_engines.engine import Ranking
 from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, MatchCounts, Members, Place
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, MatchCounts, Members, Place
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -14,9 +14,10 @@ from typing import Any
 from ibidem.grouped_search.window import Window
 from ibidem_core.records import parse_record
 from ibidem_dedupe.request import DedupeRequest, parse_request
-from ibidem_engines.engine import Engine, Hit
+from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import read_ledger
 from ibidem_engines.query import Query, parse_query
+from ibidem_engines.stored_groups import Hit
 from ibidem_engines.stored_presets import lookup_presets
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError

@@ -8,9 +8,10 @@ from ibidem.index.alerts import SAVED, read_alert, read_report
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.tags import TagEntry
-from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
+from ibidem_engines.stored_groups import Ledger
 from ibidem_engines.stored_presets import read_preset
 from ibidem_workers.backfill import checkpoint as backfill
 from ibidem_workers.batch_result import BatchResult

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import cast
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.damaged_records import damaged_records
@@ -15,8 +14,7 @@ from ibidem_core.records import REMOVE
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_core.settings_table import settings_rows
-from ibidem_engines.engine import Engine, HealthIssue, Info
-from ibidem_engines.engine_plugin import PluginEngine, PluginNode
+from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
@@ -130,11 +128,11 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
 
 def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator[Check]:
     """Check which nodes of a cluster have the plugin, and whether its version matches."""
+    if engine_name == "sqlite":
+        return
     try:
         with closing(open_index()) as engine:
-            if not hasattr(engine, "plugin_nodes"):
-                return
-            nodes = cast("PluginEngine", engine).plugin_nodes()
+            nodes = engine.plugin_nodes()
     except IbidemError as error:
         yield Check.from_issue("plugin", error)
         return

@@ -10,9 +10,10 @@ from datetime import UTC, datetime, timedelta
 from hashlib import blake2b
 
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
-from ibidem_engines.engine import Engine, Hit, Outcome, SignatureLookup, WriteStatus
+from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_groups import Hit
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError

@@ -12,9 +12,9 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_engines.engine import Hit
-from ibidem_engines.reindex import Name as Place
-from ibidem_engines.reindex import ReindexSource, SourceDocument
+from ibidem_engines.engine import ReindexSource, SourceDocument
+from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Name as Place
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables

@@ -23,9 +23,9 @@ from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_engines.engine import Engine, Hit
+from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
-from ibidem_engines.stored_groups import GroupedDocument, StoredGroups, group_store
+from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
@@ -209,7 +209,7 @@ class StoredReport:
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
-        store = group_store(self.engine)
+        store = self.engine.groups()
         store.newest()
         counts = store.counts()
         sizes: Counter[int] = Counter()
@@ -242,7 +242,7 @@ class StoredReport:
 
     def members(self) -> Iterator[Member]:
         """Yield the documents of all groups of two or more, group by group, the lead first."""
-        store, policy = group_store(self.engine), stored_policy(self.engine)
+        store, policy = self.engine.groups(), stored_policy(self.engine)
         store.newest()
         for sizes in store.sizes(AT_ONCE):
             members: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
@@ -271,7 +271,7 @@ def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: 
 
 def read_group(engine: Engine, name: str) -> dict[str, object]:
     """Describe the stored group of a document: its name, lead and size, and why the document joined."""
-    store = group_store(engine)
+    store = engine.groups()
     store.newest()
     for document in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
         lead, count = document, 0

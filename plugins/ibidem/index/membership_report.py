@@ -8,7 +8,7 @@ from ibidem.index.documents import fetch_hits
 from ibidem.index.stored_thread import read_thread
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_memberships import NO_MEMBERSHIPS
+from ibidem_engines.stored_groups import NO_MEMBERSHIPS
 
 NAMED = 3  # mails that are named as holding one
 

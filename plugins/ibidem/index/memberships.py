@@ -13,8 +13,7 @@ from ibidem_dedupe.versions.version_order import versions
 from ibidem_dedupe.versions.versioned_document import versioned_documents
 from ibidem_dedupe.versions.works import Works
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_set
-from ibidem_engines.stored_memberships import (
+from ibidem_engines.stored_groups import (
     NO_MEMBERSHIPS,
     THREAD,
     WORK,
@@ -22,7 +21,6 @@ from ibidem_engines.stored_memberships import (
     Values,
     WorkMember,
     hash_packed,
-    membership_store,
     thread_members,
 )
 from ibidem_ingest.document import Document
@@ -77,7 +75,7 @@ class Reading:
 
     def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
         """Write the places of documents that differ from the stored ones."""
-        store, nothing = membership_store(self.engine), dict.fromkeys(fields)
+        store, nothing = self.engine.memberships(), dict.fromkeys(fields)
         store.prepare()
         holders = Counter(name for _, name in self.text_hashes)
         names, planned, written = list(self.text_hashes), 0, 0
@@ -98,7 +96,7 @@ class Reading:
 
 def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the threads of all mails, and store the place of each mail and attachment."""
-    reading = Reading(group_set(engine), progress)
+    reading = Reading(engine.group_set(), progress)
     forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
     members = thread_members(forest.rows(), reading.families)
     places = {name: member.values() for name, member in members.items()}
@@ -107,7 +105,7 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the works of all documents, and store each document's place among the versions."""
-    reading = Reading(group_set(engine), progress)
+    reading = Reading(engine.group_set(), progress)
     rows = list(versions(Works.find(versioned_documents(reading.documents()))))
     places = {row.id: WorkMember(row.work, row.version, row.by or "", row.current).values() for row in rows}
     return reading.write(places, WORK, len({row.work for row in rows}))

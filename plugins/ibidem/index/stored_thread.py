@@ -10,7 +10,7 @@ from ibidem_dedupe.threads.parents import Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_memberships import ThreadMember
+from ibidem_engines.stored_groups import ThreadMember
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 

@@ -18,7 +18,6 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.tags import Tags
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.stored_groups import group_set, group_store
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 100  # groups whose documents are held at once
@@ -151,7 +150,7 @@ def report_tags(
     progress: Callable[[int], None] = lambda _: None,
 ) -> TagReport:
     """Compare the tags of the documents of each group."""
-    if by == "stored" and not GroupCheckpoint.read(group_set(engine)).done:
+    if by == "stored" and not GroupCheckpoint.read(engine.group_set()).done:
         raise UsageError(f"no groups are stored in index {engine.index!r}", "store them by: ibidem backfill --groups")
     tagged = tags.tagged
     there = set(read_contents(engine, tagged))
@@ -218,7 +217,7 @@ def groups_of(groups: IndexGroups, names: set[DocumentRef]) -> Iterator[Members]
 
 def stored_groups_of(engine: Engine, names: set[DocumentRef]) -> Iterator[Members]:
     """Yield the stored groups that contain any of the documents."""
-    store, ordered = group_store(engine), sorted(names)
+    store, ordered = engine.groups(), sorted(names)
     slices = (ordered[start : start + NAMES_AT_ONCE] for start in range(0, len(ordered), NAMES_AT_ONCE))
     wanted = dict.fromkeys(each.group for some in slices for each in store.read(some))
     groups = iter(wanted)

@@ -8,8 +8,8 @@ import orjson
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import BULK, ClusterClient, Failure, build_failure, find_fault, to_engine_error
-from ibidem_engines.reindex import Name
 from ibidem_engines.requests import BUSY
+from ibidem_engines.stored_groups import Name
 
 State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence number and primary term of its last write
 

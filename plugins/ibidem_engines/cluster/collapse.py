@@ -25,10 +25,8 @@ from ibidem_engines.cluster.match_counts import (
     split_writes,
 )
 from ibidem_engines.cluster.ranking import read_hit
-from ibidem_engines.engine import Hit
-from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import IN_HEADS, RequestFlow, Target
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Members, Order, Place
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, Marks, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
 CHUNK = 1_000  # hits of the plain ranking that are gone through at once

@@ -26,24 +26,10 @@ from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
 from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
-from ibidem_engines.engine import (
-    MANUAL_LEDGERS,
-    HealthIssue,
-    Hit,
-    Info,
-    Ledger,
-    Outcome,
-    Record,
-    RecordState,
-    T,
-)
-from ibidem_engines.engine_plugin import PluginEngine, PluginNode
-from ibidem_engines.index_names import IndexNames
+from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.reindex import ReindexableEngine
 from ibidem_engines.requests import RequestFlow, Target, answer_to
-from ibidem_engines.stored_groups import CollapseEngine, Facets
-from ibidem_engines.stored_memberships import WithMemberships
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, Facets, Hit, IndexNames, Ledger, RecordState
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
@@ -51,7 +37,7 @@ from ibidem_ingest.errors import UsageError
 CURSOR_KEY_S = 3_600.0
 
 
-class ClusterEngine(CollapseEngine, WithMemberships, PluginEngine, ReindexableEngine):
+class ClusterEngine(Engine):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that

@@ -25,8 +25,6 @@ from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
 from ibidem_engines.cluster.settled_leads import MAX_LEADS, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import signature_fields
-from ibidem_engines.engine import Hit
-from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import Target, answer_to
 from ibidem_engines.stored_groups import (
     Assignment,
@@ -34,7 +32,12 @@ from ibidem_engines.stored_groups import (
     Facets,
     GroupCounts,
     GroupedDocument,
+    Hit,
     LeadKeys,
+    Marks,
+    Name,
+    SeqNoRange,
+    ShardRef,
     StoredGroups,
 )
 from ibidem_ingest.signatures.long_text import LongSignatures

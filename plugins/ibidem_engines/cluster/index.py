@@ -11,8 +11,8 @@ from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
 from ibidem_engines.cluster.stems import metadata_parts, stemmed_fields
-from ibidem_engines.index_names import IndexNames
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
+from ibidem_engines.stored_groups import IndexNames
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 

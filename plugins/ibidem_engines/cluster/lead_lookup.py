@@ -14,9 +14,8 @@ from ibidem_engines.cluster.dsl import Clause, packed_options
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import holders_query
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.engine import Hit
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import LeadKeys, Several
+from ibidem_engines.stored_groups import Hit, LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
 TOGETHER = 250  # documents whose values are asked for in one search

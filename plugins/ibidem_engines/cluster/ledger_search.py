@@ -11,9 +11,8 @@ from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.record_index import mapping_error, record_index, source_of
 from ibidem_engines.cursor import read_key
-from ibidem_engines.engine import Ledger
-from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow
+from ibidem_engines.stored_groups import IndexNames, Ledger, StoredRecord
 from ibidem_ingest.document import MAX_ID_BYTES
 
 SLICE = 1_000  # records in the answer to one search

@@ -17,8 +17,9 @@ from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import Clause, ids_query, packed_options, with_ids
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
+from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.requests import RequestFlow, Target
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 

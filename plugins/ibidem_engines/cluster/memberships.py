@@ -12,7 +12,7 @@ from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.groups import WRITE, ClusterGroups
 from ibidem_engines.cluster.index import template
 from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
-from ibidem_engines.stored_memberships import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
+from ibidem_engines.stored_groups import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
 
 AT_ONCE = 1_000
 _TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"

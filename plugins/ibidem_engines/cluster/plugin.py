@@ -7,7 +7,7 @@ from typing import Any, Literal, get_args
 from ibidem_core.address import Fields
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import ReadView
-from ibidem_engines.engine_plugin import GroupedHits, PluginNode
+from ibidem_engines.engine import GroupedHits, PluginNode
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.distribution import installed_version

@@ -14,8 +14,9 @@ import orjson
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import is_failure, make
-from ibidem_engines.engine import MANUAL_LEDGERS, HealthIssue, Ledger
+from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import quote_index
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, Ledger
 from ibidem_ingest.errors import UsageError
 from ibidem_mappings import load
 

@@ -27,9 +27,9 @@ from ibidem_engines.cluster.ledger_search import (
 from ibidem_engines.cluster.record_index import make_missing, record_index
 from ibidem_engines.cluster.state_store import contention_error, put_in_place
 from ibidem_engines.cursor import KEY, new_key
-from ibidem_engines.engine import MANUAL_LEDGERS, HealthIssue, Ledger, RecordState
-from ibidem_engines.index_names import IndexNames, StoredRecord
+from ibidem_engines.engine import HealthIssue
 from ibidem_engines.own_record import ATTEMPTS
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_engines.ttl_cache import TtlCache
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request

@@ -32,24 +32,21 @@ from ibidem_engines.cluster.source_storage import WITH_VECTORS, SourceStorage, r
 from ibidem_engines.cluster.source_values import remove_member
 from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
-from ibidem_engines.engine import Ledger, Outcome, Record, WriteStatus
-from ibidem_engines.index_names import IndexNames
-from ibidem_engines.records import UnstorableRecord, values_of_records
-from ibidem_engines.reindex import (
+from ibidem_engines.engine import (
     FieldCounts,
-    Marks,
-    Name,
+    Outcome,
+    Record,
     ReindexSource,
     ReindexTarget,
-    SeqNoRange,
-    ShardRef,
     Signed,
     SourceDocument,
     Target,
     TrialIndex,
+    WriteStatus,
 )
+from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.requests import WHOLE, quote_index
-from ibidem_engines.stored_groups import own_group
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 SAMPLE = 20  # documents that are looked into for a field that no mapping names

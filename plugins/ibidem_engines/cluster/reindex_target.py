@@ -20,20 +20,10 @@ from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
 from ibidem_engines.cluster.stored_version import check_each, read_versions
 from ibidem_engines.cluster.whole_documents import count_fields
 from ibidem_engines.cluster.write import ROUNDS, refused_field
-from ibidem_engines.engine import Outcome, WriteStatus
-from ibidem_engines.index_names import IndexNames
+from ibidem_engines.engine import FieldCounts, Outcome, ReindexTarget, Signed, SourceDocument, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
-from ibidem_engines.reindex import (
-    FieldCounts,
-    Marks,
-    Name,
-    ReindexTarget,
-    SeqNoRange,
-    ShardRef,
-    Signed,
-    SourceDocument,
-)
 from ibidem_engines.requests import ApiRequest, answer_to, quote_index
+from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000

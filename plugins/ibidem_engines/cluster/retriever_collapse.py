@@ -14,10 +14,8 @@ from ibidem_engines.cluster.collapse import FIELDS, collapse_search, read_group_
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.match_counts import NOTHING, CountCache, MatchCounter
-from ibidem_engines.engine import Hit
-from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import Collapsed, GroupHit, Members, Place
+from ibidem_engines.stored_groups import Collapsed, GroupHit, Hit, Marks, Members, Place
 
 
 @dataclass(slots=True)

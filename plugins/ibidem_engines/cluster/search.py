@@ -18,14 +18,10 @@ from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.engine_plugin import GroupedHits
+from ibidem_engines.engine import EngineSearch, GroupedHits, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
-from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import ApiRequest, RequestFlow, Target
-from ibidem_engines.search import EngineSearch
-from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
-from ibidem_engines.stored_memberships import Memberships
+from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Memberships, Order, Place
 from ibidem_engines.ttl_cache import TtlCache
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError

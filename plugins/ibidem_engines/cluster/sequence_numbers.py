@@ -10,8 +10,8 @@ from ibidem_engines.cluster.bulk import State
 from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import Layout, refresh_index
-from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.requests import WHOLE, quote_index
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef
 
 
 def write_order(seq_no: int) -> int:

@@ -15,11 +15,9 @@ from ibidem_engines.cluster.source import (
     text_fault,
 )
 from ibidem_engines.cluster.source_values import objects
-from ibidem_engines.reindex import (
-    Name,
-    SourceDocument,
-)
+from ibidem_engines.engine import SourceDocument
 from ibidem_engines.requests import JsonAnswer
+from ibidem_engines.stored_groups import Name
 from ibidem_ingest.language import add_languages
 
 Failed = Callable[[Mapping[str, Any]], Exception]

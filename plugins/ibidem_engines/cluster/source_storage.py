@@ -15,7 +15,7 @@ from typing import Any
 from ibidem_core.address import OURS
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.reindex import Target
+from ibidem_engines.engine import Target
 from ibidem_engines.requests import quote_index
 
 KNN_VECTOR = "knn_vector"  # type of the vectors of OpenSearch's k-NN module

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ibidem_core.errors import Unavailable
-from ibidem_engines.engine import Ledger, RecordState
 from ibidem_engines.own_record import ATTEMPTS
+from ibidem_engines.stored_groups import Ledger, RecordState
 
 
 class StateStore(Protocol):

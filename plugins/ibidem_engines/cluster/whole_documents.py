@@ -11,7 +11,7 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.cluster.source_storage import SourceStorage, read_storages
-from ibidem_engines.reindex import FieldCounts
+from ibidem_engines.engine import FieldCounts
 from ibidem_engines.requests import WHOLE, Target, answer_to, quote_index
 
 _State = tuple[str, int, int]  # id, sequence number and primary term of a document

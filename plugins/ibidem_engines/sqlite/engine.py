@@ -9,9 +9,8 @@ from typing_extensions import override
 
 from ibidem_engines.cursor import KEY, read_key
 from ibidem_engines.disk import file_issues
-from ibidem_engines.engine import HealthIssue, Hit, Info, Ledger, Outcome, Record, RecordState, T
+from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.reindex import ReindexableEngine
 from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.sqlite import read, tables
 from ibidem_engines.sqlite import write as sqlite_write
@@ -21,11 +20,10 @@ from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.memberships import SqliteMemberships
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
 from ibidem_engines.sqlite.search import SqliteSearch
-from ibidem_engines.stored_groups import CollapseEngine, Facets
-from ibidem_engines.stored_memberships import WithMemberships
+from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
 
 
-class SqliteEngine(CollapseEngine, WithMemberships, ReindexableEngine):
+class SqliteEngine(Engine):
     """An index in an SQLite file; see `Engine` for its methods."""
 
     def __init__(self, path: Path, index: str, longest: float = MAX_SECONDS) -> None:

@@ -9,9 +9,8 @@ from typing_extensions import override
 
 from ibidem_engines.bloom_filter import BloomFilter
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Hit, SignatureLookup
+from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.query import Query
-from ibidem_engines.reindex import Marks, Name, SeqNoRange, ShardRef
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.read import Selection, choose, count_given_up, newest_place
@@ -24,11 +23,16 @@ from ibidem_engines.stored_groups import (
     GroupCounts,
     GroupedDocument,
     GroupHit,
+    Hit,
     LeadKeys,
+    Marks,
     MatchCounts,
     Members,
+    Name,
     Order,
     Place,
+    SeqNoRange,
+    ShardRef,
     StoredGroups,
 )
 

@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ibidem_engines.bloom_filter import BloomFilter, marks
-from ibidem_engines.engine import Hit, LookupResult, SignatureLookup
+from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.lead_carriers import LeadCarriers, LeadPostings
 from ibidem_engines.sqlite.read import matching_places, read_places
 from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, word
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
 WORTH = 8  # documents whose marks are read in about the time that one value takes to look up

@@ -8,7 +8,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import SqliteFile, Value
 from ibidem_engines.sqlite.tables import as_json
-from ibidem_engines.stored_memberships import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
+from ibidem_engines.stored_groups import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
 
 _READ = f"""select id, {", ".join(FIELDS)} from "ibidem.{{index}}.documents"
     where id in (select value from json_each(?))"""  # noqa: S608 - made of constants

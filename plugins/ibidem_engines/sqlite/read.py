@@ -7,13 +7,14 @@ from dataclasses import dataclass
 import orjson
 
 from ibidem_engines.cursor import ReadView
-from ibidem_engines.engine import Hit, Info, Ranking, StoredDocument
+from ibidem_engines.engine import Info, Ranking, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.spelling import MAX_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.fts_query import conditions, expression
 from ibidem_engines.sqlite.tables import as_json, word
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError

@@ -10,16 +10,12 @@ from typing import Any, get_args
 from typing_extensions import override
 
 from ibidem_core.address import Fields
-from ibidem_engines.engine import Ledger, Outcome, Record
-from ibidem_engines.index_names import IndexNames
-from ibidem_engines.reindex import (
+from ibidem_engines.engine import (
     FieldCounts,
-    Marks,
-    Name,
+    Outcome,
+    Record,
     ReindexSource,
     ReindexTarget,
-    SeqNoRange,
-    ShardRef,
     Signed,
     SourceDocument,
     Target,
@@ -30,6 +26,7 @@ from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.read import count_given_up, document
 from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_engines.sqlite.write import prune, replace_records, write
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import NONE
 

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing_extensions import override
 
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
-from ibidem_engines.reindex import Marks
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.search import EngineSearch
 from ibidem_engines.sqlite import groups, read
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.memberships import SqliteMemberships
-from ibidem_engines.stored_groups import Collapsed, Members, Order, Place
-from ibidem_engines.stored_memberships import Memberships
+from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Memberships, Order, Place
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,8 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.bloom_filter import Marks
 from ibidem_engines.cursor import KEY, new_key, read_key
-from ibidem_engines.engine import Ledger, RecordState
-from ibidem_engines.index_names import IndexNames, StoredRecord
 from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.stored_groups import IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack

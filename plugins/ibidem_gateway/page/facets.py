@@ -2,12 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from ibidem.comparison.html import printable
 from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import CollapseEngine, FacetCount
+from ibidem_engines.stored_groups import FacetCount
 from ibidem_gateway.page.state import PageState
 
 
@@ -33,7 +32,7 @@ class Choices:
 
 def stored_choices(engine: Engine, state: PageState) -> Choices:
     """Count the facet values over all matches, by stored groups."""
-    facets = cast("CollapseEngine", engine).facets(state.query(), MAX_SOURCES)
+    facets = engine.facets(state.query(), MAX_SOURCES)
 
     def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
         """Yield the choices of one facet."""

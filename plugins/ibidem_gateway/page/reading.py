@@ -20,7 +20,6 @@ from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
-from ibidem_engines.stored_groups import group_set
 from ibidem_gateway.dependencies import GatewayContext
 from ibidem_gateway.page.state import PageState
 from ibidem_ingest.errors import UsageError
@@ -38,7 +37,7 @@ def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
     """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
     try:
         return request.passages is None and is_as_stored(
-            request, GroupCheckpoint.read(group_set(engine, use_cache=True))
+            request, GroupCheckpoint.read(engine.group_set(use_cache=True))
         )
     except (EngineError, UsageError):
         return False

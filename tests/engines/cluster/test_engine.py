@@ -16,7 +16,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint
 from ibidem_engines.query import Filter, Query, parse_query
-from ibidem_engines.reindex import SeqNoRange
+from ibidem_engines.stored_groups import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem_engines.cluster.group_set import GroupSet, SettledNames
-from ibidem_engines.index_names import IndexNames
+from ibidem_engines.stored_groups import IndexNames
 from ibidem_ingest.errors import UsageError
 
 BOTH = IndexNames(("news",), ("news-1", "news-2"), {"news": ("news-1", "news-2")})

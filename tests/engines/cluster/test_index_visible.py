@@ -12,9 +12,8 @@ from ibidem_engines.cluster.ledger_search import LedgerQuery, read_records
 from ibidem_engines.cluster.record_index import template as record_template
 from ibidem_engines.cluster.search import open_point
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.index_names import IndexNames
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.reindex import SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import IndexNames, SeqNoRange, ShardRef
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record

@@ -14,7 +14,7 @@ from ibidem_engines.cluster.source_storage import (
     mapped_fields,
     read_storage,
 )
-from ibidem_engines.reindex import Target
+from ibidem_engines.engine import Target
 
 TARGETS: tuple[Target, ...] = ("place", "copy", "strip")
 # Effective settings of an index that Elasticsearch 9.2 or later made.

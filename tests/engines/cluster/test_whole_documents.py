@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ibidem_engines.cluster.whole_documents import holds
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.reindex import FieldCounts, ReindexSource, SeqNoRange
+from ibidem_engines.engine import FieldCounts, ReindexSource
+from ibidem_engines.stored_groups import SeqNoRange
 from servers.indices import ask
 
 INDEX = f"meanings-of-{os.getpid()}"

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import group_store
 from ibidem_workers.groups.follower import Follower
 from support.wrapped_clients import INDEX, STORIES
 
@@ -31,7 +30,7 @@ def groups(library: Engine) -> dict[str, str]:
     """The stored group of each story."""
     Follower(library).catch_up()
     library.refresh()
-    by_document = group_store(library).read([(INDEX, each.id) for each in STORIES])
+    by_document = library.groups().read([(INDEX, each.id) for each in STORIES])
     return {each.name.id: each.group for each in by_document}
 
 

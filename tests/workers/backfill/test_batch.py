@@ -10,8 +10,7 @@ import pytest
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Name, Signed
+from ibidem_engines.engine import Engine, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
@@ -36,9 +35,7 @@ def context(settings: Settings, engine: Engine) -> BackfillContext:
 
 
 def make_batch(context: BackfillContext, **changes: object) -> BackfillBatch:
-    all_names: list[Name] = [
-        name for each in all_writes(context.source.newest()) for name in names(context.source, each)
-    ]
+    all_names = [name for each in all_writes(context.source.newest()) for name in names(context.source, each)]
     return BackfillBatch("by-hand", 0, all_names, **changes)  # type: ignore[arg-type]
 
 

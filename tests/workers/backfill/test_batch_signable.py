@@ -6,8 +6,7 @@ import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import SourceDocument
+from ibidem_engines.engine import Engine, SourceDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import has_words, is_current, refusal, signed_records

@@ -15,16 +15,8 @@ from hypothesis import strategies as st
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import (
-    Name,
-    ReindexSource,
-    SeqNoRange,
-    ShardRef,
-    SourceDocument,
-    marks_as_record,
-    parse_marks,
-)
+from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
+from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables

@@ -5,7 +5,7 @@ from itertools import permutations, product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.reindex import SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_workers.backfill.checkpoint import OwnWrites
 
 PART = ShardRef("news", 1)

@@ -10,7 +10,7 @@ import pytest
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex_source
-from ibidem_engines.reindex import FieldCounts
+from ibidem_engines.engine import FieldCounts
 from ibidem_workers.backfill import field_guard
 from ibidem_workers.backfill.field_guard import Comparison
 from ibidem_workers.backfill.replace import Replacement, replace_index

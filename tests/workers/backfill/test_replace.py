@@ -16,8 +16,9 @@ import pytest
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Ledger
+from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables

@@ -23,8 +23,8 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex_source
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Name, SourceDocument
+from ibidem_engines.engine import Engine, SourceDocument
+from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables

@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine, Outcome, WriteStatus
+from ibidem_engines.engine import Engine, Outcome, Signed, SourceDocument, WriteStatus
 from ibidem_engines.ledger import Tombstone
-from ibidem_engines.reindex import Name, Signed, SourceDocument
+from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.survivors import delete_survivors, find_survivors
 from ibidem_workers.ingest import ingest_documents

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.reindex import Name
+from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill import trial
 from ibidem_workers.backfill.checkpoint import all_writes, names

@@ -11,7 +11,7 @@ from ibidem_core.errors import EngineError, Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_engines.stored_groups import Assignment
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
@@ -57,7 +57,7 @@ def test_a_lead_that_leaves_between_match_and_writing_is_joined_by_nobody(monkey
     records = [replace(first, document=replace(first.document, id=name)) for name in names]
     with index() as engine:
         engine.write(records)
-        store = group_store(engine)
+        store = engine.groups()
         read, left = type(store).read, []
 
         def leaves(self: object, ids: object, end: object = None) -> object:

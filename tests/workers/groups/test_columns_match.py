@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.reindex import Name, SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import GroupedDocument
+from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache
 from ibidem_workers.groups.settle import Outrun

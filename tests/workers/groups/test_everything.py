@@ -6,8 +6,7 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.reindex import Name, SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import GroupedDocument
+from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.everything import count_joined, first_leads, seq_ranges
 from ibidem_workers.groups.stored_columns import StoredColumns

@@ -8,7 +8,7 @@ import pytest
 from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import KEY, Conflict, GroupCheckpoint
-from ibidem_engines.stored_groups import Assignment, StoredGroups, group_store
+from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import begin_again, is_settled, regroup, settle_all
 from support.signed_records import make_record
@@ -23,7 +23,7 @@ Happen = Callable[[], object]
 @contextmanager
 def before_a_write(engine: Engine, happen: Happen, *, position: int = 1) -> Iterator[None]:
     """Let something happen while a process stands still before it writes groups for the first or a later time."""
-    kind = type(group_store(engine))
+    kind = type(engine.groups())
     assign, calls = kind.assign, []
 
     def late(self: object, changes: Sequence[Assignment]) -> object:
@@ -78,7 +78,7 @@ def test_a_decision_that_comes_while_groups_are_settled_is_followed_then_or_by_t
         if before:
             decide(engine, before)
         write(engine, c=" ".join(f"third{at}" for at in range(90)))
-        kind = type(group_store(engine))
+        kind = type(engine.groups())
         count, decided = kind.deletions, []
 
         def decided_meanwhile(store: StoredGroups) -> int:
@@ -106,7 +106,7 @@ def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_c
         write(engine, a=TEXT)
         Follower(engine).catch_up()
         write(engine, b=f"{TEXT} more")
-        store, checkpoint = group_store(engine), GroupCheckpoint.read(engine)
+        store, checkpoint = engine.groups(), GroupCheckpoint.read(engine)
         lead, new = stored(engine)
         checkpoint.plan([("news", "b")])
         checkpoint.save(engine)
@@ -178,7 +178,7 @@ def test_everything_that_another_settles_again_meanwhile_comes_from_one_of_them_
         write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
         settle_all(engine)
         lead, *others = stored(engine)
-        group_store(engine).assign([Assignment(each, f"own {each.name.id}", lead=True) for each in others])
+        engine.groups().assign([Assignment(each, f"own {each.name.id}", lead=True) for each in others])
         assert begin_again(engine, everything=True, policy=None)
 
         def others_go_on() -> None:

@@ -9,7 +9,8 @@ from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint
-from ibidem_engines.stored_groups import StoredGroups, group_store
+from ibidem_engines.sqlite.engine import SqliteEngine
+from ibidem_engines.stored_groups import StoredGroups
 from ibidem_workers.groups import follower as module
 from ibidem_workers.groups.follower import Follower, decided_names, override_hashes, revisit
 from workers.groups.test_follower import OTHER, TEXT, decide, write
@@ -185,19 +186,20 @@ def test_a_step_that_failed_is_taken_again_only_where_an_index_or_the_checkpoint
     with index() as engine:
         write_many(engine)
         failed: list[str] = []
+        stored_groups = SqliteEngine.groups
 
         def fail(*_: object) -> None:
             if not failed:
                 failed.append("once")
                 raise error
 
-        def store_of(engine: Engine) -> StoredGroups:
-            store = group_store(engine)
+        def store_of(engine: SqliteEngine) -> StoredGroups:
+            store = stored_groups(engine)
             if failed and changed:
                 setattr(store, changed, object)
             return store
 
-        with patch.object(module.ThreadPlaces, "place", fail), patch.object(module, "group_store", store_of):
+        with patch.object(module.ThreadPlaces, "place", fail), patch.object(SqliteEngine, "groups", store_of):
             if changed or isinstance(error, Conflict):
                 assert Follower(engine).step()
             else:
@@ -212,22 +214,22 @@ def test_documents_that_are_looked_at_again_are_new_leads_and_followers_leave_th
         write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again", x=OTHER)
         Follower(engine).catch_up()
         before = {each.name.id: each for each in stored(engine)}
-        assert revisit(group_store(engine), [("news", name) for name in ("b", "a", "b", "gone")])
+        assert revisit(engine.groups(), [("news", name) for name in ("b", "a", "b", "gone")])
         after = {each.name.id: each for each in stored(engine)}
         assert (after["c"], after["x"]) == (before["c"], before["x"])
         assert (after["a"].group, after["a"].lead) == (before["a"].group, True)
         assert after["b"].lead
         assert after["b"].group != before["b"].group
         assert min(after["a"].name.order, after["b"].name.order) > before["x"].name.order
-        assert revisit(group_store(engine), [("news", "gone")])
-        assert revisit(group_store(engine), [])
+        assert revisit(engine.groups(), [("news", "gone")])
+        assert revisit(engine.groups(), [])
 
 
 @pytest.mark.parametrize("name", ["a", "b"])
 def test_a_document_that_changed_before_it_could_be_looked_at_again_is_told(name: str) -> None:
     with index() as engine:
         write(engine, a=TEXT, b=OTHER)
-        store, read = group_store(engine), named(engine, "ab")
+        store, read = engine.groups(), named(engine, "ab")
         write(engine, 2, **{name: f"{TEXT} more"})
         with patch.object(type(store), "read", lambda *_: read):
             assert not revisit(store, [("news", "a"), ("news", "b")])
@@ -264,7 +266,7 @@ def test_a_decision_that_could_not_be_followed_at_once_is_followed_by_the_next_s
         write(engine, a=TEXT, b=OTHER)
         Follower(engine).catch_up()
         decide(engine, "same")
-        kind, read = type(group_store(engine)), named(engine, "ab")
+        kind, read = type(engine.groups()), named(engine, "ab")
         write(engine, 2, b=f"{OTHER} more")
         with patch.object(kind, "read", lambda *_: read):
             Follower(engine).step()
@@ -281,7 +283,7 @@ def test_what_another_had_in_hand_stays_so_until_it_could_be_written_again() -> 
         checkpoint.plan([("news", "b")])
         checkpoint.save(engine)
         write(engine, 2, b=f"{TEXT} more")
-        with patch.object(type(group_store(engine)), "read", lambda *_: read):
+        with patch.object(type(engine.groups()), "read", lambda *_: read):
             assert Follower(engine).step()
         assert GroupCheckpoint.read(engine).in_hand == [("news", "b")]
         assert Follower(engine).catch_up().in_hand == []

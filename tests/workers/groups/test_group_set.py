@@ -16,11 +16,12 @@ from ibidem_core.address import Fields
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import parse_request
+from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.group_checkpoint import KEY, POLICY, GroupCheckpoint
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, group_set, group_store
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -32,6 +33,7 @@ from support.signed_records import make_record
 from support.wrapped_clients import CLIENTS
 from workers.groups.test_service import signed
 
+STORE = ClusterEngine.groups
 KINDS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
 NUMBERS = count(1)
 TEXT, OTHER = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("word", "grain"))
@@ -89,8 +91,8 @@ def fill(engine: Engine, records: list[Record]) -> None:
 
 def documents(engine: Engine) -> list[GroupedDocument]:
     """All documents in the order of their indexes and writes."""
-    together = group_set(engine)
-    store = group_store(together)
+    together = engine.group_set()
+    store = together.groups()
     store.newest()
     names = [(hit.index, hit.id) for some in together.scan() for hit in some]
     places = {part.index: place for place, part in enumerate(store.parts())}
@@ -185,14 +187,14 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     cluster.roll_over()
     fill(engine, records[35:])
     with monkeypatch.context() as patched:
-        patched.setattr("ibidem_workers.groups.follower.group_store", lambda each: Ending(group_store(each), 2))
+        patched.setattr(ClusterEngine, "groups", lambda each: Ending(STORE(each), 2))
         with pytest.raises(Cut):
-            Follower(group_set(engine), size=7).catch_up()
+            Follower(engine.group_set(), size=7).catch_up()
     settle_all(engine)
     assert groups(engine) == plain(engine)
     indices = {(name[0] == lead[0], name == lead) for name, lead in groups(engine).items()}
     assert indices == {(True, True), (True, False), (False, False)}
-    assert GroupCheckpoint.read(cluster.by(first)) == GroupCheckpoint.read(group_set(engine))
+    assert GroupCheckpoint.read(cluster.by(first)) == GroupCheckpoint.read(engine.group_set())
     counts, found = account(engine)
     assert len(found) == counts["groups"]["matching"]
     assert (counts["groups"]["exact"], counts["unsettled"]) == (True, 0)
@@ -249,7 +251,7 @@ def test_where_an_index_is_deleted_followers_in_others_choose_new_leads(cluster:
     fill(cluster.by(third), [make_record("d", TEXT)])
     settle_all(engine)
     assert groups(engine)[third, "d"] == (second, "b")
-    assert GroupCheckpoint.read(group_set(engine)).done.keys() == {f"{second}/0", f"{third}/0"}
+    assert GroupCheckpoint.read(engine.group_set()).done.keys() == {f"{second}/0", f"{third}/0"}
 
 
 def test_an_index_that_is_deleted_while_groups_are_settled_is_not_made_again(
@@ -260,10 +262,10 @@ def test_an_index_that_is_deleted_while_groups_are_settled_is_not_made_again(
     fill(cluster.by(second), [make_record("c", TEXT), make_record("d", f"{TEXT} again")])
     engine = cluster.by()
 
-    def open_store(each: Engine) -> StoredGroups:
-        return Deleting(group_store(each), lambda: cluster.ask("DELETE", f"/{first}?ignore_unavailable=true"))  # type: ignore[return-value]
+    def open_store(each: ClusterEngine) -> StoredGroups:
+        return Deleting(STORE(each), lambda: cluster.ask("DELETE", f"/{first}?ignore_unavailable=true"))  # type: ignore[return-value]
 
-    monkeypatch.setattr("ibidem_workers.groups.follower.group_store", open_store)
+    monkeypatch.setattr(ClusterEngine, "groups", open_store)
     settle_all(engine)
     assert groups(engine) == {(second, "c"): (second, "c"), (second, "d"): (second, "c")}
     assert cluster.ask("GET", f"/{first}?ignore_unavailable=true") == {}
@@ -290,7 +292,7 @@ def test_a_data_stream_is_filled_and_settled_and_a_new_backing_index_is_followed
     assert engine.fields == Fields(date="@timestamp", meta="meta")
     assert [len({index for index, _ in found}) for found in (groups(engine), plain(engine))] == [2, 2]
     assert len(set(groups(engine).values())) == 1
-    assert GroupCheckpoint.read(engine) == GroupCheckpoint.read(group_set(engine)) != GroupCheckpoint()
+    assert GroupCheckpoint.read(engine) == GroupCheckpoint.read(engine.group_set()) != GroupCheckpoint()
     counts, _ = account(engine)
     assert counts["documents"]["matched"] == 2
     assert engine.delete(["a"], 9)[0].status is WriteStatus.DELETED

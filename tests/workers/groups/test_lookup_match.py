@@ -8,8 +8,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.reindex import Marks, ShardRef
-from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_engines.stored_groups import Assignment, Marks, ShardRef
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
 from workers.groups.test_follower import OTHER, write
@@ -38,7 +37,7 @@ def rows_of(engine: Engine, *names: str) -> list[Row]:
 
 def match(engine: Engine, end: int = 4, words: tuple[Override, ...] = (), joined: str = "") -> LookUpMatch:
     marks: Marks = {PART: end}
-    return LookUpMatch(group_store(engine), Rules(POLICY, Overrides(words)), marks, {name_of(each) for each in joined})
+    return LookUpMatch(engine.groups(), Rules(POLICY, Overrides(words)), marks, {name_of(each) for each in joined})
 
 
 def name_of(name: str) -> DocumentRef:
@@ -85,7 +84,7 @@ def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a
     words = (Override(name_of("n"), name_of("x"), "same"), Override(name_of("b"), name_of("a"), "not"))
     if not is_lead:
         (document,) = named(engine, "x")
-        group_store(engine).assign([Assignment(document, "another", lead=False)])
+        engine.groups().assign([Assignment(document, "another", lead=False)])
     found = joins_of(match(engine, end, words).joins(rows(engine, "nb")))
     assert found.get("n", "") == expected
     assert found.get("b", "") == ("c" if end == 4 else "")
@@ -94,7 +93,7 @@ def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a
 def test_a_part_of_which_nothing_is_settled_has_no_leads_and_is_not_asked_for_any(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(group_store(engine)), "carriers", lambda *_: pytest.fail("a look-up"))
+    monkeypatch.setattr(type(engine.groups()), "carriers", lambda *_: pytest.fail("a look-up"))
     assert match(engine, 0).joins(rows(engine, "bnf")) == []
     assert match(engine, 4).joins(rows(engine, "f")) == []
 
@@ -103,7 +102,7 @@ def test_a_part_of_which_nothing_is_settled_has_no_leads_and_is_not_asked_for_an
 def test_copies_of_a_lead_are_found_by_their_content_alone(engine: Engine, policy: Policy) -> None:
     write(engine, copy=part_of_words(0))
     rules = Rules(policy, Overrides())
-    found = LookUpMatch(group_store(engine), rules, {PART: 4}).joins([*rows(engine, "b"), *rows_of(engine, "copy")])
+    found = LookUpMatch(engine.groups(), rules, {PART: 4}).joins([*rows(engine, "b"), *rows_of(engine, "copy")])
     assert joins_of(found) == ({"copy": "a", "b": "a"} if policy == POLICY else {"copy": "a"})
     assert {join.level for join in found if join.name == name_of("copy")} == {"identical"}
 
@@ -111,7 +110,7 @@ def test_copies_of_a_lead_are_found_by_their_content_alone(engine: Engine, polic
 def test_leads_come_by_the_place_of_their_index_and_then_by_the_number_of_their_write(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = group_store(engine)
+    store = engine.groups()
     parts = [ShardRef("z"), ShardRef("z", 1), ShardRef("a")]
     monkeypatch.setattr(type(store), "parts", lambda _: parts)
     names = [(("z", "b"), 1), (("z", "a"), 2), (("z", "c"), 2), (("a", "d"), 1), (("another", "e"), 0)]

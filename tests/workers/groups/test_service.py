@@ -19,8 +19,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
 from ibidem_engines.records import records
-from ibidem_engines.reindex import SeqNoRange
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, group_store
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, SeqNoRange
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -62,7 +61,7 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
 
 def stored(engine: Engine) -> list[GroupedDocument]:
     """All documents in the order of writing."""
-    store = group_store(engine)
+    store = engine.groups()
     end = store.newest()
     names = [hit.id for some in engine.scan() for hit in some]
     assert set(end) == set(store.parts())
@@ -132,7 +131,7 @@ class Killed(BaseException):
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, many: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
-        ways = {"assign": type(group_store(engine)).assign, "replace_record": type(engine).replace_record}
+        ways = {"assign": type(engine.groups()).assign, "replace_record": type(engine).replace_record}
 
         def deadly(name: str) -> object:
             def call(self: object, *args: object) -> object:
@@ -147,7 +146,7 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
 
         for _ in range(8):
             with (
-                patch.object(type(group_store(engine)), "assign", deadly("assign")),
+                patch.object(type(engine.groups()), "assign", deadly("assign")),
                 patch.object(type(engine), "replace_record", deadly("replace_record")),
             ):
                 try:
@@ -179,7 +178,7 @@ def turns(engine: Engine, size: int) -> Iterator[str]:
     """A follower that stops after each portion, with its own checkpoint."""
     checkpoint = GroupCheckpoint.read(engine)
     yield "read"
-    store = group_store(engine)
+    store = engine.groups()
     (part,) = store.parts()
     end = store.newest()[part]
     settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(load_overrides(engine))))
@@ -285,7 +284,7 @@ def test_regrouping_everything_writes_nothing_where_nothing_changes() -> None:
         engine.write(signed(11, families=10))
         before = Follower(engine, size=5).catch_up().joined
         rows = stored(engine)
-        with patch.object(type(group_store(engine)), "assign", lambda *_: pytest.fail("a write")):
+        with patch.object(type(engine.groups()), "assign", lambda *_: pytest.fail("a write")):
             after = regroup(engine, everything=True, size=5)
         assert stored(engine) == rows
         assert after.joined == before
@@ -301,7 +300,7 @@ def test_regrouping_everything_that_is_killed_goes_on_to_the_groups_of_one_plain
     with index() as engine:
         engine.write(signed(seed))
         Follower(engine, size=5).catch_up()
-        assign = type(group_store(engine)).assign
+        assign = type(engine.groups()).assign
 
         def deadly(self: object, changes: Sequence[Assignment]) -> object:
             if rng.random() < 0.5:
@@ -309,7 +308,7 @@ def test_regrouping_everything_that_is_killed_goes_on_to_the_groups_of_one_plain
                 raise Killed
             return assign(self, changes)  # type: ignore[arg-type]
 
-        with patch.object(type(group_store(engine)), "assign", deadly), suppress(Killed):
+        with patch.object(type(engine.groups()), "assign", deadly), suppress(Killed):
             regroup(engine, everything=True, policy=policy, size=5)
         Follower(engine, size=5).catch_up()
         assert groups(engine) == plain(engine, policy)
@@ -324,7 +323,7 @@ def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> Non
         right = groups(engine)
         rows = stored(engine)
         wrong = [Assignment(each, rows[0].group, lead=False) for each in rows[1:6]]
-        group_store(engine).assign(wrong)
+        engine.groups().assign(wrong)
         regroup(engine, everything=everything, size=5)
         check(engine)
         if everything:

@@ -10,9 +10,8 @@ import pytest
 from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.reindex import Marks, Name, ShardRef
 from ibidem_engines.sqlite.groups import SqliteGroups
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, group_store, own_group
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, own_group
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.follower import Follower
@@ -53,7 +52,7 @@ def test_of_several_joins_those_that_could_be_written_are_counted() -> None:
 def test_a_join_that_is_written_twice_since_its_answer_was_lost_counts_once() -> None:
     with index() as engine:
         write(engine, a=TEXT, b=f"{TEXT} more")
-        kind = type(group_store(engine))
+        kind = type(engine.groups())
         assign = kind.assign
         with patch.object(kind, "assign", lambda self, changes: [assign(self, changes) for _ in range(2)][1]):
             Follower(engine).catch_up()
@@ -109,11 +108,11 @@ def test_a_document_that_joined_is_no_lead_though_searches_show_it_as_one(order:
 
 
 def settler_of(engine: Engine) -> Settler:
-    return Settler(group_store(engine), Rules(POLICY, Overrides()))
+    return Settler(engine.groups(), Rules(POLICY, Overrides()))
 
 
 def marks_of(engine: Engine) -> Marks:
-    return group_store(engine).newest()
+    return engine.groups().newest()
 
 
 def named(engine: Engine, names: str) -> list[GroupedDocument]:
@@ -157,7 +156,7 @@ def test_what_was_found_to_join_a_lead_joins_it_only_while_it_leads(change: str)
         write(engine, x=OTHER, a=TEXT, b=f"{TEXT} more")
         other, lead, document = named(engine, "xab")
         if change == "joins another":
-            group_store(engine).assign([Assignment(lead, other.group, lead=False)])
+            engine.groups().assign([Assignment(lead, other.group, lead=False)])
         elif change == "is deleted":
             engine.delete(["a"], 2)
         marks, join = marks_of(engine), Join(("news", "b"), ("news", "a"), "near")
@@ -194,7 +193,7 @@ def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_on
     with index() as engine:
         write(engine, a=TEXT, b=OTHER, c=" ".join(f"third{at}" for at in range(90)))
         for name, group in ((each[0], each[1:]) for each in leads.split()):
-            group_store(engine).assign([Assignment(*named(engine, name), names[group], lead=True)])
+            engine.groups().assign([Assignment(*named(engine, name), names[group], lead=True)])
         before = {each.name.id: each for each in stored(engine)}
         matched: list[str] = []
         planned: list[DocumentRef] = []
@@ -230,15 +229,15 @@ def test_of_leads_of_a_group_in_several_indexes_that_of_the_earliest_index_keeps
 def test_a_document_takes_its_own_name_unless_another_leads_a_group_of_it(is_lead: bool) -> None:
     with index() as engine:
         write(engine, a=TEXT, b=OTHER)
-        group_store(engine).assign([Assignment(*named(engine, "a"), OWN_B, lead=is_lead)])
-        (start,) = start_groups(group_store(engine), named(engine, "b"))
+        engine.groups().assign([Assignment(*named(engine, "a"), OWN_B, lead=is_lead)])
+        (start,) = start_groups(engine.groups(), named(engine, "b"))
         assert (start.group == OWN_B, start.lead) == (not is_lead, True)
 
 
 @pytest.mark.parametrize("group", ["a group", own_group("news", "lead")])
 def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_has_one_lead(group: str) -> None:
     with index() as engine:
-        store = group_store(engine)
+        store = engine.groups()
         for stay, leave in ((stay, leave) for stay in range(4) for leave in range(7)):
             stayers, leavers = [f"s{at}" for at in range(stay)], [f"l{at}" for at in range(leave)]
             documents = {

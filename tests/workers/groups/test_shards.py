@@ -14,7 +14,6 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import group_store
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.lookup_match import make_row
 from ibidem_workers.groups.service import regroup
@@ -111,7 +110,7 @@ def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(
 
 def test_a_document_is_read_where_its_own_shard_is_settled(engine: Engine) -> None:
     engine.write([make_record(f"one{at}", f"said number{at} all alone here") for at in range(30)])
-    store, names = group_store(engine), [(engine.index, f"one{at}") for at in range(30)]
+    store, names = engine.groups(), [(engine.index, f"one{at}") for at in range(30)]
     newest = store.newest()
     read = {
         part: [each.name.id for each in store.read(names, {each: newest[each] * (each == part) for each in newest})]

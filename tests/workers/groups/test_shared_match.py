@@ -14,8 +14,7 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint
-from ibidem_engines.reindex import Marks, marks_as_record
-from ibidem_engines.stored_groups import Assignment, group_store
+from ibidem_engines.stored_groups import Assignment, Marks, marks_as_record
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
@@ -49,7 +48,7 @@ class Workers:
 
 
 def shared(engine: Engine, workers: Workers, size: int = 3) -> SharedMatch:
-    settler = Settler(group_store(engine), Rules(POLICY, Overrides()))
+    settler = Settler(engine.groups(), Rules(POLICY, Overrides()))
     return SharedMatch(engine, settler, workers, lambda: None, size)
 
 
@@ -163,7 +162,7 @@ def test_after_a_block_that_nobody_answered_one_part_is_asked_for_and_what_was_a
         workers = Workers(engine, lambda _: False)
         settled = shared(engine, workers)
         rows = [make_row(each) for each in stored(engine)]
-        marks = dict.fromkeys(group_store(engine).parts(), 0)
+        marks = dict.fromkeys(engine.groups().parts(), 0)
         parts = -(-len(rows) // 3)
         settled(rows, marks)
         settled(rows, marks)
@@ -204,7 +203,7 @@ def copies() -> list[tuple[Record, str]]:
 def test_a_lead_that_joined_another_since_is_not_believed() -> None:
     with index() as engine:
         engine.write([replace(each, document=replace(each.document, id=name)) for each, name in copies()])
-        store = group_store(engine)
+        store = engine.groups()
         documents = stored(engine)
         rows = [make_row(each) for each in documents]
         marks = dict.fromkeys(store.parts(), rows[1].order)
@@ -254,7 +253,7 @@ def test_a_request_that_nobody_waits_for_or_that_is_damaged_is_left_alone(change
     with index() as engine:
         engine.write(signed(5))
         rows = [make_row(each) for each in stored(engine)][:2]
-        marks = dict.fromkeys(group_store(engine).parts(), 1)
+        marks = dict.fromkeys(engine.groups().parts(), 1)
         engine.put_records("runs", {OPEN: {"session": "s", "block": 1}})
         worker = MatchWorker(engine)
         assert not worker.answer(request_of(engine, rows, marks) | changes)

@@ -17,7 +17,6 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import POLICY
-from ibidem_engines.stored_groups import group_store
 from ibidem_workers.celery_app import CeleryMatchQueue, connect_broker, match_queue
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.block import Row, Rules
@@ -70,7 +69,7 @@ def test_workers_on_the_queue_match_all_parts_of_a_block(shared: Settings, monke
     engine.write(records[:20])
     Follower(engine).catch_up()
     engine.write(records[20:])
-    store = group_store(engine)
+    store = engine.groups()
     new = [each for each in stored(engine) if each.name.order > 20]
     rows, marks = [make_row(each) for each in new], dict.fromkeys(store.parts(), 20)
     settler = Settler(store, Rules(POLICY, Overrides()))

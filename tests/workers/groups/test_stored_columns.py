@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.reindex import Name
-from ibidem_engines.stored_groups import GroupedDocument
+from ibidem_engines.stored_groups import GroupedDocument, Name
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.stored_columns import ROW_BYTES, StoredColumns
 from support.signed_records import make_record

@@ -12,7 +12,7 @@ from ibidem.index.memberships import write_threads
 from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.stored_memberships import ThreadMember, membership_store
+from ibidem_engines.stored_groups import ThreadMember
 from ibidem_ingest.document import Document
 from ibidem_workers.groups import thread_places
 from ibidem_workers.groups.follower import Follower
@@ -40,7 +40,7 @@ def arrive(engine: Engine, *documents: Document, version: int = 1) -> None:
 
 def places(engine: Engine) -> dict[str, ThreadMember | None]:
     names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
-    return {name: each.thread for (_, name), each in engine.run(membership_store(engine).read(names)).items()}
+    return {name: each.thread for (_, name), each in engine.run(engine.memberships().read(names)).items()}
 
 
 def expect_whole(engine: Engine) -> None:
@@ -173,7 +173,7 @@ def test_mails_are_placed_by_the_next_step_where_an_index_of_several_was_deleted
         places_of = thread_places.ThreadPlaces(engine)
         places_of.add([(engine.index, "reply"), (engine.index, "third")])
         with monkeypatch.context() as patch:
-            patch.setattr(type(membership_store(engine)), "write", fail)
+            patch.setattr(type(engine.memberships()), "write", fail)
             with pytest.raises(NoIndex):
                 places_of.place()
         places_of.place()

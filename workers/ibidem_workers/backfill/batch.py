@@ -8,9 +8,18 @@ from functools import partial
 from ibidem_core.errors import EngineError
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.engine import (
+    Engine,
+    Outcome,
+    Record,
+    ReindexSource,
+    ReindexTarget,
+    Signed,
+    SourceDocument,
+    WriteStatus,
+)
 from ibidem_engines.records import records
-from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, Signed, SourceDocument
+from ibidem_engines.stored_groups import Marks, Name
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import unpack

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ibidem_core.settings import Settings
-from ibidem_engines.reindex import SourceDocument
+from ibidem_engines.engine import SourceDocument
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.lookup_keys import content_key

@@ -12,9 +12,9 @@ from typing import Literal, TypeVar
 
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import parse_record
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import read_key
-from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, SourceDocument, parse_marks
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, parse_marks
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.batch_result import NO_RESULT, BatchResult

@@ -8,7 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.reindex import FieldCounts, Marks, ReindexSource, ReindexTarget
+from ibidem_engines.engine import FieldCounts, ReindexSource, ReindexTarget
+from ibidem_engines.stored_groups import Marks
 
 REMEDY = "do not repeat the command; restore the values from their source, or from a snapshot"
 

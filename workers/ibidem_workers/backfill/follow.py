@@ -13,8 +13,8 @@ from contextlib import contextmanager
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import ReindexSource, parse_marks
+from ibidem_engines.engine import Engine, ReindexSource
+from ibidem_engines.stored_groups import parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
 from ibidem_workers.celery_app import CeleryMatchQueue

@@ -10,10 +10,9 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_engines import group_checkpoint as groups
 from ibidem_engines.cursor import KEY as CURSOR_KEY
-from ibidem_engines.engine import Engine, Ledger
-from ibidem_engines.index_names import rename
+from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.ledger import Tombstone, read_entries
-from ibidem_engines.reindex import ReindexSource
+from ibidem_engines.stored_groups import Ledger, rename
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.survivors import find_survivors
 

@@ -12,8 +12,8 @@ from functools import partial
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
-from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Marks, ReindexSource, marks_as_record, parse_marks
+from ibidem_engines.engine import Engine, ReindexSource
+from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import Checkpoint, load_checkpoint

@@ -10,12 +10,11 @@ from ibidem_core.errors import EngineError
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import read_key
 from ibidem_engines.own_record import OwnRecord
-from ibidem_engines.reindex import Marks, Name, ReindexSource, SeqNoRange, ShardRef, marks_as_record, parse_marks
-from ibidem_engines.stored_groups import group_set
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, page_key
@@ -261,7 +260,7 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
     """Sign the documents of an index in place."""
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, report)
-        group_set(engine)  # groups that cannot be settled are refused before anything is written
+        engine.group_set()  # groups that cannot be settled are refused before anything is written
         backfill.run()
         queue = CeleryMatchQueue(settings)
         retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes, queue=queue), settings.patience)

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name
-from ibidem_engines.engine import Engine, WriteStatus
-from ibidem_engines.reindex import Marks, Name, ReindexSource, ReindexTarget, SeqNoRange, Signed, SourceDocument
+from ibidem_engines.engine import Engine, ReindexSource, ReindexTarget, Signed, SourceDocument, WriteStatus
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges

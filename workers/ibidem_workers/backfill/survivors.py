@@ -5,9 +5,8 @@ One survives where it was copied behind its deletion, or where the process that 
 
 from collections.abc import Mapping, Sequence
 
-from ibidem_engines.engine import Engine, Outcome, WriteStatus
+from ibidem_engines.engine import Engine, Outcome, ReindexSource, Signed, WriteStatus
 from ibidem_engines.ledger import Tombstone, read_entries
-from ibidem_engines.reindex import ReindexSource, Signed
 
 
 def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[str]:

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine, WriteStatus
-from ibidem_engines.reindex import Name, ReindexSource, ReindexTarget
-from ibidem_engines.stored_groups import group_set
+from ibidem_engines.engine import Engine, ReindexSource, ReindexTarget, WriteStatus
+from ibidem_engines.stored_groups import Name
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.pool import FEW, processes_for
 from ibidem_workers.backfill.run import Backfill, open_for_backfill, start_in_place
@@ -67,7 +66,7 @@ def _time_backfill(settings: Settings, documents: int) -> Rates:
     began = time.perf_counter()
     with open_for_backfill(settings) as (engine, source):
         backfill = start_in_place(engine, source, settings, lambda *_: None)
-        group_set(engine)
+        engine.group_set()
         backfill.run()
         signed = time.perf_counter()
         settling = _time_settling(engine, settings)

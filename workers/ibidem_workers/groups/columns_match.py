@@ -7,8 +7,7 @@ import numpy as np
 
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_engines.reindex import Marks, SeqNoRange
-from ibidem_engines.stored_groups import GroupedDocument, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange, StoredGroups
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.settle import Outrun
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns

@@ -15,8 +15,7 @@ from xxhash import xxh3_64_intdigest
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, SeqNoRange, ShardRef, StoredGroups
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import add, read_slices
 from ibidem_workers.groups.lookup_match import ref

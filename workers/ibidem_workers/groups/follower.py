@@ -21,8 +21,7 @@ from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
-from ibidem_engines.reindex import Marks, SeqNoRange, ShardRef, marks_as_record
-from ibidem_engines.stored_groups import Assignment, StoredGroups, group_store
+from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, ShardRef, StoredGroups, marks_as_record
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
@@ -90,13 +89,13 @@ class Follower:
 
     def step(self) -> bool:
         """Settle the documents written since the last step; returns whether there were or may be any."""
-        store = group_store(self.engine)
+        store = self.engine.groups()
         try:
             return self._step(store)
         except Conflict:
             return True  # another process has settled meanwhile; the next step settles the rest
         except (NoIndex, Unavailable):
-            now = group_store(self.engine)
+            now = self.engine.groups()
             if now.parts() == store.parts() and now.uuids() == store.uuids():
                 raise
             return True  # one of several indexes was deleted; the next step settles the others

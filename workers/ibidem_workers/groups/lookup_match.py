@@ -4,8 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, StoredGroups, index_places
+from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, Marks, StoredGroups, index_places
 from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.block import Join, Row, Rules

@@ -17,8 +17,7 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import parse_policy
-from ibidem_engines.reindex import Marks, parse_marks
-from ibidem_engines.stored_groups import StoredGroups, group_set, group_store
+from ibidem_engines.stored_groups import Marks, StoredGroups, parse_marks
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
@@ -99,7 +98,7 @@ class MatchWorker:
         try:
             request = parse_record(MatchRequest, message)
             marks = parse_marks(request.marks)
-            self._engine = group_set(self._engine, use_cache=True)
+            self._engine = self._engine.group_set(use_cache=True)
             if request.index != self._engine.index or not self._is_awaited(request):
                 return False
             answer = self._match(request, marks)
@@ -130,5 +129,5 @@ class MatchWorker:
     def _store_of(self, session: str) -> StoredGroups:
         """Return the store of a session; its cached leads are discarded at the end of the session."""
         if self._store is None or session != self._session:
-            self._session, self._store = session, group_store(self._engine)
+            self._session, self._store = session, self._engine.groups()
         return self._store

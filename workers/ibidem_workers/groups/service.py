@@ -8,8 +8,7 @@ from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, has_settled, policy_as_record
-from ibidem_engines.reindex import Marks, marks_as_record, parse_marks
-from ibidem_engines.stored_groups import group_set, group_store
+from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
 from ibidem_workers.groups.heirs import inherit
@@ -29,7 +28,7 @@ def settle(
     queue: MatchQueue | None = None,
 ) -> None:
     """Settle the new documents of an index, unless another process does."""
-    engine = group_set(engine)
+    engine = engine.group_set()
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
     is_lost = loss_of(lease)
 
@@ -54,16 +53,16 @@ def settle_all(
     engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES, queue: MatchQueue | None = None
 ) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
-    goal = group_store(group_set(engine)).newest()
+    goal = engine.group_set().groups().newest()
     settle(engine, inf, report, memory=memory, queue=queue)
-    while not has_settled(together := group_set(engine), remaining(goal, together)):
+    while not has_settled(together := engine.group_set(), remaining(goal, together)):
         settle(engine, inf, report, memory=memory, queue=queue)
         time.sleep(PAUSE)
 
 
 def remaining(goal: Marks, engine: Engine) -> Marks:
     """Return the sequence numbers of the parts that still exist, since an index may be deleted at any time."""
-    parts = group_store(engine).parts()
+    parts = engine.groups().parts()
     return {part: number for part, number in goal.items() if part in parts}
 
 
@@ -77,7 +76,7 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     """
     deadline = time.monotonic() + seconds
     try:
-        engine = group_set(engine)
+        engine = engine.group_set()
         while (checkpoint := GroupCheckpoint.read(engine)).done and not follows_all(engine, checkpoint):
             if time.monotonic() > deadline:
                 return False
@@ -96,7 +95,7 @@ def follows_all(engine: Engine, checkpoint: GroupCheckpoint) -> bool:
 
 def is_settled(engine: Engine) -> bool:
     """Return whether all documents, deletions and manual decisions of a group set are settled."""
-    checkpoint, store = GroupCheckpoint.read(engine), group_store(engine)
+    checkpoint, store = GroupCheckpoint.read(engine), engine.groups()
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
     is_followed = is_same and not checkpoint.in_hand and follows_all(engine, checkpoint)
@@ -113,9 +112,9 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     memory: int = MAX_BYTES,
 ) -> GroupCheckpoint:
     """Settle all groups again: leads that are duplicates are joined, and followers are compared again."""
-    engine = group_set(engine, takes_over=everything)
+    engine = engine.group_set(takes_over=everything)
     if not everything:
-        inherit(group_store(engine))
+        inherit(engine.groups())
     while not begin_again(engine, everything=everything, policy=policy):
         time.sleep(PAUSE)
     while True:

@@ -5,8 +5,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.reindex import Marks
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups, index_places, own_group
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, StoredGroups, index_places, own_group
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.heirs import inherit_groups

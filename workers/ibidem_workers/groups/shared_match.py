@@ -15,7 +15,7 @@ from ibidem_core.errors import DamagedRecord, EngineError
 from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.engine import Engine
-from ibidem_engines.reindex import Marks, marks_as_record
+from ibidem_engines.stored_groups import Marks, marks_as_record
 from ibidem_workers.groups.block import Join, Row
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
 from ibidem_workers.groups.match_task import OPEN, MatchAnswer, MatchRequest, digest

@@ -19,14 +19,14 @@ from ibidem_dedupe.threads.parents import By, Parents
 from ibidem_dedupe.threads.thread_mail import thread_mails
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_groups import GroupedDocument, group_store, index_places
-from ibidem_engines.stored_memberships import (
+from ibidem_engines.stored_groups import (
     NO_MEMBERSHIPS,
     THREAD,
+    GroupedDocument,
     MembershipChange,
     Memberships,
     hash_packed,
-    membership_store,
+    index_places,
     thread_members,
 )
 from ibidem_ingest.document import Document
@@ -73,7 +73,7 @@ class ThreadPlaces:
     def add(self, names: Sequence[DocumentRef]) -> None:
         """Record documents that need a place, unless the index stores no threads (checked once)."""
         if self._has_threads is None:
-            self._has_threads = membership_store(self.engine).has_threads()
+            self._has_threads = self.engine.memberships().has_threads()
         if self._has_threads:
             self._waiting += names
         if len(self._waiting) >= MAX_WAITING:
@@ -84,7 +84,7 @@ class ThreadPlaces:
         if self._waiting:
             self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
         while (batch := self._waiting[:AT_ONCE]) and not self.is_lost():
-            stored = self.engine.run(membership_store(self.engine).read(batch))
+            stored = self.engine.run(self.engine.memberships().read(batch))
             self._place([name for name in batch if name in stored and stored[name].thread is None])
             del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
 
@@ -105,7 +105,7 @@ class ThreadPlaces:
 
     def _write(self, changes: Sequence[MembershipChange]) -> bool:
         """Write places; returns whether all were written, since a document may change after it was read."""
-        store = membership_store(self.engine)
+        store = self.engine.memberships()
         if not self._is_prepared:
             store.prepare()
             self._is_prepared = True
@@ -126,7 +126,7 @@ class ThreadPlaces:
         for each in (MESSAGE_ID, ANSWERED, REFERENCES):
             found |= self._find(f"meta.{each}", heads.values())
         attached = self._find(f"meta.{FAMILY}", mail_ids)
-        stored = self.engine.run(membership_store(self.engine).read(sorted(found)))
+        stored = self.engine.run(self.engine.memberships().read(sorted(found)))
         threads = {each.thread.thread for each in stored.values() if each.thread}
         members = self._find("thread", sorted({*threads, *mail_ids}))
         if len(touched := {*new, *attached, *members}) > self.limit:
@@ -146,15 +146,15 @@ class ThreadPlaces:
 
     def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
         """Leave out documents whose id exists in several indexes, since answers to them are ambiguous."""
-        if len(index_places(group_store(self.engine))) == 1:
+        if len(index_places(self.engine.groups())) == 1:
             return set(names)
         holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
         return {name for name in names if holders[name[1]] == 1}
 
     def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
         """Read the documents with their memberships."""
-        documents = group_store(self.engine).read(sorted(names))
-        stored = self.engine.run(membership_store(self.engine).read([ref(each) for each in documents]))
+        documents = self.engine.groups().read(sorted(names))
+        stored = self.engine.run(self.engine.memberships().read([ref(each) for each in documents]))
         return _Touched(documents, stored, new)
 
     def _documents(self, names: Sequence[DocumentRef]) -> Iterator[tuple[DocumentRef, Document]]:

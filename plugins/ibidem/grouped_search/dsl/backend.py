@@ -41,9 +41,9 @@ from ibidem_engines.cluster.ranking import (
 )
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
-from ibidem_engines.engine import Hit, LookupResult, Ranking, SignatureLookup
+from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
-from ibidem_engines.stored_memberships import Memberships
+from ibidem_engines.stored_groups import Hit, Memberships
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 

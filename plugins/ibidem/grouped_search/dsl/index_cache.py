@@ -12,9 +12,9 @@ from ibidem_engines.cluster.ledger_search import LedgerQuery
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint, checkpoint_of
-from ibidem_engines.index_names import IndexNames
 from ibidem_engines.ledger import read_entries
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_groups import IndexNames
 from ibidem_engines.stored_presets import read_preset
 from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError

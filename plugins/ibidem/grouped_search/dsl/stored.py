@@ -41,11 +41,9 @@ from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
 from ibidem_engines.cluster.retriever_collapse import RetrieverCollapse
-from ibidem_engines.engine import Hit
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.reindex import parse_marks
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Collapsed, Members, Place
+from ibidem_engines.stored_groups import Collapsed, Hit, Members, Place, parse_marks
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
