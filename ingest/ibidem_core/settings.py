@@ -188,7 +188,7 @@ class Settings(BaseSettings):
     )
     gateway_overrides: bool = Field(
         default=False,
-        description="Whether callers of `ibidem serve` may make manual decisions, tag documents and save searches; in "
+        description="Whether callers of `ibidem serve` may make manual decisions; in "
         "a cluster with accounts they also need the right to write to `.ibidem-INDEX`.",
     )
 

@@ -1,19 +1,15 @@
-"""Routes of `/ibidem/…`: search, inspect, compare, groups, overrides, and the feed of alerts."""
+"""Routes of `/ibidem/…`: search, inspect, compare, groups, doctor and manual decisions."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
 from typing import Annotated, Any
-from urllib.parse import urlencode
-from xml.etree.ElementTree import Element, SubElement, tostring
 
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import Field
 
 from ibidem.comparison.compare import compare
-from ibidem.comparison.html import printable
-from ibidem.index.alerts import MAX_NAME, AlertReport, find_alert, find_new, list_reports
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
@@ -44,7 +40,6 @@ from ibidem_gateway.openapi import (
     StrictQuery,
 )
 from ibidem_gateway.upstream import ENGINE_TIMEOUT_S
-from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 
 document_router = APIRouter(prefix="/ibidem", tags=["documents"])
@@ -175,61 +170,3 @@ def unsay(engine: CallersEngine, pair: PairParameters) -> Response:
     return answer(
         {"overrides": [word.as_record() for word in remove_override(engine, pair.a, pair.b, readable_overrides)]}
     )
-
-
-alert_router = APIRouter(prefix="/ibidem/alerts", tags=["alerts"])
-
-ATOM = "http://www.w3.org/2005/Atom"
-SHOWN = 50
-
-Name = Annotated[str, Path(description="An alert's name.", min_length=1, max_length=MAX_NAME)]
-
-
-@alert_router.get("/{name}.atom", response_class=Response, responses={200: {"content": {"application/atom+xml": {}}}})
-def feed(name: Name, request: Request, engine: CallersEngine, _: NoParameters) -> Response:
-    """Return the latest documents that an alert reported, as a feed; `ibidem alerts run` looks for new ones."""
-    alert = find_alert(engine, name)
-    latest = list_reports(engine, name)[-SHOWN:][::-1]
-    base = str(request.base_url).rstrip("/")
-    root = Element("feed", xmlns=ATOM)
-    tell(root, "id", f"{base}/ibidem/alerts/{name}.atom")
-    tell(root, "title", f"{alert.name}: {alert.query}")
-    tell(root, "updated", latest[0].when if latest else "1970-01-01T00:00:00+00:00")
-    for each, document in readable_ones(engine, latest):
-        root.append(entry(base, each, document))
-    return Response(tostring(root, encoding="utf-8", xml_declaration=True), media_type="application/atom+xml")
-
-
-@alert_router.get("/{name}.json")
-def news(name: Name, engine: CallersEngine, _: NoParameters) -> Response:
-    """Return what is new for an alert since it was last run or marked as seen, without recording it."""
-    alert = find_alert(engine, name)
-    documents = [
-        {"id": each.id, "title": each.title, "date": each.date, "source": each.source}
-        for each in find_new(engine, alert)
-    ]
-    return answer({**alert.as_record(), "count": len(documents), "new": documents})
-
-
-def readable_ones(engine: Engine, latest: list[AlertReport]) -> list[tuple[AlertReport, Document]]:
-    """Return the reports whose documents exist and are readable, each with its document."""
-    documents = {(s.index, s.document.id): s.document for s in engine.fetch([(each.index, each.id) for each in latest])}
-    return [(each, documents[each.index, each.id]) for each in latest if (each.index, each.id) in documents]
-
-
-def entry(base: str, each: AlertReport, document: Document) -> Element:
-    """Describe one document."""
-    element = Element("entry")
-    address = f"{base}/ibidem/page/document?{urlencode({'id': document.id})}"
-    tell(element, "id", address)
-    tell(element, "title", document.title or document.id)
-    tell(element, "updated", each.when)
-    SubElement(element, "link", rel="alternate", type="text/html", href=address)
-    if facts := " · ".join(part for part in (document.date, document.source) if part):
-        tell(element, "summary", facts)
-    return element
-
-
-def tell(parent: Element, name: str, text: str) -> None:
-    """Add an element with a text, without characters that XML cannot contain."""
-    SubElement(parent, name).text = "".join(each for each in printable(text) if each.isprintable())

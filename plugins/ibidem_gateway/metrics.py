@@ -14,7 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Order
 
-Stage = Literal["window", "grouping", "fetch", "facets", "differences", "tags", "rendering"]
+Stage = Literal["window", "grouping", "fetch", "facets", "differences", "rendering"]
 
 # Seconds of each stage of the request that is being answered.
 STAGES: ContextVar[dict[str, float]] = ContextVar("stages")

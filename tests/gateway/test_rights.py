@@ -25,15 +25,11 @@ READS = [
     "/ibidem/compare?a=lease&b=draft",
     "/ibidem/groups",
     "/ibidem/overrides",
-    "/ibidem/tags",
-    "/ibidem/tags/report",
-    "/ibidem/tags/ledger.csv",
     "/?q=rent&level=partial",
     "/ibidem/page/document?id=lease",
     "/ibidem/page/inspect?id=lease",
     "/ibidem/page/compare?a=lease&b=draft",
     "/ibidem/page/overrides",
-    "/ibidem/page/tags",
     "/ibidem/doctor",
 ]
 
@@ -136,23 +132,6 @@ def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_
         assert get(gateway, pair, GUEST, "DELETE").status_code == 404
     finally:
         assert get(gateway, pair, CLERK, "DELETE").status_code == 200
-
-
-def test_tags_of_a_hidden_document_are_neither_shown_to_a_guest_nor_given_by_him(gateway: str) -> None:
-    group = {"tag": "privileged", "ids": ["lease"], "of": "group", "reason": f"as said in {HIDDEN}"}
-    assert get(gateway, "/ibidem/tags", CLERK, "POST", group).status_code == 201
-    assert {each["id"] for each in get(gateway, "/ibidem/tags", CLERK).json()["entries"][-1]["documents"]} == {
-        "copy", "draft", "lease",
-    }  # fmt: skip
-    entry = get(gateway, "/ibidem/tags", GUEST).json()["entries"][-1]
-    assert {each["id"] for each in entry["documents"]} == {"draft", "lease"}
-    assert (entry["reason"], entry["lead"]) == ("", None)
-    for path in ("/ibidem/tags/ledger.csv", "/ibidem/tags/report.jsonl", "/ibidem/page/tags", "/?q=rent"):
-        assert f"{HIDDEN}" not in get(gateway, path, GUEST).text
-    counts = get(gateway, "/ibidem/tags/report", GUEST).json()["counts"]
-    assert (counts["documents"], counts["tagged"], counts["gone"]) == (2, 2, 0)
-    assert get(gateway, "/ibidem/tags", GUEST, "POST", group | {"ids": [HIDDEN]}).status_code == 404
-    assert get(gateway, "/ibidem/tags", GUEST, "POST", group).status_code == 403
 
 
 def test_several_searches_are_each_asked_with_the_callers_account(

@@ -8,6 +8,7 @@ from ibidem.comparison.html import printable
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.inspection import Duplicate, Inspection
 from ibidem_engines.engine import Engine
+from ibidem_gateway.page.rendering import written_date
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 
@@ -29,7 +30,7 @@ class Copy:
     @property
     def about(self) -> Sequence[str]:
         """Date and source."""
-        return [printable(part) for part in (self.document.date, self.document.source) if part]
+        return [printable(part) for part in (written_date(self.document.date), self.document.source) if part]
 
     @property
     def level(self) -> str:
@@ -105,8 +106,8 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
             for day, each in dated
         ],
         rows=[(name, LINE * (number + 1)) for number, name in enumerate(labels)],
-        begin=format_day(first),
-        end=format_day(last),
+        begin=written_date((EPOCH + timedelta(days=first)).isoformat()),
+        end=written_date((EPOCH + timedelta(days=last)).isoformat()),
         height=LINE * (len(labels) + 2),
         undated=1 + len(copies) - len(dated),
     )
@@ -114,19 +115,10 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
 
 def point_label(document: Document) -> str:
     """Return title, date and source of a document, each isolated for bidirectional text."""
-    parts = (document.title or document.id, document.date, document.source)
+    parts = (document.title or document.id, written_date(document.date), document.source)
     return " · ".join(f"{ISOLATE}{part}{POP}" for part in parts if part)
 
 
 def begins(document: Document) -> int | None:
     """Return the first day of a document's date; None if it has no date."""
     return interval(document.date)[0] if document.date else None
-
-
-def format_day(day: int) -> str:
-    """Format a day.
-
-    >>> format_day(0)
-    '1980-01-01'
-    """
-    return (EPOCH + timedelta(days=day)).isoformat()

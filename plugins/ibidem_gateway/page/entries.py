@@ -1,16 +1,23 @@
-"""Entries of the result list for the template: leads, their duplicates, reasons, differences and passages."""
+"""The result list for the template: its request, leads, their duplicates, reasons, differences and passages."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import thread_time
-from typing import Literal
+from typing import Any, Literal
 from urllib.parse import urlencode, urlsplit
 
 from ibidem.comparison import result_list
 from ibidem.comparison.html import printable
 from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.explanations import Response, format_count
-from ibidem_engines.engine import HIGHLIGHT
+from ibidem.grouped_search.stored import is_as_stored
+from ibidem_core.errors import EngineError
+from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_gateway.page.rendering import written_date
+from ibidem_gateway.page.state import PageState
+from ibidem_ingest.errors import UsageError
 
 OPEN, CLOSE = HIGHLIGHT
 
@@ -158,7 +165,7 @@ def duplicate(entry: result_list.Entry, *, reads: bool) -> PageEntry:
 
 def byline(entry: result_list.Entry) -> list[str]:
     """Return date and source of a document, if known."""
-    return [printable(part) for part in entry.facts]
+    return [written_date(printable(part)) for part in entry.facts]
 
 
 def url(entry: result_list.Entry) -> str:
@@ -177,3 +184,32 @@ def web_address(typed: str) -> str:
     except ValueError:
         return ""
     return typed.strip() if parts.scheme in WEB and parts.netloc else ""
+
+
+def list_request(engine: Engine, state: PageState) -> DedupeRequest:
+    """Return the dedupe request of a list: by stored groups, if they are settled and no other option is set."""
+    request = state.request()
+    if state.by or request.mode == "off" or not has_stored_groups(engine, request):
+        return request
+    return replace(request, by="stored")
+
+
+def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
+    """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
+    try:
+        return request.passages is None and is_as_stored(
+            request, GroupCheckpoint.read(engine.group_set(use_cache=True))
+        )
+    except (EngineError, UsageError):
+        return False
+
+
+def has_more(response: Any, state: PageState) -> bool:
+    """Return whether the next page has any results."""
+    account = response["dedupe"]
+    if account["mode"] == "off":
+        return bool(state.page * state.size < account["documents"]["matched"])
+    pages_follow = state.page * state.size < account["groups"]["in_window"]
+    return bool(
+        pages_follow or (not account["groups"]["exact"] and state.sort == "relevance" and not account.get("limited"))
+    )

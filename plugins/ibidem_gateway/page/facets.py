@@ -1,9 +1,10 @@
 """Facets of a list: the sources, languages and years to filter by, with their counts."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ibidem.comparison.html import printable
+from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import FacetCount
@@ -28,6 +29,19 @@ class Choices:
     sources: Sequence[FacetChoice] = ()  # sources, the most frequent first
     languages: Sequence[FacetChoice] = ()  # languages, the most frequent first
     years: Sequence[FacetChoice] = ()  # years, the latest first
+    without_source: int = 0  # documents without a source, if all sources are listed
+
+
+def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
+    """Count the facet values of a list: over all matches if groups are stored, else of the window."""
+    account = result.response["dedupe"]
+    if account.get("grouping") == "stored":
+        found, documents = stored_choices(engine, state), account["documents"]["matched"]
+    else:
+        found = choices(engine, result.facets, state)
+        documents = account["documents"]["in_window"] - account["unsigned"]
+    rest = documents - sum(each.documents for each in found.sources)
+    return replace(found, without_source=max(0, rest) if 0 < len(found.sources) < MAX_SOURCES else 0)
 
 
 def stored_choices(engine: Engine, state: PageState) -> Choices:

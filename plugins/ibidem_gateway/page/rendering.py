@@ -1,5 +1,7 @@
 """Render templates with every value escaped, and serve static files and the API documentation."""
 
+import re
+from calendar import month_name
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -29,16 +31,35 @@ def static_address(name: str) -> str:
     return f"/ibidem/page/static/{xxhash.xxh3_64_hexdigest(static(name))[:10]}/{name}"
 
 
+_DATE = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d):?(\d\d)\S*?(Z|[+-]\d\d:?\d\d)?)?)?", re.ASCII)
+
+
+def written_date(date: str) -> str:
+    """Format a date as people write it; a year, or any other text, is unchanged.
+
+    >>> [written_date(each) for each in ("1787-09-17", "1787-09", "1787", "2004-05-03T10:12:59Z", "soon")]
+    ['17 September 1787', 'September 1787', '1787', '3 May 2004, 10:12 UTC', 'soon']
+    """
+    if (match := _DATE.fullmatch(date)) is None or not 1 <= int(match[2]) <= 12:
+        return date
+    year, month, day, hour, minute, zone = match.groups()
+    time = f", {hour}:{minute}" if hour else ""
+    zone = " UTC" if zone == "Z" else f" {zone}" if zone else ""
+    return f"{int(day)} {month_name[int(month)]} {year}{time}{zone}" if day else f"{month_name[int(month)]} {year}"
+
+
 @cache
 def environment() -> Environment:
     """Return the template environment: values are escaped, and unknown names are errors."""
-    return Environment(
+    environment = Environment(
         loader=ChoiceLoader([PackageLoader("ibidem_gateway"), PackageLoader("ibidem")]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.filters["date"] = written_date
+    return environment
 
 
 def html(template: str, status: int = 200, /, **values: Any) -> Response:

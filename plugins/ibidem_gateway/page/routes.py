@@ -1,4 +1,4 @@
-"""Routes of the page: result list, document, inspect, compare, overrides, export, static files."""
+"""Routes of the page: result list, document, inspect, compare, manual decisions, static files."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,7 +14,7 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.compare import compare
 from ibidem.comparison.html_page import shared_page
 from ibidem.comparison.redline import redline
-from ibidem.grouped_search.api import SearchResult, search_window
+from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
@@ -32,17 +32,21 @@ from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.metrics import timed_search
 from ibidem_gateway.openapi import Id, Pair
+from ibidem_gateway.page.body import shown_sections
 from ibidem_gateway.page.decisions import last_decision
 from ibidem_gateway.page.documents import read_copies, timeline
-from ibidem_gateway.page.entries import diff, page_groups, split_marks, web_address
-from ibidem_gateway.page.export import export_scope, exported_rows
-from ibidem_gateway.page.facets import Choices, choices, stored_choices
-from ibidem_gateway.page.mail_body import shown_sections
-from ibidem_gateway.page.reading import has_more, has_stored_groups, late_members, list_request, neighbours
+from ibidem_gateway.page.entries import (
+    diff,
+    has_more,
+    has_stored_groups,
+    list_request,
+    page_groups,
+    split_marks,
+    web_address,
+)
+from ibidem_gateway.page.facets import count_choices
 from ibidem_gateway.page.rendering import STATIC, html, static
-from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, PageState, field, grouping_labels, read_form, read_query
-from ibidem_gateway.page.tags import group_names, own_name, read_page_tags
-from ibidem_gateway.table import as_table
+from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, field, grouping_labels, read_form, read_query
 from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, is_mail
@@ -82,8 +86,6 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         facets = count_choices(engine, result, state)
     with metrics.measure("differences"):
         groups = page_groups(result.response, first)
-    with metrics.measure("tags"):
-        tags = read_page_tags(engine, group_names(groups), parameters.tagged)
     with metrics.measure("rendering"):
         return html(
             "page_list.html",
@@ -94,21 +96,12 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
             account=account_line(result.response, first),
             notes=note_lines(result.response["dedupe"]),
             better=result.response["dedupe"].get("did_you_mean") or "",
-            late=late_members(engine, result.response["dedupe"].get("late") or []),
-            exported=export_scope(result.response, request),
             choices=facets,
             filters=bool(facets.sources or facets.languages or facets.years),
             more=has_more(result.response, state),
             overrides=context.settings.gateway_overrides,
             decision=last_decision(engine, parameters),
-            tags=tags,
         )
-
-
-def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
-    """Count the facet values of a list: over all matches if groups are stored, else of the window."""
-    is_stored = result.response["dedupe"].get("grouping") == "stored"
-    return stored_choices(engine, state) if is_stored else choices(engine, result.facets, state)
 
 
 def count_documents(engine: Engine) -> int | None:
@@ -155,28 +148,18 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
         group=groups[0],
         after=parameters.after,
         overrides=context.settings.gateway_overrides,
-        tags=read_page_tags(engine, group_names(groups)),
     )
 
 
-@router.get("/export.{ending}")
-def export(
-    ending: str, engine: CallersEngine, context: WithContext, parameters: Annotated[ListQuery, Query()]
-) -> Response:
-    """Export a list as a table, duplicates after their leads; all its documents if groups are stored."""
-    return as_table("ibidem", ending, exported_rows(engine, context, parameters.state()))
-
-
 @router.get("/document")
-def document(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
-    """Show a whole document with the query's words highlighted, and the results before and after it."""
+def document(engine: CallersEngine, parameters: OneParameters) -> Response:
+    """Show a whole document with the query's words highlighted."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
     duplicates = find_copies(engine, parameters.id, state.policy()).duplicates
     thread = read_thread(engine, parameters.id) if is_mail(hit.meta) or FAMILY in hit.meta else None
     ancestors = thread.ancestors(parameters.id) if thread else []
     sections = shown_sections(hit, ancestors, searched_phrases(query, "text"))
-    name = own_name(engine, parameters.id)
     return html(
         "page_document.html",
         document=hit,
@@ -186,24 +169,17 @@ def document(engine: CallersEngine, context: WithContext, parameters: OneParamet
         matches=max((piece.match for each in sections for part in each.fragments for piece in part.pieces), default=0),
         thread=thread,
         state=state,
-        neighbours=neighbours(engine, context, state, parameters.id) if query else None,
         duplicates=format_count(len(duplicates), "duplicate") if duplicates else "",
-        own={"index": name[0], "id": name[1]},
-        is_mail=is_mail(hit.meta),
-        tags=read_page_tags(engine, [name], parameters.tagged),
-        overrides=context.settings.gateway_overrides,
     )
 
 
 @router.get("/inspect")
-def inspect(engine: CallersEngine, context: WithContext, parameters: OneParameters) -> Response:
+def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
     """Show a document's duplicates in the whole index, with a timeline of their dates and sources."""
     state = parameters.state()
     inspection = find_copies(engine, parameters.id, state.policy())
     document = read_document(engine, parameters.id)
     copies = read_copies(engine, inspection)
-    name = own_name(engine, parameters.id)
-    names = [name, *((each.index, each.id) for each in inspection.duplicates)]
     return html(
         "page_inspect.html",
         document=document,
@@ -214,9 +190,6 @@ def inspect(engine: CallersEngine, context: WithContext, parameters: OneParamete
         membership=describe_membership(read_membership(engine, parameters.id)),
         count=format_count(len(inspection.duplicates), "duplicate"),
         state=state,
-        overrides=context.settings.gateway_overrides,
-        own={"index": name[0], "id": name[1]},
-        tags=read_page_tags(engine, names, parameters.tagged),
     )
 
 
@@ -274,8 +247,6 @@ def next_address(form: Mapping[str, str]) -> str:
         return f"/ibidem/page/overrides?{decision}"
     if page == "compare":
         return f"{state.part('compare', a=a, b=b)}&{decision}"
-    if form.get("skip", "").isdecimal():
-        return f"{state.part('review', skip=form['skip'][:6])}&{decision}"
     return state.with_message(message, place)
 
 

@@ -20,6 +20,7 @@ from ibidem_engines.stored_groups import Order
 from ibidem_engines.written_dates import iso_date, iso_range
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
+from ibidem_gateway.page.rendering import written_date
 from ibidem_ingest.errors import UsageError
 
 HOME = "/"
@@ -136,8 +137,8 @@ class PageState:
     def with_message(self, message: Sequence[Choice], place: str = "") -> str:
         """Return the URL of this state with a message on the last action, at a place of the list.
 
-        >>> PageState(q="grain").with_message([("tagged", "2026")], "g3")
-        '/?q=grain&tagged=2026#g3'
+        >>> PageState(q="grain").with_message([("said", "same")], "g3")
+        '/?q=grain&said=same#g3'
         """
         separator = "&" if self.suffix(page=self.page) else "?"
         anchor = f"#{place}" if PLACE.fullmatch(place) else ""
@@ -175,7 +176,7 @@ class PageState:
         ('AP', '/?q=rent&source=UPI&date=1987')
         """
         values = [(name, value) for name in ("source", "language") for value in getattr(self, name)]
-        dates = [(self.date, self.address(date=""))] if self.date else []
+        dates = [(date_label(self.date), self.address(date=""))] if self.date else []
         return [(value, self.toggle(name, value)) for name, value in values] + dates
 
     def rest(self, group: str, after: int) -> str:
@@ -244,6 +245,17 @@ DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in N
 GROUPED = (*WAYS, *SCOPES[1:])
 
 
+def date_label(date: str) -> str:
+    """Format a date or a range as people write it.
+
+    >>> date_label("1987-03"), date_label("1987-03..1988"), date_label("..1988")
+    ('March 1987', 'from March 1987 to 1988', 'to 1988')
+    """
+    begin, dots, end = date.partition("..")
+    named = [f"{name} {written_date(part)}" for name, part in (("from", begin), ("to", end)) if part]
+    return " ".join(named) if dots else written_date(date)
+
+
 class ListQuery(StrictQuery):
     """The URL parameters of a list."""
 
@@ -265,7 +277,6 @@ class ListQuery(StrictQuery):
     within: str = Field(default="", max_length=MAX_QUERY, description="A query whose results are searched.")
     said: Literal["", "same", "not", "none"] = Field(default="", description="The most recent decision.")
     about: list[Id] = Field(default=[], max_length=2, description="The two documents of that decision.")
-    tagged: str = Field(default="", max_length=40, description="The date of the most recent entry of tags.")
     page: int = Field(default=1, ge=1, le=MAX_WINDOW, description="Which page.")
     size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 

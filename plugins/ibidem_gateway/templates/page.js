@@ -43,11 +43,9 @@
   document.addEventListener("keydown", (event) => {
     const typing = event.target.closest("input, select, textarea, [contenteditable]");
     if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
-    const own = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-    if (!own && (!(event.key in acts) || !(may[event.key]?.() ?? true))) return;
+    if (!(event.key in acts) || !(may[event.key]?.() ?? true)) return;
     event.preventDefault();
-    if (own) own.click();
-    else acts[event.key]();
+    acts[event.key]();
   });
 
   // Further duplicates are put below those that are there; without this file their link leads to a page of its own.

@@ -15,7 +15,7 @@ def test_the_first_copy_is_at_the_left_and_the_last_at_the_right() -> None:
         ("b", WIDTH - RIGHT, False),
     ]
     assert [name for name, _ in marks.rows] == ["AP", "Reuters"]
-    assert (marks.begin, marks.end, marks.undated) == ("1987-03-01", "1987-03-11", 1)
+    assert (marks.begin, marks.end, marks.undated) == ("1 March 1987", "11 March 1987", 1)
 
 
 def test_copies_of_one_day_or_without_dates_make_no_picture() -> None:

@@ -1,7 +1,7 @@
 """The text of a mail as the page shows it."""
 
 from ibidem_engines.query import Phrase
-from ibidem_gateway.page.mail_body import MAX_SECTIONS, shown_sections
+from ibidem_gateway.page.body import MAX_SECTIONS, shown_sections
 from ibidem_ingest.document import Document
 from support.mail_thread import MAILS, RENT, WROTE, quote
 

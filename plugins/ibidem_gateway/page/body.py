@@ -1,15 +1,52 @@
-"""Text of a document as the page shows it: a mail has folded quotations with altered words marked."""
+"""Text of a document as the page shows it: page breaks, the query's words, and folded quotations of mails."""
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ibidem.comparison.html import printable
+from ibidem.comparison.html import PagedText, printable
 from ibidem.comparison.quotations import BodySection, body_sections
 from ibidem.grouped_search.explanations import format_count
+from ibidem_engines.engine import HIGHLIGHT
+from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
-from ibidem_gateway.page.reading import Piece, pieces
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
+
+OPEN, CLOSE = HIGHLIGHT
+_MARKS = re.compile(f"([{OPEN}{CLOSE}])")
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A piece of a document's text."""
+
+    text: str  # what it says
+    page: int = 0  # number of the page that begins before it, from 1; 0 when none does
+    match: int = 0  # number of the match that it belongs to, from 1; 0 when it is no word of the query
+    first: bool = False  # whether it begins its match: one that goes over a page break has several pieces
+
+
+def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
+    """Split a text at its page breaks and at the words of a query.
+
+    >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")])]
+    [('The ', 0), ('duty', 1), (' on grain.', 0)]
+    """
+    marked_text = mark(text, phrases) if phrases else text
+    number, in_mark = 0, False
+    for span in PagedText.read(marked_text).stretches(0, len(marked_text)):
+        page, first = span.page, False
+        if page:
+            yield Piece("", page)
+        for part in _MARKS.split(span.text):
+            if part in (OPEN, CLOSE):
+                in_mark = first = part == OPEN
+                number += in_mark
+            elif part:
+                yield Piece(part, match=number if in_mark else 0, first=first)
+                first = False
+
 
 MAX_SECTIONS = 1_000  # sections of a body up to which its quotations are folded
 
