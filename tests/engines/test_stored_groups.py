@@ -85,8 +85,9 @@ class TestLeads:
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """How values of settled leads are looked up."""
     if request.param == "asked for":
-        for module in ("cluster.settled_leads", "sqlite.lead_carriers", "sqlite.lookup"):
+        for module in ("cluster.settled_leads", "sqlite.lead_carriers"):
             monkeypatch.setattr(f"ibidem_engines.{module}.WORTH", -1)
+        monkeypatch.setattr("ibidem_engines.sqlite.lookup.DOCUMENTS_PER_LOOKUP", -1)
 
 
 @pytest.mark.usefixtures("way")

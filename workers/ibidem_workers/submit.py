@@ -25,9 +25,8 @@ from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.messages import MAX_STRUCTURE, most_of_record, too_dense
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
-SHOWN = 20
+SHOWN = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
-"""Repeated ids that are kept to be shown."""
 
 
 class SeenIds:

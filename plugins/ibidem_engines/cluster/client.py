@@ -166,7 +166,7 @@ def to_engine_error(failure: Failure, location: str) -> EngineError:
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
     """Read type and reason from an answer's `error`: the innermost cause that has both.
 
-    A refresh in which a copy took no part has none, as when its node stood still while another was made the primary.
+    A refresh that a stalled replica missed carries no error.
 
     >>> build_failure(404, {"error": {"type": "outer", "root_cause": [{"type": "inner", "reason": "why"}]}}).kind
     'inner'
@@ -218,7 +218,7 @@ BULK = "/_bulk"  # where writes go
 
 WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, each lengthened by up to a half
 
-CONNECTIONS = 32  # that a process keeps open to a node, as far as it has needed so many at the same time
+CONNECTIONS = 32  # maximum pooled connections per node
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
 
@@ -262,11 +262,11 @@ class ClusterClient:
         """Send a request with a JSON body and return the response."""
         if self._search_parts and path.endswith("/_search"):
             body = {**self._search_parts, **(body if isinstance(body, Mapping) else {})}
-        return self._patiently(method, path, params, JSON, None if body is None else orjson.dumps(body))
+        return self._with_retries(method, path, params, JSON, None if body is None else orjson.dumps(body))
 
     def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
         """Post JSON Lines and return the response."""
-        return self._patiently("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
+        return self._with_retries("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
     def hold(self, flow: RequestFlow[T]) -> T:
         """Send every request of a flow, and return its result."""
@@ -303,7 +303,7 @@ class ClusterClient:
             return lines
         return [{**self._search_parts, **line} if position % 2 else line for position, line in enumerate(lines)]
 
-    def _patiently(
+    def _with_retries(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
     ) -> object:
         turn = 0

@@ -246,8 +246,8 @@ class ClusterGroups(StoredGroups):
     ) -> Action:
         """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
         kind = "full" if "full" in self.layout.kinds else "lean"
-        clues = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
-        own_fields = {**signature_fields(document.name.id, document.packed, long_value, clues, kind), **values}
+        lookup_values = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
+        own_fields = {**signature_fields(document.name.id, document.packed, long_value, lookup_values, kind), **values}
         body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name
         return Action("update", name.index, name.id, body, document.state, name.routing)

@@ -96,7 +96,7 @@ def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
 
 
 FORBIDDEN_OR_MISSING = (403, 404)
-SHOWN = 8  # fields of an index that are named
+FIELDS_SHOWN = 8  # fields of an index that are named
 
 # Types of fields whose words are found.
 TEXT_TYPES = ("text", "match_only_text", "annotated_text", "search_as_you_type")
@@ -150,8 +150,8 @@ def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
     pairs = ",".join(f"{name}={path}" for name, path in options.items())
     if not text_fields:
         return f"{pairs}; none of its fields is of type text"
-    suffix = f" and {len(text_fields) - SHOWN} more" if len(text_fields) > SHOWN else ""
-    return f"{pairs} (of type text are {', '.join(text_fields[:SHOWN])}{suffix})"
+    suffix = f" and {len(text_fields) - FIELDS_SHOWN} more" if len(text_fields) > FIELDS_SHOWN else ""
+    return f"{pairs} (of type text are {', '.join(text_fields[:FIELDS_SHOWN])}{suffix})"
 
 
 def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:

@@ -62,22 +62,24 @@ class LeadLookUp:
         return list(answers)
 
     def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
-        value_clauses = [holders_query(self._kinds, clue, values) for clue, values in by_class(keys).items()]
+        value_clauses = [
+            holders_query(self._kinds, lookup_field, values) for lookup_field, values in by_class(keys).items()
+        ]
         bodies = [self._body(value_clauses)] if value_clauses else []
         several = [
-            (clue, values)
+            (lookup_field, values)
             for each in keys
-            for clue, values in each.several.items()
+            for lookup_field, values in each.several.items()
             if len(values.values) >= values.min_shared
         ]
         size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
-        clauses = [self._share_several(clue, values) for clue, values in several]
+        clauses = [self._share_several(lookup_field, values) for lookup_field, values in several]
         return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
 
-    def _share_several(self, clue: LookupField, keys: Several) -> Clause:
+    def _share_several(self, lookup_field: LookupField, keys: Several) -> Clause:
         """Build a query for documents that share several values of a class, with a length within bounds."""
         lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
-        return {"bool": {"filter": [holders_query(self._kinds, clue, keys.values, keys.min_shared), lengths]}}
+        return {"bool": {"filter": [holders_query(self._kinds, lookup_field, keys.values, keys.min_shared), lengths]}}
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
         """Build one search, with hits ordered by sequence number."""
@@ -95,6 +97,6 @@ def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
     """Return the distinct values of those classes for which one shared value is enough."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for each in keys:
-        for clue, entries in each.values.items():
-            values[clue].update(dict.fromkeys(entries))
-    return {clue: list(entries) for clue, entries in values.items()}
+        for lookup_field, entries in each.values.items():
+            values[lookup_field].update(dict.fromkeys(entries))
+    return {lookup_field: list(entries) for lookup_field, entries in values.items()}

@@ -25,7 +25,7 @@ from ibidem_ingest.signatures.packed import unpack
 
 TOGETHER = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses
 
-APART = 30  # searches in a request when each is asked for alone
+SEARCHES_PER_REQUEST = 30  # searches in a request when each is asked for alone
 
 MAX_TOGETHER = 1_000  # hits from which on searches are parted
 
@@ -100,12 +100,12 @@ class LookUp:
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
         parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
         separate = self._distinct_bodies([*count_questions, *(each for each in questions if each.min_shared > 1)])
-        batch = list(separate)[:APART]
+        batch = list(separate)[:SEARCHES_PER_REQUEST]
         answers = yield from self._send([*map(self._shared_body, parts), *map(orjson.loads, batch)])
         for asking, (hits, total) in zip(parts, answers, strict=False):
             yield from self._assign_hits(asking, hits, total)
         yield from self._distribute(separate, batch, answers[len(parts) :])
-        yield from self._send_separately(separate, list(separate)[APART:])
+        yield from self._send_separately(separate, list(separate)[SEARCHES_PER_REQUEST:])
         yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_CLUES])
         return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.copies) for each in self._answers]
 
@@ -163,8 +163,8 @@ class LookUp:
     def _send_separately(
         self, questions_by_body: Mapping[bytes, list[_Question]], requests: Sequence[bytes]
     ) -> RequestFlow[None]:
-        for position in range(0, len(requests), APART):
-            batch = requests[position : position + APART]
+        for position in range(0, len(requests), SEARCHES_PER_REQUEST):
+            batch = requests[position : position + SEARCHES_PER_REQUEST]
             answers = yield from self._send(list(map(orjson.loads, batch)))
             yield from self._distribute(questions_by_body, batch, answers)
 
@@ -220,10 +220,10 @@ class LookUp:
     ) -> RequestFlow[list[tuple[list[Hit], int]]]:
         """Search for values, one search per part."""
         answers: list[tuple[list[Hit], int]] = []
-        for position in range(0, len(parts), APART):
+        for position in range(0, len(parts), SEARCHES_PER_REQUEST):
             bodies = [
                 self._body([self._carries(question.name, values, 1)], question.limit + 1)
-                for question, values in parts[position : position + APART]
+                for question, values in parts[position : position + SEARCHES_PER_REQUEST]
             ]
             answers += yield from self._send(bodies)
         return answers

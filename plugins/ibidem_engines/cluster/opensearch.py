@@ -46,7 +46,7 @@ DIALECT = Dialect(
     offset_limit="max_analyzer_offset",
 )
 
-# The default pipeline of an index changes what others find; what ibidem reads of it stays as it is.
+# Bypass default search pipelines, which rewrite hits.
 NO_PIPELINE = {"search_pipeline": "_none"}
 
 # The client's exceptions for requests without an answer, the narrower first.

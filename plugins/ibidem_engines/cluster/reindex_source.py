@@ -51,7 +51,7 @@ from ibidem_ingest.errors import UsageError
 
 SAMPLE = 20  # documents that are looked into for a field that no mapping names
 
-# Documents that are read at once: at first, at most, and so many that they have about so many bytes.
+# Initial and maximum batch size, and target size in bytes.
 FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 
 

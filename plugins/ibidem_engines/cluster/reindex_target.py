@@ -183,17 +183,17 @@ class ClusterReindexTarget(ReindexTarget):
                 for position, (document, _) in enumerate(documents)
                 if found[position].status is WriteStatus.STALE and document.version
             }
-            standing = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
+            stored = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
             older = [
                 position
                 for id_, position in stale.items()
-                if id_ in standing and (standing[id_].version or inf) < documents[position][0].version
+                if id_ in stored and (stored[id_].version or inf) < documents[position][0].version
             ]
             if not older:
                 break
             replaced = self._write(
                 [documents[position] for position in older],
-                lambda document, there=standing: _CopyBase.state(there[document.name.id].state),  # type: ignore[misc]
+                lambda document, there=stored: _CopyBase.state(there[document.name.id].state),  # type: ignore[misc]
             )
             for position, outcome in zip(older, replaced, strict=True):
                 found[position] = outcome

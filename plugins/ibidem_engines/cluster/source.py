@@ -78,8 +78,8 @@ def version_update(record: Record, layout: str) -> bytes:
 
     An update rebuilds the document from its `_source`, so fields not kept there are sent again.
     """
-    clues = _clues(record.packed, record.long)
-    own_part = signature_fields(record.document.id, record.packed, record.long, clues, layout)
+    lookup_values = _lookup_values(record.packed, record.long)
+    own_part = signature_fields(record.document.id, record.packed, record.long, lookup_values, layout)
     return orjson.dumps({"doc": {OURS: {"version": record.version} | own_part}})
 
 
@@ -141,7 +141,7 @@ def led_group(own_part: Mapping[str, object]) -> str:
     return _text(own_part, "group") if own_part.get("lead") is True else ""
 
 
-def _own_part(record: Record, layout: str, clue_values: Values | None = None, group: str = "") -> dict[str, object]:
+def _own_part(record: Record, layout: str, known_values: Values | None = None, group: str = "") -> dict[str, object]:
     """Build the object `ibidem`."""
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
@@ -155,15 +155,17 @@ def _own_part(record: Record, layout: str, clue_values: Values | None = None, gr
     if values := sorted(set(_filter_values(document.meta))):
         own_part["meta"] = values
     if record.packed:
-        clues = _clues(record.packed, record.long) if clue_values is None else clue_values
-        own_part |= signature_fields(document.id, record.packed, record.long, clues, layout)
+        lookup_values = _lookup_values(record.packed, record.long) if known_values is None else known_values
+        own_part |= signature_fields(document.id, record.packed, record.long, lookup_values, layout)
         own_part |= {"schema": SCHEMA, "idf": record.signatures.idf, "length": record.signatures.length}
         if (pages := len(document.pages)) > 1 or layout == "full":
             own_part["pages"] = pages
     return own_part
 
 
-def signature_fields(id_: str, packed: bytes, long_value: bytes, clues: Values, layout: str) -> dict[str, object]:
+def signature_fields(
+    id_: str, packed: bytes, long_value: bytes, lookup_values: Values, layout: str
+) -> dict[str, object]:
     """Return the fields that are excluded from `_source`, since they can be computed from the text.
 
     The keys are one text, joined by spaces: 65 words of it cost a server a third less than as many values of a keyword
@@ -172,17 +174,17 @@ def signature_fields(id_: str, packed: bytes, long_value: bytes, clues: Values, 
     own_fields: dict[str, object] = {
         name: base64.b64encode(value).decode() for name, value in (("packed", packed), ("long", long_value)) if value
     }
-    if not clues:
+    if not lookup_values:
         return own_fields
     own_names = _OWN_FIELDS[layout]
-    if keys := [value for name, values in clues.items() if name not in own_names for value in values]:
+    if keys := [value for name, values in lookup_values.items() if name not in own_names for value in values]:
         own_fields["keys"] = " ".join(keys)
     hashes = COLLAPSIBLE if layout == "full" else ()
-    own_fields |= {name: clues.get(name, [f"{scheme}:none:{id_}"])[0] for name, scheme in hashes}
-    return own_fields | {"content": clues["content"][0]}
+    own_fields |= {name: lookup_values.get(name, [f"{scheme}:none:{id_}"])[0] for name, scheme in hashes}
+    return own_fields | {"content": lookup_values["content"][0]}
 
 
-def _clues(packed: bytes, long_value: bytes) -> Values:
+def _lookup_values(packed: bytes, long_value: bytes) -> Values:
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
 

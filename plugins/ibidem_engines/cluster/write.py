@@ -69,7 +69,7 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
             id_: _version_of_deletion(stored_versions.get(id_), version, any_version=any_version) for id_ in remaining
         }
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
-        _bury(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
+        _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
@@ -80,7 +80,7 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
         remaining = sorted(conflicts)
         if not remaining:
             return [outcomes[id_] for id_ in ids]
-        _give_way(target, turn)
+        _back_off(target, turn)
     raise _conflict_error(target, remaining)
 
 
@@ -119,7 +119,7 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
             target.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
         if not remaining:
             return outcomes
-        _give_way(target, turn - 1)
+        _back_off(target, turn - 1)
     raise _conflict_error(target, [each.id for each in remaining.values()])
 
 
@@ -152,24 +152,24 @@ def _action(
 
     A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
     """
-    standing = stored_versions.get(ready.id)
-    if decision[0] is WriteStatus.STALE and standing and _is_buried(standing, tombstones.get(ready.id)):
-        return _deletion(ready.id, standing)
-    if decision[0] is WriteStatus.UNCHANGED and standing and standing.version != ready.record.version:
+    stored = stored_versions.get(ready.id)
+    if decision[0] is WriteStatus.STALE and stored and _has_tombstone(stored, tombstones.get(ready.id)):
+        return _deletion(ready.id, stored)
+    if decision[0] is WriteStatus.UNCHANGED and stored and stored.version != ready.record.version:
         body = version_update(ready.record, target.layout)
-        return Action("update", standing.index, ready.id, body, standing.state)
+        return Action("update", stored.index, ready.id, body, stored.state)
     if decision[0] is not WriteStatus.INDEXED:
         return None
-    if standing is None:
+    if stored is None:
         return Action("create", target.index, ready.id, ready.source)
-    if standing.digest == ready.record.digest:
+    if stored.digest == ready.record.digest:
         return None
-    is_same = target.group(ready.id, standing) == target.group(ready.id)
-    source = ready.source if is_same else target.source(ready.record, stored_version=standing)
-    return Action("index", standing.index, ready.id, source, standing.state)
+    is_same = target.group(ready.id, stored) == target.group(ready.id)
+    source = ready.source if is_same else target.source(ready.record, stored_version=stored)
+    return Action("index", stored.index, ready.id, source, stored.state)
 
 
-def _is_buried(entry: StoredVersion, tombstone: int | None) -> bool:
+def _has_tombstone(entry: StoredVersion, tombstone: int | None) -> bool:
     return tombstone is not None and entry.version is not None and entry.version <= tombstone and not entry.others
 
 
@@ -236,7 +236,7 @@ def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> No
         remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
         if not remaining:
             return
-        _give_way(target, turn)
+        _back_off(target, turn)
     if remaining:
         raise _conflict_error(target, remaining)
 
@@ -278,7 +278,7 @@ def _version_of_deletion(entry: StoredVersion | None, version: int, *, any_versi
     return next_version(version, entry.version) if any_version and entry else version
 
 
-def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:
+def _write_tombstones(target: WriteTarget, versions: Mapping[str, int]) -> None:
     """Write tombstones, unless a newer one exists.
 
     Each is written onto the very tombstone that was read: of two deletions that read at the same time, the older
@@ -297,12 +297,12 @@ def _bury(target: WriteTarget, versions: Mapping[str, int]) -> None:
         remaining = target.ledgers.put_onto("tombstones", stones, states)
         if not remaining:
             return
-        _give_way(target, turn)
+        _back_off(target, turn)
     if remaining:
         raise _conflict_error(target, remaining)
 
 
-def _give_way(target: WriteTarget, turn: int) -> None:
+def _back_off(target: WriteTarget, turn: int) -> None:
     """Wait for a short, random time, so that several writers of one document do not collide again."""
     if turn > 0 and target.cluster.waits:
         target.cluster.wait(0)

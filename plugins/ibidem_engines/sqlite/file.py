@@ -125,7 +125,7 @@ class SqliteFile:
             raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})") from error
         with self._lock, self._translate_errors():
             connection = self._open("rw")
-            self._patiently(connection, "pragma journal_mode = wal")
+            self._with_retries(connection, "pragma journal_mode = wal")
             state = self._state()
             if not state or (str(state.get("layout")) == LAYOUT and not is_complete(connection, LAYOUT, self.index)):
                 self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
@@ -148,7 +148,7 @@ class SqliteFile:
         with self._lock, self._translate_errors():
             connection = self._open_existing()
             self._check(connection)
-            self._patiently(connection, "begin immediate")
+            self._with_retries(connection, "begin immediate")
             try:
                 self._check(connection)
                 yield
@@ -269,7 +269,7 @@ class SqliteFile:
             connection.rollback()
             raise
 
-    def _patiently(self, connection: sqlite3.Connection, statement: str) -> None:
+    def _with_retries(self, connection: sqlite3.Connection, statement: str) -> None:
         """Run a statement that other writers may block, retrying every millisecond.
 
         SQLite's own waiting sleeps up to 100 ms between two looks, as long as a batch takes to write.

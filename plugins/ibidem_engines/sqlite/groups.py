@@ -173,8 +173,10 @@ class SqliteGroups(StoredGroups):
 
 def _search(keys: LeadKeys) -> SignatureLookup:
     """Build the look-up for one document; the caller compares the lengths of the hits."""
-    values = dict(keys.values) | {clue: each.values for clue, each in keys.several.items()}
-    return SignatureLookup(values, {clue: each.min_shared for clue, each in keys.several.items()}, limit=MAX_LEADS)
+    values = dict(keys.values) | {lookup_field: each.values for lookup_field, each in keys.several.items()}
+    return SignatureLookup(
+        values, {lookup_field: each.min_shared for lookup_field, each in keys.several.items()}, limit=MAX_LEADS
+    )
 
 
 def _move(file: SqliteFile, place: int) -> None:

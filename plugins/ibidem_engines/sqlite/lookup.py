@@ -18,7 +18,7 @@ from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, word
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
-WORTH = 8  # documents whose marks are read in about the time that one value takes to look up
+DOCUMENTS_PER_LOOKUP = 8  # documents whose marks are read in about the time that one value takes to look up
 
 VALUES = 37  # marks of one document: 33 bands, content hash, two fingerprints, profile
 
@@ -37,7 +37,7 @@ class _Question(NamedTuple):
     """The values of one class in one search that another document may have."""
 
     position: int  # place of the search in the call
-    clue: LookupField  # the class
+    lookup_field: LookupField  # the class
     values: Sequence[str]
     start: int = 0  # the place from which on leads are looked for
 
@@ -94,9 +94,11 @@ class Finder:
     def _worth_asking(self, searches: Sequence[SignatureLookup], end: int | None = None) -> list[_Question]:
         """Remove the values that no document has, or only the searching document."""
         questions = [
-            _Question(at, clue, values) for at, search in enumerate(searches) for clue, values in search.values.items()
+            _Question(at, lookup_field, values)
+            for at, search in enumerate(searches)
+            for lookup_field, values in search.values.items()
         ]
-        marked_questions = [each for each in questions if each.clue in MARKED]
+        marked_questions = [each for each in questions if each.lookup_field in MARKED]
         values = list(chain.from_iterable([each.values for each in marked_questions]))
         if not self._read_marks(len(values), end):
             return questions
@@ -109,10 +111,10 @@ class Finder:
         ):
             values_by_question.setdefault(number, []).append(values[place])
         shared = [
-            _Question(marked_questions[number].position, marked_questions[number].clue, shared_values)
+            _Question(marked_questions[number].position, marked_questions[number].lookup_field, shared_values)
             for number, shared_values in values_by_question.items()
         ]
-        return shared + [each for each in questions if each.clue not in MARKED]
+        return shared + [each for each in questions if each.lookup_field not in MARKED]
 
     def _among_postings(
         self,
@@ -122,14 +124,14 @@ class Finder:
         end: int,
     ) -> list[_Question]:
         """Look up rare terms among the leads in memory; returns the remaining questions."""
-        rare_questions = [each for each in questions if each.clue == "rare"]
+        rare_questions = [each for each in questions if each.lookup_field == "rare"]
         self._postings.catch_up(end, len(rare_questions))
         min_shared = [searches[each.position].min_shared.get("rare", 1) for each in rare_questions]
         for each, places in zip(
             rare_questions, self._postings.sharing([each.values for each in rare_questions], min_shared), strict=True
         ):
             answers[each.position].places.update(places[: searches[each.position].hit_limit("rare")].tolist())
-        direct = [each for each in questions if each.clue != "rare"]
+        direct = [each for each in questions if each.lookup_field != "rare"]
         last_place = self._postings.last
         return direct if last_place == end else direct + [each._replace(start=last_place) for each in rare_questions]
 
@@ -138,7 +140,7 @@ class Finder:
         (last_place,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         newest = last_place if end is None else min(last_place, max(end, self._newest))
         self._lookups += goal
-        if abs(newest - self._newest) > WORTH * self._lookups:
+        if abs(newest - self._newest) > DOCUMENTS_PER_LOOKUP * self._lookups:
             return False
         if newest < self._newest or not self._sketch.holds(VALUES * (newest - self._newest)):
             self._sketch, self._newest = self._make(2 * VALUES * newest), 0
@@ -165,8 +167,8 @@ class _LookUp:
 
     def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own_place: int) -> None:
         """Add the documents with the values to a result, up to the limit."""
-        min_shared = search.min_shared.get(question.clue, 1)
-        limit = search.hit_limit(question.clue)
+        min_shared = search.min_shared.get(question.lookup_field, 1)
+        limit = search.hit_limit(question.lookup_field)
         # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
@@ -176,19 +178,19 @@ class _LookUp:
                 answer.places.update(likely.tolist())
                 return
         carriers = [self._carriers(value, read_limit) for value in values]
-        if question.clue in LONG_CLUES:
+        if question.lookup_field in LONG_CLUES:
             below_limit = [each for each in carriers if self._count_others(each, own_place) <= limit]
-            answer.capped += [question.clue] * (len(below_limit) < len(carriers))
+            answer.capped += [question.lookup_field] * (len(below_limit) < len(carriers))
             carriers = below_limit or [[]]
         places = set(carriers[0]) if len(carriers) == 1 and min_shared <= 1 else _match_least(carriers, min_shared)
         places.discard(own_place)
         if self._allowed_places is not None:
             places &= self._allowed_places
         answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
-        if question.clue == "content":
+        if question.lookup_field == "content":
             answer.copies = len(places) if len(places) <= limit else self._count(question.values, places, own_place)
-        elif len(places) > limit and question.clue not in answer.capped:
-            answer.capped.append(question.clue)
+        elif len(places) > limit and question.lookup_field not in answer.capped:
+            answer.capped.append(question.lookup_field)
 
     def _count_others(self, places: Sequence[int], own_place: int) -> int:
         """Count the documents found, without the searching document."""

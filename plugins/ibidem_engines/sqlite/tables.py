@@ -180,7 +180,7 @@ def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, l
 
 def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
     """Return the values to add to the sketch."""
-    return [value for clue in MARKED for value in values.get(clue, ())]
+    return [value for lookup_field in MARKED for value in values.get(lookup_field, ())]
 
 
 def words(values: dict[LookupField, list[str]]) -> str:
@@ -189,8 +189,8 @@ def words(values: dict[LookupField, list[str]]) -> str:
     Values of two classes are never equal: each begins with its scheme or its letter.
     """
     parts: list[str] = []
-    for clue, clue_values in values.items():
-        parts += map(word, clue_values) if clue == "content" else clue_values
+    for lookup_field, field_values in values.items():
+        parts += map(word, field_values) if lookup_field == "content" else field_values
     return " ".join(parts)
 
 

@@ -209,16 +209,16 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: b
     """Delete documents and leave tombstones; see `Engine.delete`."""
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     with file.transaction():
-        standing = _StoredState.read(file, ids)
-        versions_by_id = {name: each.version for name, each in standing.documents.items()}
+        stored = _StoredState.read(file, ids)
+        versions_by_id = {name: each.version for name, each in stored.documents.items()}
         versions = {name: next_version(version, versions_by_id.get(name)) if any_version else version for name in ids}
-        outcomes = {name: standing.deletion(name, versions[name]) for name in ids}
+        outcomes = {name: stored.deletion(name, versions[name]) for name in ids}
         _remove(
             file,
-            [standing.documents[name].place for name, each in outcomes.items() if each.status is WriteStatus.DELETED],
+            [stored.documents[name].place for name, each in outcomes.items() if each.status is WriteStatus.DELETED],
         )
         written_names = [name for name, each in outcomes.items() if each.status is not WriteStatus.STALE]
-        newer = [name for name in written_names if standing.tombstones.get(name, versions[name]) <= versions[name]]
+        newer = [name for name in written_names if stored.tombstones.get(name, versions[name]) <= versions[name]]
         tables.put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
     return [outcomes[name] for name in ids]
 
@@ -233,15 +233,15 @@ def prune(file: SqliteFile, source_name: str, end: int) -> int:
 
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     """Store rows and return their outcomes, by position in the call."""
-    standing = _StoredState.read(file, [each.id for each in ready])
-    outcomes = {each.position: standing.outcome(each.record) for each in ready}
+    stored = _StoredState.read(file, [each.id for each in ready])
+    outcomes = {each.position: stored.outcome(each.record) for each in ready}
     inserts = [each for each in ready if outcomes[each.position].status is WriteStatus.INDEXED]
-    _remove(file, [standing.documents[each.id].place for each in inserts if each.id in standing.documents])
+    _remove(file, [stored.documents[each.id].place for each in inserts if each.id in stored.documents])
     for each, place in zip(inserts, _insert(file, inserts), strict=True):
         outcomes[each.position] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.position].previous_version)
     unchanged = [each.record for each in ready if outcomes[each.position].status is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
-    if standing.tombstones:
+    if stored.tombstones:
         tables.remove(file, "tombstones", [each.id for each in inserts])
     return outcomes
 

@@ -96,7 +96,7 @@ def test_marks_are_read_only_where_look_ups_would_cost_more(engine: Engine, reco
     engine.write([record(f"d{number}", f"story {number}") for number in range(200)])
     finder = Finder(engine._file)  # type: ignore[attr-defined]
     search = [SignatureLookup({"content": lookup_values(record("x", "story 7").packed)["content"]})]
-    for _ in range(200 // lookup.WORTH - 1):
+    for _ in range(200 // lookup.DOCUMENTS_PER_LOOKUP - 1):
         assert [hit.id for hit in finder.find(search, None)[0].hits] == ["d7"]
         assert finder._sketch.learned == 0
     for _ in range(3):

@@ -1,6 +1,6 @@
 """Survivors: documents in a new index that exist despite a newer tombstone.
 
-One survives where it was copied behind its deletion, or where the process that was to delete it has ended.
+A copy outlives its tombstone if it was written later, or its deleter crashed.
 """
 
 from collections.abc import Mapping, Sequence

@@ -35,7 +35,7 @@ from ibidem_workers.groups.thread_places import ThreadPlaces
 
 SIZE = 1_000  # documents in a portion whose leads are looked up
 
-FACTOR = 5  # how many times as many documents a portion has whose leads are in columns
+FACTOR = 5  # portion size factor when leads are in columns
 
 MAX_PORTION = 10_000  # documents in a portion at most: a server reads no more at once
 

@@ -41,7 +41,7 @@ HOLDERS: Mapping[str, Sequence[str]] = {
     "nested": ("query",),
     "script_score": ("query",),
 }
-"""Queries that find what others find, with the members that hold these.
+"""Compound queries, and the keys of their sub-queries.
 
 Conditions (`filter` and `must_not` of `bool`) are left as they are: with another `k` they would let other hits through.
 """
