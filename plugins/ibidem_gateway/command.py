@@ -17,19 +17,40 @@ Workers = Annotated[int, typer.Option(help="Number of processes.", min=1, max=64
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
 
 
+Mcp = Annotated[
+    bool,
+    typer.Option("--mcp", help="Instead, let an assistant search, by the Model Context Protocol on standard input."),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command to the command line."""
     app.command("serve", short_help=run.__doc__, rich_help_panel="Commands")(exit_on_error(run))
 
 
-def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1) -> None:
+def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1, *, mcp: Mcp = False) -> None:
     """Serve searches over HTTP in the engine's own format, and a page for browsers."""
+    if mcp:
+        serve_assistant()
+        return
     with share_metrics() if workers > 1 else nullcontext():
         try:
             from ibidem_gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
         except ModuleNotFoundError as error:
             raise UsageError(f"the gateway needs {error.name}", install_command("gateway")) from error
         serve(host, port, workers)
+
+
+def serve_assistant() -> None:
+    """Run the tools of an assistant (search, inspect, compare, groups); they read all that the settings may read."""
+    try:
+        from ibidem.retrieval.mcp import server  # noqa: PLC0415 - of an extra
+        from ibidem_core.settings import load  # noqa: PLC0415 - the help does not need it
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "mcp":
+            raise
+        raise UsageError("the package mcp is not installed", "pip install 'ibidem-search[mcp]'") from error
+    server(load()).run("stdio")
 
 
 @contextmanager

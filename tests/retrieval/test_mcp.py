@@ -1,4 +1,4 @@
-"""An assistant searches an index through `ibidem mcp`, by the protocol's own client."""
+"""An assistant searches an index through `ibidem serve --mcp`, by the protocol's own client."""
 
 import json
 
@@ -26,7 +26,7 @@ CALLS = [
 ]
 
 async def ask(index, calls):
-    command = ["-W", "ignore", "-c", "from ibidem.cli import main; main(['mcp'])"]
+    command = ["-W", "ignore", "-c", "from ibidem.cli import main; main(['serve', '--mcp'])"]
     environment = {**os.environ, "IBIDEM_INDEX": index}
     parameters = StdioServerParameters(command=sys.executable, args=command, env=environment)
     async with stdio_client(parameters) as streams, ClientSession(*streams) as session:

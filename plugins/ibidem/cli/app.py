@@ -154,7 +154,6 @@ COMMANDS = {
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "alerts": "Save searches that report only documents that are not duplicates of reported ones.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
-    "mcp": "Let an assistant search, by the Model Context Protocol on standard input and output.",
     "evaluate": "Compare the duplicates found with labels.",
     "tune": "Choose similarity and preset on your own labels, with cross-validation.",
     "doctor": "Show every setting with its origin, and which services answer.",

@@ -27,7 +27,7 @@ from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import connect_broker, make_broker
 
 # Libraries of the extra `gateway`.
-GATEWAY = ("aiohttp", "fastapi", "httptools", "multipart", "prometheus_client", "uvicorn")
+GATEWAY = ("aiohttp", "fastapi", "httptools", "prometheus_client", "uvicorn")
 
 NAMED = 10  # damaged records that are named
 
