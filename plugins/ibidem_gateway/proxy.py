@@ -13,6 +13,7 @@ import orjson
 from fastapi import APIRouter, Path, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.convertors import StringConvertor, register_url_convertor
+from starlette.exceptions import HTTPException
 
 from ibidem.grouped_search.dsl.filter_path import FILTER_PATH, read_filter
 from ibidem.grouped_search.dsl.msearch import INDEX, MultiSearch, SearchLine, join_names, read_lines
@@ -329,5 +330,7 @@ everything = APIRouter(include_in_schema=False)
 
 @everything.api_route("/{path:path}", methods=["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"])
 async def forward_all(request: Request, upstream: WithCluster) -> Response:
-    """Forward a request that no other route answers."""
+    """Forward a request that no other route answers, except for paths of the gateway's own."""
+    if request.url.path.startswith("/ibidem/") and not request.url.path.startswith("/ibidem/_"):
+        raise HTTPException(404)
     return await forward(request, upstream)

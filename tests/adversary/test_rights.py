@@ -3,7 +3,6 @@
 import json
 import os
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass
 
 import httpx2
@@ -11,7 +10,6 @@ import pytest
 
 import ibidem
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine
 from servers.indices import remove_indices
 from support.archive import (
     BLIND,
@@ -35,7 +33,6 @@ SHARDS = pytest.mark.parametrize("archives", [1, 3], ids=["one shard", "three sh
 # Paths of the gateway whose answers are those over an archive without hidden documents.
 PATHS = (
     "/{index}/_search?q=text:said&dedupe=indent&size=50&sort=ibidem.date:asc",
-    "/{index}/_count?q=text:said&dedupe=indent",
     "/{index}/_search?q=text:said&size=50&sort=ibidem.date:asc",
     "/ibidem/search?q=said&dedupe_explain=true&size=50",
     "/ibidem/search?q=said&dedupe=collapse&dedupe_scope=index&size=3",
@@ -45,8 +42,6 @@ PATHS = (
     "/ibidem/compare?a=story-1&b=first-half-1",
     "/ibidem/groups",
     "/ibidem/overrides",
-    "/ibidem/tags",
-    "/ibidem/tags/report",
 )
 
 READ_BY_ID = (
@@ -64,11 +59,8 @@ PAGES = (
     "/ibidem/page/document?id=story-1&q=said",
     "/ibidem/page/inspect?id=story-1",
     "/ibidem/page/compare?a=story-1&b=first-half-1",
-    "/ibidem/page/review?q=said",
     "/ibidem/search?q=said&dedupe_by=stored&dedupe_explain=true&size=50",
     "/{index}/_search?q=text:said&dedupe=collapse&dedupe_by=stored&dedupe_explain=true&size=50",
-    "/ibidem/page/tags",
-    "/ibidem/tags/ledger.csv",
     "/ibidem/doctor",
     "/metrics",
 )
@@ -208,25 +200,6 @@ def test_no_word_of_a_hidden_document_is_suggested(archives: Archives, gateways:
     path = "/?q=unspeakble"
     assert "unspeakable" in get(gateways, archives.whole, path, CLERK).text
     check_hidden(get(gateways, archives.whole, path, READER).text)
-
-
-@pytest.fixture
-def no_tags(archives: Archives) -> Iterator[None]:
-    """No other test finds the tags of this one."""
-    yield
-    with closing(open_engine(archives.guarded.replace("://", "://clerk:pw@"), archives.whole)) as engine:
-        engine.delete_records("tags", [key for key, _ in engine.get_records("tags")])
-
-
-@pytest.mark.usefixtures("no_tags")
-def test_tags_that_hidden_documents_share_tell_nothing_of_them(archives: Archives, gateways: dict[str, str]) -> None:
-    address, headers = f"{gateways[archives.whole]}/ibidem/tags", {"authorization": CLERK}
-    tagged = {"tag": "privileged", "ids": ["story-1", "classified-1"], "reason": "unspeakable"}
-    assert httpx2.post(address, json=tagged, headers=headers, timeout=60).status_code == 201
-    for path in (*PATHS, *PAGES):
-        check_hidden(get(gateways, archives.whole, path, READER).text)
-    (entry,) = get(gateways, archives.whole, "/ibidem/tags", READER).json()["entries"]
-    assert ([each["id"] for each in entry["documents"]], entry["reason"]) == (["story-1"], "")
 
 
 def test_decisions_on_hidden_documents_are_neither_shown_nor_told_by_their_effect(

@@ -85,6 +85,7 @@ def test_our_own_paths_stay_ours() -> None:
         assert httpx2.get(f"{url}/openapi.json").json()["info"]["title"] == "ibidem"
         assert not engine.asked
         assert httpx2.get(f"{url}/_search?dedupe=maybe").status_code == 400
+        assert httpx2.put(f"{url}/ibidem/nosuch", json={}).status_code == 404
         assert httpx2.post(f"{url}/a/_doc", headers={"origin": "http://evil.example"}).status_code == 403
         assert not engine.asked
 
