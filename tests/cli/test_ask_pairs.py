@@ -1,7 +1,6 @@
 """A pair is shown by both titles and the words that differ."""
 
-from ibidem.cli.ask import question_lines
-from ibidem.evaluation.interview import Question
+from ibidem.cli.ask import Question, question_lines
 from ibidem_ingest.document import Document
 
 TEXT = "The tenant shall pay the rent on the first day of each month, in advance and without demand."

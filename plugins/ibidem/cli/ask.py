@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 import click
 from rich.text import Text
@@ -14,7 +15,6 @@ from ibidem.comparison.word_diff import word_diff
 from ibidem.evaluation.answers import add_answer, read_answers
 from ibidem.evaluation.asking import Inquiry
 from ibidem.evaluation.evaluate import sign_collection
-from ibidem.evaluation.interview import Key, Question
 from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import add_override
@@ -31,8 +31,19 @@ from ibidem_ingest.idf.store import Tables
 
 PLACES = 6  # places that differ which are shown of a pair
 
+Key = Literal["y", "n", "s", "q"]  # yes, no, skip, quit
 KEYS: Mapping[str, Key] = {"y": "y", "n": "n", "s": "s", "q": "q", "\x03": "q", "\x04": "q", "": "q"}
 PROMPT = "the same? y yes, n no, s skip, q stop: "
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A pair of documents to judge."""
+
+    number: int  # the pair's, among all candidates
+    asked: int  # how many pairs were judged before it
+    count: int  # how many are judged at most
+    documents: tuple[Document, Document]
 
 
 @dataclass(frozen=True, slots=True)

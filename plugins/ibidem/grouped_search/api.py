@@ -206,7 +206,6 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     overrides: Iterable[Override] | None = None,
     tables: Collection[str] = (),
     order: Order = "relevance",
-    all_copies: bool = False,
     portion: Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
@@ -218,7 +217,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     codec = cursor_codec(engine.cursor_key(), engine.index, query, request, order)
     cursor = codec.decode(request.cursor)
     page_request = PageRequest(
-        request, (page - 1) * size, size, tables, deepest, not all_copies, portion, cursor.next_page
+        request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page
     )
     source = EngineBackend(engine, query, view=cursor.view, order=order)
     answer = find_page(source, page_request, overrides, facets=facets)
