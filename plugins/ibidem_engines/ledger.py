@@ -1,14 +1,15 @@
 """Validating reader of records: damaged records are skipped, counted and reported."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeVar
 
-from ibidem_core.errors import DamagedRecord
+from ibidem_core.errors import DamagedRecord, Unavailable
 from ibidem_core.records import REMOVE, parse_record
+from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import Ledger
+from ibidem_engines.stored_groups import Ledger, RecordState
 from ibidem_ingest.errors import IbidemError
 
 T = TypeVar("T")
@@ -88,3 +89,34 @@ class Tombstone:
         if (time := stone.time) is not None and time.tzinfo is None:
             raise ValueError(f"at: {stone.at!r} has no time zone")
         return stone
+
+
+def load_overrides(engine: Engine) -> list[Override]:
+    """Read all overrides."""
+    return [word for _, word in read_ledger(engine, "overrides", Override.from_record)]
+
+
+ATTEMPTS = 20  # earlier requests of this process that may be carried out one after the other before each new one
+
+
+@dataclass(slots=True)
+class OwnRecord:
+    """A record whose writes replace only its own last write, never a newer record of another process."""
+
+    engine: Engine  # the index that it is next to
+    ledger: Ledger
+    key: str
+    _state: RecordState | None = field(default=None, init=False)
+
+    def write(self, entry: Mapping[str, object]) -> None:
+        """Write the record unconditionally."""
+        for _ in range(ATTEMPTS):
+            state = self.engine.replace_record(self.ledger, self.key, entry, self._state)
+            if state is not None:
+                self._state = state
+                return
+            _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request may have been late
+        raise Unavailable(
+            f"the record {self.key!r} of the ledger {self.ledger!r} is constantly changed by others",
+            "try again once the other process has ended",
+        )

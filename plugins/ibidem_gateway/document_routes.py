@@ -25,8 +25,8 @@ from ibidem.index.inspection import inspect as inspect_document
 from ibidem_dedupe.overrides import VERDICTS
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_gateway.dependencies import CallersEngine, WithCaller, WithContext, gateway_context
 from ibidem_gateway.errors import JSON, HttpError
 from ibidem_gateway.metrics import timed_search

@@ -15,9 +15,8 @@ from ibidem.index.damaged_records import damaged_records, reader
 from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.overrides import Override, pair_key
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import Tombstone, check_entry, read_ledger
+from ibidem_engines.ledger import Tombstone, check_entry, load_overrides, read_ledger
 from ibidem_engines.stored_groups import Ledger
-from ibidem_engines.stored_overrides import load_overrides
 
 GOOD = Override(("news", "a"), ("news", "b"), "not", "Ada").as_record()
 BAD: dict[str, Any] = {

@@ -7,7 +7,7 @@ import pytest
 
 from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine
-from ibidem_engines.own_record import ATTEMPTS, OwnRecord
+from ibidem_engines.ledger import ATTEMPTS, OwnRecord
 
 KEY = "run/a"
 

@@ -18,7 +18,7 @@ from ibidem.index.documents import add_override, delete
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import VERDICTS, Verdict
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_overrides import load_overrides
+from ibidem_engines.ledger import load_overrides
 from ibidem_ingest.errors import MissingDocument
 from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.service import is_settled, regroup, settle_all

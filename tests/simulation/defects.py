@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Ledger
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers import tasks
 from ibidem_workers.backfill import batch, record_copy, replace
 from ibidem_workers.brokers import lease
@@ -104,7 +104,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(writing, "_check_tombstones", _nothing), "is back", "DELETION"
     ),
     "what was written before a tombstone stays": Defect(
-        lambda: patch.object(writing, "_is_buried", lambda *_: False), "is back", "KILLED_DELETION"
+        lambda: patch.object(writing, "_has_tombstone", lambda *_: False), "is back", "KILLED_DELETION"
     ),
     "an older tombstone replaces a newer": Defect(
         lambda: patch.object(MemoryLedgers, "put_onto", _puts_over), "is back", "DELETIONS", 300

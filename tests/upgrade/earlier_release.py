@@ -17,7 +17,7 @@ from pathlib import Path
 from faults.environment import Own, wait_for
 from faults.kill import descendants, kill
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_overrides import load_overrides
+from ibidem_engines.ledger import load_overrides
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers import dead_letters
 from ibidem_workers.runs import runs, summary

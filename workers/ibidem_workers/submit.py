@@ -14,7 +14,7 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
-from ibidem_engines.own_record import OwnRecord
+from ibidem_engines.ledger import OwnRecord
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally

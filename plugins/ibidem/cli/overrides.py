@@ -9,7 +9,7 @@ from rich.table import Table
 from ibidem.cli.console import Json, engine_context, print_json, results, sanitize
 from ibidem.index.documents import add_override, read_verdict, remove_override
 from ibidem_dedupe.overrides import VERDICTS, Override
-from ibidem_engines.stored_overrides import load_overrides
+from ibidem_engines.ledger import load_overrides
 
 app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
 

@@ -35,10 +35,10 @@ from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.hits import HitNames
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Hit, Members, Memberships, Order, Place, parse_marks
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 
 TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a text has ten million characters at the most

@@ -11,10 +11,9 @@ from hashlib import blake2b
 
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus
-from ibidem_engines.ledger import Tombstone, read_entries
+from ibidem_engines.ledger import Tombstone, load_overrides, read_entries
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import content_key

@@ -13,9 +13,9 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import ReindexSource, SourceDocument
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Hit
 from ibidem_engines.stored_groups import Name as Place
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import refusal, signed_records

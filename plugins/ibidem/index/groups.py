@@ -25,8 +25,8 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns

@@ -12,8 +12,8 @@ from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, StoredDocument
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed

@@ -18,6 +18,7 @@ MAX_BYTES = 8 << 20
 MAX_ACTIONS = 2_000
 TOO_LARGE = 413
 CONFLICT = 409
+OF_THE_INDEX = frozenset(("index_not_found_exception", "index_closed_exception"))  # refusals of a whole request
 MISSING = 404
 
 
@@ -134,7 +135,7 @@ def _item(item: Mapping[str, Any], location: str) -> ActionOutcome | Failure:
     failure = _failure(status, item)
     if failure.kind == "document_missing_exception":
         return ActionOutcome(CONFLICT, reason=failure.reason)
-    if status == CONFLICT or (status == 400 and not _concerns_all(failure)):
+    if status == CONFLICT or (status == 400 and failure.kind not in OF_THE_INDEX):
         return ActionOutcome(status, reason=failure.reason)
     if find_fault(failure).soon:
         return failure
@@ -147,8 +148,3 @@ def _failure(status: int, item: Mapping[str, Any]) -> Failure:
     cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
     reason = cause.get("reason") if isinstance(cause, Mapping) else None
     return Failure(status, failure.kind, f"{failure.reason}: {reason}" if reason else failure.reason)
-
-
-def _concerns_all(failure: Failure) -> bool:
-    """Return whether a refusal concerns the request and not the document."""
-    return failure.kind in {"index_not_found_exception", "index_closed_exception"}

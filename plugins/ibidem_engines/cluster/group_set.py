@@ -112,7 +112,11 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     store = LedgerStore(cluster, names)
     records = {each.source: each for each in store.stored("groups", [KEY])}
     settled = SettledNames.of(names, records.values())
-    found = settled.unite(_within(cluster, settled)) if takes_over else settled.find()
+    indices = set(names.indices)
+    if takes_over:
+        found = settled.unite([each for each in settled.wide if indices.issuperset(read(cluster, each).indices)])
+    else:
+        found = settled.find()
     if found.begins_with is not None:
         LedgerStore(cluster, names.keep(found.home)).put("groups", {KEY: found.begins_with})
     superseded = [records[source] for source in found.superseded]
@@ -127,12 +131,6 @@ def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
         SettledNames.of(names, LedgerStore(cluster, names).stored("groups", [KEY])).find()
     except UsageError as error:
         yield HealthIssue("groups", error.what, error.remedy)
-
-
-def _within(cluster: ClusterClient, names: SettledNames) -> list[str]:
-    """Return the settled aliases that cover only the given indexes."""
-    indices = set(names.names.indices)
-    return [source for source in names.wide if indices.issuperset(read(cluster, source).indices)]
 
 
 def _listing(names: Sequence[str]) -> str:

@@ -202,7 +202,9 @@ class ClusterGroups(StoredGroups):
 
     def update(self, changes: Sequence[tuple[GroupedDocument, Mapping[str, object]]]) -> list[bool]:
         """Write fields of documents by partial updates; False for a document that changed since it was read."""
-        with_long = [_place(document) for document, _ in changes if _is_long(document.packed)]
+        with_long = [
+            _place(document) for document, _ in changes if document.packed[1:2] and document.packed[1] & IS_LONG
+        ]
         long_signatures = self.cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([document.packed for document, _ in changes])
         actions = [
@@ -291,11 +293,6 @@ def _document(hit: Mapping[str, Any]) -> GroupedDocument:
 
 def _place(document: GroupedDocument) -> tuple[str, str]:
     return document.name.index, document.name.id
-
-
-def _is_long(packed: bytes) -> bool:
-    """Return whether a document has long signatures, by the flags of its packed value."""
-    return len(packed) > 1 and bool(packed[1] & IS_LONG)
 
 
 FACET_PRECISION = 3_000  # groups of a value up to which the server's estimate is close

@@ -107,7 +107,12 @@ class LookUp:
         yield from self._distribute(separate, batch, answers[len(parts) :])
         yield from self._send_separately(separate, list(separate)[SEARCHES_PER_REQUEST:])
         yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_CLUES])
-        return [LookupResult(_sort_hits(each.hits.values()), tuple(each.capped), each.copies) for each in self._answers]
+        return [
+            LookupResult(
+                sorted(each.hits.values(), key=lambda hit: (hit.index, hit.id)), tuple(each.capped), each.copies
+            )
+            for each in self._answers
+        ]
 
     def _ask_together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Search for all values at once, or in parts if there are too many hits."""
@@ -236,7 +241,9 @@ class LookUp:
         for answer in answers:
             if "error" in answer:
                 raise build_failure(int(answer["status"]), answer)
-        return [(_unsorted_hits(answer), int(answer["hits"]["total"]["value"])) for answer in answers]
+        return [
+            (list(replace(read_hits(answer), sorts=())), int(answer["hits"]["total"]["value"])) for answer in answers
+        ]
 
     def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
         """Build one search, with hits ordered by sequence number."""
@@ -296,12 +303,3 @@ def _hit_values(hit: Hit) -> list[tuple[str, str]]:
     if packed is None:
         return []
     return [(name, value) for name, values in lookup_keys(packed).items() for value in values]
-
-
-def _unsorted_hits(answer: Mapping[str, Any]) -> list[Hit]:
-    """Read hits without the sequence numbers that a look-up sorts by, from responses that include other documents."""
-    return list(replace(read_hits(answer), sorts=()))
-
-
-def _sort_hits(hits: Iterable[Hit]) -> list[Hit]:
-    return sorted(hits, key=lambda hit: (hit.index, hit.id))

@@ -8,7 +8,6 @@ from typing_extensions import override
 from ibidem_core.address import OURS
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.groups import WRITE, ClusterGroups
 from ibidem_engines.cluster.index import template
 from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
@@ -37,7 +36,12 @@ class ClusterMemberships(MembershipStore):
 
     @override
     def has_threads(self) -> bool:
-        body: Clause = {"query": {"exists": {"field": _THREAD}}, "size": 0, "track_total_hits": 1, "terminate_after": 1}
+        body: dsl.Clause = {
+            "query": {"exists": {"field": _THREAD}},
+            "size": 0,
+            "track_total_hits": 1,
+            "terminate_after": 1,
+        }
         answer = self._cluster.hold(answer_to(Target(self._index).search(body)))
         return bool(answer["hits"]["total"]["value"])
 
@@ -62,14 +66,11 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
     memberships: dict[DocumentRef, Memberships] = {}
     for start in range(0, len(names), AT_ONCE):
         batch = names[start : start + AT_ONCE]
-        answer = yield target.search(dsl.fetch_by_name(batch) | membership_options())
+        answer = yield target.search(
+            dsl.fetch_by_name(batch) | {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
+        )
         memberships |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
     return memberships
-
-
-def membership_options() -> Clause:
-    """Request only the memberships of a hit."""
-    return {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
 
 
 def read_hit(hit: Mapping[str, Any]) -> Memberships:

@@ -28,7 +28,7 @@ from ibidem_engines.cluster.record_index import make_missing, record_index
 from ibidem_engines.cluster.state_store import contention_error, put_in_place
 from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import HealthIssue
-from ibidem_engines.own_record import ATTEMPTS
+from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_engines.ttl_cache import TtlCache
 
@@ -204,7 +204,8 @@ class LedgerStore:
         """Remove records in their current state, so that a delayed request removes no later record."""
         remaining, deleted = set(places), set[Place]()
         for _ in range(ATTEMPTS):
-            docs = self._find_at(ledger, remaining)
+            found = self._find(ledger, sorted({key for _, key in remaining}), "key")
+            docs = {place: each for place, each in found.items() if place in remaining}
             deleted |= self._delete_as_read(ledger, docs)
             remaining = docs.keys() - deleted
             if not remaining:
@@ -213,27 +214,18 @@ class LedgerStore:
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         """Remove records that have not changed since they were read, under every index name; returns how many."""
-        keys = list(entries)
-        return sum(
-            self._delete_unchanged(ledger, {key: entries[key] for key in keys[start : start + SLICE]})
-            for start in range(0, len(keys), SLICE)
-        )
-
-    def _delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         docs = self._find(ledger, list(entries))
         same = {place: each for place, each in docs.items() if stored_record(each, ledger).entry == entries[place[1]]}
         return len({key for _, key in self._delete_as_read(ledger, same)})
 
     def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Mapping[str, Any]]:
         """Read the documents with some keys, or one of their fields, by place; missing ones are omitted."""
-        docs = self.cluster.hold(get_docs(self.names.sources, ledger, keys, field_name)) if keys else []
+        slices = [keys[start : start + SLICE] for start in range(0, len(keys), SLICE)]
+        docs = [
+            doc for each in slices for doc in self.cluster.hold(get_docs(self.names.sources, ledger, each, field_name))
+        ]
         places = ((source, key) for key in keys for source in self.names.sources)
         return {place: each for place, each in zip(places, docs, strict=True) if each.get("found")}
-
-    def _find_at(self, ledger: Ledger, places: Collection[Place]) -> dict[Place, Mapping[str, Any]]:
-        keys = sorted({key for _, key in places})
-        parts = (self._find(ledger, keys[start : start + SLICE], "key") for start in range(0, len(keys), SLICE))
-        return {place: each for part in parts for place, each in part.items() if place in places}
 
     def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Mapping[str, Any]]) -> set[Place]:
         """Remove records that have not changed since they were read; returns where they were."""

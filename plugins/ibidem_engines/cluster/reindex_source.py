@@ -119,7 +119,11 @@ class ClusterReindexSource(ReindexSource):
         if paths:
             refresh_index(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
-            paths -= {path for path in paths if not hits or any(_has(hit, path) for hit in hits)}
+            paths -= {
+                path
+                for path in paths
+                if not hits or any(read_path(hit.get("_source", {}), path) is not None for hit in hits)
+            }
         return sorted(paths)
 
     @override
@@ -216,15 +220,23 @@ class ClusterReindexSource(ReindexSource):
     @override
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
-        outcomes = run(self._cluster, [self._bare(document) for document in documents])
+        actions = [
+            Action(
+                "index",
+                each.name.index,
+                each.name.id,
+                self.strip_document(each).raw,
+                each.state,
+                each.name.routing,
+                skips_pipeline=True,
+            )
+            for each in documents
+        ]
+        outcomes = run(self._cluster, actions)
         return [
             None if each.status == CONFLICT else to_outcome(document, each)
             for document, each in zip(documents, outcomes, strict=True)
         ]
-
-    def _bare(self, document: SourceDocument) -> Action:
-        name, body = document.name, self.strip_document(document).raw
-        return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
     @override
     def unmark(self) -> bool:
@@ -353,7 +365,3 @@ def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
     if ".".join(path) in properties:
         return True
     return path[0] in properties and (len(path) == 1 or _has_field(properties[path[0]], path[1:]))
-
-
-def _has(hit: Mapping[str, Any], path: str) -> bool:
-    return read_path(hit.get("_source", {}), path) is not None

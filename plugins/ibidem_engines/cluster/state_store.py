@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from ibidem_core.errors import Unavailable
-from ibidem_engines.own_record import ATTEMPTS
+from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.stored_groups import Ledger, RecordState
 
 

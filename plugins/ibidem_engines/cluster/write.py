@@ -66,7 +66,10 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
     for turn in range(ROUNDS):
         stored_versions = target.stored_versions(remaining)
         versions = {
-            id_: _version_of_deletion(stored_versions.get(id_), version, any_version=any_version) for id_ in remaining
+            id_: next_version(version, stored_versions[id_].version)
+            if any_version and id_ in stored_versions
+            else version
+            for id_ in remaining
         }
         fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
         _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
@@ -272,10 +275,6 @@ def _several(entry: StoredVersion) -> str:
 
 def _deletion(id_: str, entry: StoredVersion) -> Action:
     return Action("delete", entry.index, id_, state=entry.state)
-
-
-def _version_of_deletion(entry: StoredVersion | None, version: int, *, any_version: bool) -> int:
-    return next_version(version, entry.version) if any_version and entry else version
 
 
 def _write_tombstones(target: WriteTarget, versions: Mapping[str, int]) -> None:

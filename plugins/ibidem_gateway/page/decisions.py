@@ -11,7 +11,7 @@ from ibidem.comparison.html import printable
 from ibidem.index.documents import read_document, readable_overrides
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_overrides import load_overrides
+from ibidem_engines.ledger import load_overrides
 from ibidem_gateway.dependencies import CallersEngine, WithContext
 from ibidem_gateway.openapi import StrictQuery
 from ibidem_gateway.page.rendering import html

@@ -26,7 +26,7 @@ from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
 from ibidem_engines.highlighting import mark as highlight
 from ibidem_engines.highlighting import searched_phrases
-from ibidem_engines.stored_overrides import load_overrides
+from ibidem_engines.ledger import load_overrides
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError

@@ -15,9 +15,8 @@ from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
-from ibidem_engines.own_record import ATTEMPTS
+from ibidem_engines.ledger import ATTEMPTS, load_overrides
 from ibidem_engines.stored_groups import Ledger
-from ibidem_engines.stored_overrides import load_overrides
 from servers.indices import remove_indices
 
 SCHEMES = [pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")]

@@ -8,7 +8,7 @@ import pytest
 
 from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.state_store import contention_error, put_in_place
-from ibidem_engines.own_record import ATTEMPTS
+from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.stored_groups import Ledger, RecordState
 
 Entry = Mapping[str, object]

@@ -21,8 +21,8 @@ from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, ShardRef, StoredGroups, marks_as_record
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything

@@ -17,8 +17,8 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import parse_policy
+from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Marks, StoredGroups, parse_marks
-from ibidem_engines.stored_overrides import load_overrides
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.block import Row, Rules
