@@ -1,5 +1,6 @@
 """Elasticsearch 8 and 9 through the official client, `elasticsearch`."""
 
+import warnings
 from collections.abc import Collection, Mapping
 from typing import Any
 
@@ -33,6 +34,9 @@ from ibidem_engines.cluster.client import (
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.media_type import ApiVersion, in_server_version
 from ibidem_engines.requests import JsonAnswer
+
+# A whole Elasticsearch deprecates names with a dot; those of records are hidden, and no user can change them.
+warnings.filterwarnings("ignore", r".*\[\.ibidem-.*begins with a dot", client_library.ElasticsearchWarning)
 
 DIALECT = Dialect(
     name="elasticsearch",

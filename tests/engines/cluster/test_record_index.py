@@ -6,6 +6,8 @@ ISM itself skips hidden indexes. What `doctor` says of a policy is tried on meta
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -217,3 +219,18 @@ def test_a_mapping_is_told_from_what_a_server_guesses() -> None:
     assert not is_sound(template()["mappings"] | {"_routing": {"required": True}})
     assert not is_sound({"properties": {"key": {"type": "text"}, "entry": {"properties": {}}}})
     assert not is_sound({})
+
+
+@pytest.mark.slow
+def test_a_deprecation_warning_is_not_shown_for_names_that_users_cannot_change() -> None:
+    """The servers of the tests lack the module `dot-prefix-validation`, which sends it."""
+    code = """if True:
+        import warnings
+        import ibidem_engines.cluster.elasticsearch
+        from elasticsearch import ElasticsearchWarning
+        for name in (".ibidem-news", ".theirs"):
+            warnings.warn(f"Index [{name}] name begins with a dot (.), which is deprecated", ElasticsearchWarning)
+    """
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stderr
+    assert "[.theirs]" in shown
+    assert ".ibidem" not in shown
