@@ -187,7 +187,7 @@ class StoredGroups(Protocol):
     def count_leads(self, seq_range: SeqNoRange) -> int:
         """Count the leads written in a range of sequence numbers."""
 
-    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
+    def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         """Read the leads that have any of the values, up to some sequence numbers.
 
         Each is read once, and some may be among them that carry a few of the rare terms only. Where more than an engine

@@ -96,16 +96,16 @@ class TestCarriers:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
         requests = [LeadKeys({"content": read_values(record("a"))["content"]})]
-        assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
+        assert names(groups.with_value(requests, groups.newest())) == ["a", "b"]
         join(groups, b, a)
-        assert names(groups.carriers(requests, groups.newest())) == ["a"]
+        assert names(groups.with_value(requests, groups.newest())) == ["a"]
 
     def test_only_what_was_written_up_to_a_number_is_found(
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
         first, _ = store(engine, record("a"), record("b"))
         (part,) = groups.parts()
-        carriers = groups.carriers([LeadKeys({"content": read_values(record("a"))["content"]})], {part: first.order})
+        carriers = groups.with_value([LeadKeys({"content": read_values(record("a"))["content"]})], {part: first.order})
         assert names(carriers) == ["a"]
         assert [(hit.order, hit.packed) for hit in carriers] == [(first.order, record("a").packed)]
 
@@ -116,7 +116,7 @@ class TestCarriers:
         requests = [
             LeadKeys({"bands": read_values(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
         ]
-        assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
+        assert names(groups.with_value(requests, groups.newest())) == ["a", "b"]
 
     @pytest.mark.parametrize("clue", ["bands", "content"])
     def test_a_lead_behind_very_many_that_joined_another_is_found(
@@ -133,7 +133,7 @@ class TestCarriers:
         for each in ids:
             assert join(groups, each, a)
         requests = [LeadKeys({clue: read_values(record("a", LONG))[clue]})]
-        assert names(groups.carriers(requests, groups.newest())) == ["a", "f"]
+        assert names(groups.with_value(requests, groups.newest())) == ["a", "f"]
 
     def test_rare_terms_find_those_that_carry_enough_of_them(
         self, engine: Engine, groups: StoredGroups, record: Make
@@ -142,8 +142,8 @@ class TestCarriers:
         rare = read_values(record("a", LONG))["rare"]
         ids = [f"{at:08x}" for at in range(20)]
         end = groups.newest()
-        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:5], *ids], 5, 70, 90)})], end)) == ["a"]
-        assert names(groups.carriers([LeadKeys({}, {"rare": Several([*rare[:4], *ids], 5, 70, 90)})], end)) == []
+        assert names(groups.with_value([LeadKeys({}, {"rare": Several([*rare[:5], *ids], 5, 70, 90)})], end)) == ["a"]
+        assert names(groups.with_value([LeadKeys({}, {"rare": Several([*rare[:4], *ids], 5, 70, 90)})], end)) == []
 
     def test_all_are_found_however_many_are_read_at_once(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
@@ -152,7 +152,13 @@ class TestCarriers:
             monkeypatch.setattr(f"ibidem_engines.cluster.{name}", 2)
         store(engine, *(record(name, LONG) for name in "abcde"))
         rare = Several(read_values(record("a", LONG))["rare"], 5, 70, 90)
-        assert names(groups.carriers([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == ["a", "b", "c", "d", "e"]
+        assert names(groups.with_value([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == [
+            "a",
+            "b",
+            "c",
+            "d",
+            "e",
+        ]
 
     def test_what_is_written_after_a_look_up_is_found_by_the_next(
         self, engine: Engine, groups: StoredGroups, record: Make
@@ -160,9 +166,9 @@ class TestCarriers:
         values = read_values(record("a", LONG))
         requests = [LeadKeys({"bands": values["bands"]}), LeadKeys({}, {"rare": Several(values["rare"], 5, 70, 90)})]
         store(engine, record("a", LONG), record("b", "something else"))
-        assert names(groups.carriers(requests, groups.newest())) == ["a"]
+        assert names(groups.with_value(requests, groups.newest())) == ["a"]
         store(engine, record("c", LONG), record("a", "another text", version=2))
-        assert names(groups.carriers(requests, groups.newest())) == ["c"]
+        assert names(groups.with_value(requests, groups.newest())) == ["c"]
 
     @pytest.mark.parametrize("clue", ["bands", "fingerprint", "content"])
     def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(
@@ -174,7 +180,7 @@ class TestCarriers:
         (b,) = read_groups(groups, engine, "b")
         groups.assign([Assignment(b, "another", lead=True)])
         requests = [LeadKeys({clue: read_values(record("a", LONG))[clue]})]
-        assert names(groups.carriers(requests, groups.newest())) == ["a", "b"]
+        assert names(groups.with_value(requests, groups.newest())) == ["a", "b"]
 
 
 class TestAssign:

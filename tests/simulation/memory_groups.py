@@ -67,7 +67,7 @@ class MemoryGroups(StoredGroups):
         return sum(each.lead for each in self._stretch(seq_range))
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
+    def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         found = {}
         for part, number in end.items():
             for each in self._search(part):

@@ -106,7 +106,7 @@ class ClusterGroups(StoredGroups):
         return int(self._search(self._shard(seq_range.part), body)["hits"]["total"]["value"])
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
+    def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
         key_marks = KeyMarks(keys)
         for part, number in end.items():
@@ -114,7 +114,7 @@ class ClusterGroups(StoredGroups):
                 search = self._settled[part].search(key_marks, number, partial(self._packed, part, number))
                 conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
                 look_up = LeadLookUp(self._shard(part), self.layout, conditions)
-                hits += self.cluster.hold(look_up.carriers(search.keys, search.writes))
+                hits += self.cluster.hold(look_up.with_value(search.keys, search.writes))
         return hits
 
     def _packed(self, part: ShardRef, end: int, start: int, size: int) -> list[tuple[int, bytes]]:

@@ -12,7 +12,7 @@ from typing import Any
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import Clause, packed_options
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import holders_query
+from ibidem_engines.cluster.lookup import with_value_query
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.stored_groups import Hit, LeadKeys, Several
@@ -33,9 +33,9 @@ class LeadLookUp:
         self._kinds, self._hit_limit = layout.kinds, layout.max_hits
         self._conditions = list(conditions)
 
-    def carriers(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
+    def with_value(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
         """Read the leads that have any of the values, or a sequence number in the range, each once."""
-        carriers: dict[tuple[str, str], Hit] = {}
+        with_value: dict[tuple[str, str], Hit] = {}
         parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
         bodies: list[tuple[Sequence[LeadKeys], Clause]] = [
             ((), self._body([{"terms": {"_seq_no": writes[start : start + SLICE]}}]))
@@ -50,9 +50,9 @@ class LeadLookUp:
                 hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
                 if total > len(hits) and len(part) > 1:
                     retries += [part[: len(part) // 2], part[len(part) // 2 :]]
-                carriers |= {(hit.index, hit.id): hit for hit in hits if hit.id}
+                with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
             parts, bodies = list({id(part[0]): part for part in retries}.values()), []
-        return list(carriers.values())
+        return list(with_value.values())
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
         answers = (yield self._target.searches(bodies))["responses"]
@@ -63,7 +63,7 @@ class LeadLookUp:
 
     def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
         value_clauses = [
-            holders_query(self._kinds, lookup_field, values) for lookup_field, values in by_class(keys).items()
+            with_value_query(self._kinds, lookup_field, values) for lookup_field, values in by_class(keys).items()
         ]
         bodies = [self._body(value_clauses)] if value_clauses else []
         several = [
@@ -79,7 +79,9 @@ class LeadLookUp:
     def _share_several(self, lookup_field: LookupField, keys: Several) -> Clause:
         """Build a query for documents that share several values of a class, with a length within bounds."""
         lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
-        return {"bool": {"filter": [holders_query(self._kinds, lookup_field, keys.values, keys.min_shared), lengths]}}
+        return {
+            "bool": {"filter": [with_value_query(self._kinds, lookup_field, keys.values, keys.min_shared), lengths]}
+        }
 
     def _body(self, clauses: Sequence[Clause]) -> Clause:
         """Build one search, with hits ordered by sequence number."""

@@ -265,10 +265,10 @@ class LookUp:
 
     def _carries(self, name: LookupField, values: Sequence[str], min_count: int) -> Clause:
         """Build the query for documents with at least `min_count` of the values of one class."""
-        return holders_query(self._kinds, name, values, min_count)
+        return with_value_query(self._kinds, name, values, min_count)
 
 
-def holders_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
+def with_value_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
     """Build the query for documents with at least `min_count` of the values of one class."""
     if name == "content":
         return _terms("ibidem.content", values, min_count)

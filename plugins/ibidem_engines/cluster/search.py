@@ -12,7 +12,7 @@ from ibidem_engines.cluster.client import Dialect, build_failure
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.lookup import LookUp, with_value_query
 from ibidem_engines.cluster.match_counts import CountCache, CountResult
 from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
@@ -68,7 +68,7 @@ class ClusterSearch(EngineSearch):
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
         if exclude:
-            body = dsl.add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
+            body = dsl.add_exclusion(body, with_value_query(self.layout.kinds, "content", list(exclude)))
         ranking = yield from rank(self._target(view), apply_view(body, view), self.layout.max_hits, ids=True)
         yield from self._check_phrases(ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))

@@ -112,7 +112,7 @@ class SqliteGroups(StoredGroups):
         return int(count)
 
     @override
-    def carriers(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
+    def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         searches = [_search(each) for each in keys]
         results = self._finder.find(searches, None, last_lead=end[ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())

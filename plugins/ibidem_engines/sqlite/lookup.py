@@ -71,16 +71,16 @@ class Finder:
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, last_lead: int | None = None
     ) -> list[LookupResult]:
-        """Look up values; see `Engine.find`, and `StoredGroups.carriers` for the leads up to a position."""
+        """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
             questions = self._worth_asking(searches, last_lead)
             own_places = self._own_places({searches[each.position].own_id for each in questions})
             allowed_places = None if query is None else matching_places(self._file, query)
-            carriers = None if last_lead is None else self._carriers.until(last_lead)
+            with_value = None if last_lead is None else self._carriers.until(last_lead)
             if last_lead is not None:
                 questions = self._among_postings(answers, questions, searches, last_lead)
-            look_up = _LookUp(self._file, allowed_places, carriers)
+            look_up = _LookUp(self._file, allowed_places, with_value)
             for each in questions:
                 search = searches[each.position]
                 look_up.answer(answers[each.position], each, search, own_places.get(search.own_id, 0))
@@ -177,12 +177,14 @@ class _LookUp:
             if likely is not None and len(likely) <= limit:
                 answer.places.update(likely.tolist())
                 return
-        carriers = [self._carriers(value, read_limit) for value in values]
+        with_value = [self._carriers(value, read_limit) for value in values]
         if question.lookup_field in LONG_CLUES:
-            below_limit = [each for each in carriers if self._count_others(each, own_place) <= limit]
-            answer.capped += [question.lookup_field] * (len(below_limit) < len(carriers))
-            carriers = below_limit or [[]]
-        places = set(carriers[0]) if len(carriers) == 1 and min_shared <= 1 else _match_least(carriers, min_shared)
+            below_limit = [each for each in with_value if self._count_others(each, own_place) <= limit]
+            answer.capped += [question.lookup_field] * (len(below_limit) < len(with_value))
+            with_value = below_limit or [[]]
+        places = (
+            set(with_value[0]) if len(with_value) == 1 and min_shared <= 1 else _match_least(with_value, min_shared)
+        )
         places.discard(own_place)
         if self._allowed_places is not None:
             places &= self._allowed_places
@@ -218,11 +220,11 @@ class _LookUp:
         return sum(self._file.run(_COUNT, (f'"{each}"', own_place)).fetchone()[0] for each in words)
 
 
-def _match_least(carriers: Sequence[Sequence[int]], min_shared: int) -> set[int]:
+def _match_least(with_value: Sequence[Sequence[int]], min_shared: int) -> set[int]:
     """Return the positions with at least `min_shared` of the values."""
     if min_shared <= 1:
-        return set(chain.from_iterable(carriers))
-    return {place for place, count in Counter(chain.from_iterable(carriers)).items() if count >= min_shared}
+        return set(chain.from_iterable(with_value))
+    return {place for place, count in Counter(chain.from_iterable(with_value)).items() if count >= min_shared}
 
 
 def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:

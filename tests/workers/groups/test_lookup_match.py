@@ -93,7 +93,7 @@ def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a
 def test_a_part_of_which_nothing_is_settled_has_no_leads_and_is_not_asked_for_any(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(type(engine.groups()), "carriers", lambda *_: pytest.fail("a look-up"))
+    monkeypatch.setattr(type(engine.groups()), "with_value", lambda *_: pytest.fail("a look-up"))
     assert match(engine, 0).joins(rows(engine, "bnf")) == []
     assert match(engine, 4).joins(rows(engine, "f")) == []
 

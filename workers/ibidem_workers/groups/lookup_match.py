@@ -47,7 +47,7 @@ class LookUpMatch:
     def _find(self, rows: Sequence[Row], *, copies: bool) -> list[Row]:
         """Look up settled leads, without leads that have joined a group meanwhile."""
         lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
-        hits = self.store.carriers(lookups, self.marks) if lookups and any(self.marks.values()) else []
+        hits = self.store.with_value(lookups, self.marks) if lookups and any(self.marks.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         row_names = {row.name for row in rows}
         partners = self.rules.overrides.partners(row_names)

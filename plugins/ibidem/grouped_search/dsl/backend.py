@@ -28,7 +28,7 @@ from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
-from ibidem_engines.cluster.lookup import LookUp, holders_query
+from ibidem_engines.cluster.lookup import LookUp, with_value_query
 from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import (
     NEWEST,
@@ -176,7 +176,7 @@ class DslBackend(SearchBackend):
         self._deepen(depth)
         body = self._body(depth)
         if exclude:
-            body = add_exclusion(body, holders_query(self.layout.kinds, "content", list(exclude)))
+            body = add_exclusion(body, with_value_query(self.layout.kinds, "content", list(exclude)))
         ranking = yield from rank(self.search.target, body, self.layout.max_hits, ids=self.ids)
         check_complete(ranking.answer)
         if "sort" in self.search.ranking:
