@@ -60,7 +60,7 @@ create virtual table if not exists "ibidem.{index}.keys" using fts5(
 insert into "ibidem.{index}.texts"("ibidem.{index}.texts", rank) values ('rank', 'bm25(2.0, 1.0)'), ('hashsize', 8388608);
 insert into "ibidem.{index}.keys"("ibidem.{index}.keys", rank) values ('hashsize', 8388608);
 
--- Records kept beside the documents: runs, dead letters, tombstones, overrides, alerts.
+-- Records kept beside the documents: runs, dead letters, tombstones, overrides.
 create table if not exists "ibidem.{index}.ledger" (
   ledger text not null, key text not null, entry text not null, primary key (ledger, key)
 ) without rowid;

@@ -24,9 +24,9 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags", "groups"]
+Ledger = Literal["runs", "dead", "tombstones", "overrides", "presets", "groups"]
 # Ledgers that people write: each write depends on the record that is there, and searches see it at once.
-MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets", "alerts", "tags"))
+MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets"))
 RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes
 
 
@@ -529,31 +529,15 @@ class IndexNames:
 def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
     """Return a record with its indexes renamed; damaged records and records without indexes are unchanged.
 
-    >>> rename("alerts", "reported:a:1", {"index": "news-1", "id": "x"}, {"news-1": "news-2"}.get)
-    ('reported:a:1', {'index': 'news-2', 'id': 'x'})
+    >>> rename("overrides", "k", {"a": ["news-1", "x"], "b": ["news-1", "y"]}, {"news-1": "news-2"}.get)[1]
+    {'a': ['news-2', 'x'], 'b': ['news-2', 'y']}
     """
     if not isinstance(entry, dict):
         return key, entry
-    if ledger == "alerts" and isinstance(entry.get("index"), str):
-        return key, entry | {"index": new_name(entry["index"]) or entry["index"]}
     if ledger == "overrides" and _is_document(entry.get("a")) and _is_document(entry.get("b")):
         pair = [[new_name(index) or index, id_] for index, id_ in (entry["a"], entry["b"])]
         return pair_key(pair), entry | {"a": pair[0], "b": pair[1]}
-    if ledger == "tags" and isinstance(entry.get("documents"), list):
-        lead: Any = entry.get("lead")
-        return key, entry | {
-            "documents": [_renamed(each, new_name) for each in entry["documents"]],
-            "lead": [new_name(lead[0]) or lead[0], lead[1]] if _is_document(lead) else lead,
-        }
     return key, entry
-
-
-def _renamed(document: Any, new_name: Callable[[str], str | None]) -> Any:
-    """Replace the index name in a document of an entry; other values are unchanged."""
-    if not isinstance(document, dict) or not isinstance(document.get("index"), str):
-        return document
-    name = new_name(document["index"]) or document["index"]
-    return document if name == document["index"] else document | {"index": name}
 
 
 def _is_document(value: object) -> bool:

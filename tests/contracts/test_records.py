@@ -15,9 +15,6 @@ from contracts.golden import Golden
 STEPS = (
     "ingest documents.jsonl",
     "overrides add lease draft --author Ada --reason courts",
-    "tags add relevant lease --group --author Ada --reason courts",
-    "alerts add leases drains --level near",
-    "alerts run",
     "delete letter --yes",
     "backfill",
 )
@@ -61,7 +58,7 @@ def fields(value: Any) -> Any:
     return type(value).__name__
 
 
-@pytest.mark.parametrize("ledger", ["runs", "groups", "dead", "tombstones", "overrides", "alerts", "tags"])
+@pytest.mark.parametrize("ledger", ["runs", "groups", "dead", "tombstones", "overrides"])
 def test_the_records_of_a_ledger_have_these_keys_and_fields(records: list[tuple[str, str, Any]], ledger: str) -> None:
     shapes: dict[str, Any] = {}
     for key, entry in ((key, entry) for name, key, entry in records if name == ledger):

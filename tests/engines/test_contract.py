@@ -72,10 +72,10 @@ def mark_words(text: str) -> str:
 class TestCreate:
     def test_what_is_there_stays(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))
-        engine.put_records("alerts", {"run": {"read": 1}})
+        engine.put_records("presets", {"run": {"read": 1}})
         engine.create()
         assert engine.info().documents == 1
-        assert list(engine.get_records("alerts")) == [("run", {"read": 1})]
+        assert list(engine.get_records("presets")) == [("run", {"read": 1})]
 
     @pytest.mark.parametrize(
         "use",
@@ -905,19 +905,22 @@ class TestDates:
 
 class TestLedgers:
     def test_records_are_read_as_they_were_noted_last_in_the_order_of_keys(self, engine: Engine) -> None:
-        engine.put_records("alerts", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
-        engine.put_records("alerts", {"b": {"read": 2}})
+        engine.put_records("presets", {"b": {"read": 1}, "a": {"read": [1, {"é": None}], "ok": True}})
+        engine.put_records("presets", {"b": {"read": 2}})
         engine.refresh()
-        assert list(engine.get_records("alerts")) == [("a", {"read": [1, {"é": None}], "ok": True}), ("b", {"read": 2})]
+        assert list(engine.get_records("presets")) == [
+            ("a", {"read": [1, {"é": None}], "ok": True}),
+            ("b", {"read": 2}),
+        ]
 
     def test_a_prefix_chooses(self, engine: Engine) -> None:
         keys = ["run 1/a", "run 1/b", "run 10/a", "run_1/a", "RUN 1/a", "run 1"]
-        engine.put_records("alerts", {key: {} for key in keys})
+        engine.put_records("presets", {key: {} for key in keys})
         engine.refresh()
-        assert [key for key, _ in engine.get_records("alerts", "run 1/")] == ["run 1/a", "run 1/b"]
-        assert engine.get_record("alerts", keys[0]) is not None
-        assert engine.get_record("alerts", "run 1/") is None
-        assert [key for key, _ in engine.get_records("alerts")] == sorted(keys)
+        assert [key for key, _ in engine.get_records("presets", "run 1/")] == ["run 1/a", "run 1/b"]
+        assert engine.get_record("presets", keys[0]) is not None
+        assert engine.get_record("presets", "run 1/") is None
+        assert [key for key, _ in engine.get_records("presets")] == sorted(keys)
 
     def test_records_are_read_by_key_as_soon_as_they_are_noted(self, engine: Engine) -> None:
         engine.put_records("runs", {"a": {"at": 1}, "b": {"at": 2}, "c": {}})
@@ -928,19 +931,19 @@ class TestLedgers:
     def test_ledgers_and_indexes_are_apart(self, engine: Engine, address: str) -> None:
         other = open_engine(address, "other")
         other.create()
-        engine.put_records("alerts", {"a": {"in": "alerts"}})
+        engine.put_records("presets", {"a": {"in": "presets"}})
         engine.put_records("dead", {"a": {"in": "dead"}})
         engine.refresh()
-        assert list(engine.get_records("alerts")) == [("a", {"in": "alerts"})]
+        assert list(engine.get_records("presets")) == [("a", {"in": "presets"})]
         assert list(engine.get_records("overrides")) == []
-        assert list(other.get_records("alerts")) == []
+        assert list(other.get_records("presets")) == []
         other.close()
 
     def test_records_are_counted_without_being_read(self, engine: Engine) -> None:
         assert engine.count("dead") == 0
         engine.put_records("dead", {"a": {}, "b": {}, "c": {}})
         assert len(list(engine.get_records("dead"))) == 3
-        assert (engine.count("dead"), engine.count("alerts")) == (3, 0)
+        assert (engine.count("dead"), engine.count("presets")) == (3, 0)
 
     def test_striking_removes_and_counts_what_was_there(self, engine: Engine) -> None:
         engine.put_records("dead", {"a": {}, "b": {}, "c": {}})
@@ -975,14 +978,14 @@ class TestLedgers:
         assert engine.get_records_by_key("tombstones", keys[:3]) == {keys[0]: {"version": 2}}
 
     def test_more_records_than_one_slice_are_all_read(self, engine: Engine) -> None:
-        engine.put_records("alerts", {f"{number:05}": {"at": number} for number in range(2_500)})
+        engine.put_records("presets", {f"{number:05}": {"at": number} for number in range(2_500)})
         engine.refresh()
-        assert [entry["at"] for _, entry in engine.get_records("alerts")] == list(range(2_500))
+        assert [entry["at"] for _, entry in engine.get_records("presets")] == list(range(2_500))
 
     def test_records_may_be_noted_while_others_are_read(self, engine: Engine) -> None:
-        engine.put_records("alerts", {"a": {}, "b": {}})
+        engine.put_records("presets", {"a": {}, "b": {}})
         engine.refresh()
-        for key, _ in engine.get_records("alerts"):
+        for key, _ in engine.get_records("presets"):
             engine.put_records("dead", {key: {}})
         engine.refresh()
         assert [key for key, _ in engine.get_records("dead")] == ["a", "b"]

@@ -56,7 +56,7 @@ class TestDamaged:
 
 
 @given(
-    st.sampled_from(("runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags", "groups")),
+    st.sampled_from(("runs", "dead", "tombstones", "overrides", "presets", "groups")),
     st.sampled_from(("run/a", "backfill/", "groups/lease", "a/0001", "a/refused/01", "saved:x", "reported:x:1")),
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),

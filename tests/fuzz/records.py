@@ -13,7 +13,6 @@ from celery import Celery
 from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, check_message, folder
-from ibidem.index.alerts import read_alert, read_report
 from ibidem_core.address import Fields, parse_address, parse_fields, read_path, remove_path, set_path, with_fields
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings, load
@@ -237,8 +236,6 @@ def ledger(data: bytes) -> None:
             RunRecord.from_json,
             Override.from_record,
             read_letter,
-            read_alert,
-            read_report,
         ):
             try:
                 reader(read)

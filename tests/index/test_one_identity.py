@@ -11,10 +11,8 @@ import pytest
 
 import ibidem
 from ibidem.grouped_search.api import search
-from ibidem.index.alerts import Alert, alerts, find_new, list_reports, run, save
 from ibidem.index.documents import add_override, clear_tombstones, delete, remove_override
 from ibidem.index.inspection import inspect
-from ibidem.index.tags import change_tag, find_duplicates, find_named, ledger_rows
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
@@ -26,7 +24,6 @@ from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_engines.stored_presets import save_preset, stored_presets
-from ibidem_engines.stored_tags import load_tags
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
@@ -112,23 +109,10 @@ class TestOneName:
             assert remove_override(place.by(read), "b", "a") == [word]
             assert load_overrides(place.by(said)) == []
 
-    def test_tags_that_were_given_by_one_name_are_read_by_the_other(self, place: Place) -> None:
-        entry = change_tag(place.by(place.alias), find_duplicates(place.by(place.alias), "a"), "relevant")
-        assert entry.lead == (place.first, "a")
-        assert load_tags(place.by(place.first)).entries == [entry]
-        taken_back = change_tag(
-            place.by(place.first), find_named(place.by(place.first), ["b"]), "relevant", action="remove"
-        )
-        assert load_tags(place.by(place.alias)).entries == [entry, taken_back]
-
-    def test_presets_saved_searches_and_tombstones_are_found_from_both_names(self, place: Place) -> None:
+    def test_presets_and_tombstones_are_found_from_both_names(self, place: Place) -> None:
         by_alias, by_own = place.by(place.alias), place.by(place.first)
         save_preset(by_alias, "strict", PRESETS["news"])
-        save(by_own, Alert("grain", "grain"))
         assert list(stored_presets(by_own)) == list(stored_presets(by_alias)) == ["strict"]
-        assert [each.name for each in alerts(by_alias)] == ["grain"]
-        assert len(run(by_alias, Alert("grain", "grain"))) == 1
-        assert find_new(by_own, Alert("grain", "grain")) == []
         delete(by_alias, ["c"], 7)
         assert by_own.write([signed("c", 6)])[0].status is WriteStatus.STALE
         assert clear_tombstones(by_own, datetime.now(UTC) + timedelta(days=1)) == 1
@@ -153,9 +137,6 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     before = place.by(place.alias)
     add_override(before, ("a", "b"), "not", author="Ada")
     save_preset(before, "strict", PRESETS["news"])
-    save(before, Alert("grain", "grain"))
-    run(before, Alert("grain", "grain"))
-    change_tag(before, find_duplicates(before, "c"), "relevant")
     delete(before, ["c"], 7)
     new = f"{place.first[:-1]}2"
     settings = Settings(engine=place.address, index=place.alias, tables=general_tables().folder)
@@ -166,11 +147,6 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
         assert (word.a, word.b) == ((new, "a"), (new, "b"))
         assert groups_of(engine) == [["a"], ["b"]]
         assert list(stored_presets(engine)) == ["strict"]
-        assert [each.index for each in list_reports(engine, "grain")] == [new]
-        assert find_new(engine, Alert("grain", "grain")) == []
-        (entry,) = load_tags(engine).entries
-        assert (entry.lead, {each.index for each in entry.documents}) == ((new, "c"), {new})
-        assert [row["state"] for row in ledger_rows(engine, load_tags(engine))].count("gone") == 1
         assert engine.write([signed("c", 6)])[0].status is WriteStatus.STALE
     assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
 

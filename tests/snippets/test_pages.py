@@ -45,7 +45,7 @@ PROGRAMS = {
 }
 
 # Pages whose commands run over files and an index in SQLite.
-LOCAL = ("README.md", "tour.md", "books.md", "law.md", "news.md", "stored.md", "tags.md")
+LOCAL = ("README.md", "tour.md", "books.md", "law.md", "news.md", "stored.md")
 
 SERVER = ("README.md", "tour.md", "clusters.md")  # pages with commands for an index of others on a server
 

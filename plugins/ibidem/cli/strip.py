@@ -29,7 +29,7 @@ def run(
         bool,
         typer.Option(
             "--records",
-            help="Remove the records of the index too: runs, failed documents, deletions, overrides, alerts.",
+            help="Remove the records of the index too: runs, failed documents, deletions, overrides.",
         ),
     ] = False,
     as_json: Json = False,

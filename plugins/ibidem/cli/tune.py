@@ -7,8 +7,6 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.ask import AskRequest
-from ibidem.cli.ask import ask as ask_and_learn
 from ibidem.cli.console import (
     Docs,
     Filters,
@@ -29,7 +27,6 @@ from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import Preset
 from ibidem_engines.query import parse_filter
 from ibidem_engines.stored_presets import check_name, save_preset
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
@@ -42,16 +39,6 @@ Learn = Annotated[
 ]
 Whole = Annotated[
     int, typer.Option("--of", metavar="N", min=0, help="Number of documents in the collection, if these are a sample.")
-]
-Ask = Annotated[
-    int | None,
-    typer.Option(
-        "--ask",
-        metavar="N",
-        min=0,
-        max=1_000,
-        help="Ask about up to N pairs, write the answers to LABELS, and learn from them.",
-    ),
 ]
 Save = Annotated[
     str,
@@ -67,7 +54,6 @@ def run(
     filters: Filters = None,
     learn: Learn = False,
     whole: Whole = 0,
-    ask: Ask = None,
     save: Save = "",
     as_json: Json = False,
 ) -> None:
@@ -78,11 +64,6 @@ def run(
     pair_labels = Labels(labels, positive, unjudged)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
-    if ask is not None:
-        if learn or positive or unjudged or whole:
-            raise UsageError("--ask cannot be combined with --learn, --positive, --unjudged or --of", "leave them out")
-        ask_and_learn(documents, AskRequest(labels, ask, chosen_filters, save, as_json), settings)
-        return
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters

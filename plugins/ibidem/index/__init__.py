@@ -1,1 +1,1 @@
-"""Tasks over a whole index: groups, inspection, alerts, overrides, idf tables, health."""
+"""Tasks over a whole index: groups, inspection, overrides, idf tables, health."""

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import get_args
 
-from ibidem.index.alerts import SAVED, read_alert, read_report
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import Override
-from ibidem_dedupe.tags import TagEntry
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
@@ -33,7 +31,6 @@ _READERS: dict[Ledger, Parse[object]] = {
     "overrides": Override.from_record,
     "groups": GroupCheckpoint.from_record,
     "presets": read_preset,
-    "tags": TagEntry.from_record,
 }
 
 
@@ -50,8 +47,6 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
     """Return the parser for a key's record."""
     if ledger == "runs":
         return next((read for start, read in _RUNS.items() if key.startswith(start)), read_account(key))
-    if ledger == "alerts":
-        return read_alert if key.startswith(SAVED) else read_report
     return _READERS[ledger]
 
 

@@ -1,6 +1,6 @@
 """Tables of SQLite next to the documents: records and look-up keys.
 
-Ledgers in SQLite: records of runs, dead letters, tombstones, overrides, tags.
+Ledgers in SQLite: records of runs, dead letters, tombstones, overrides.
 
 Look-up keys in SQLite: words of a contentless full-text table; a count-min sketch of frequent ones.
 """

@@ -70,8 +70,8 @@ def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
     assert decided(engine) == ["same"]
 
 
-@pytest.mark.parametrize("ledger", ["presets", "alerts"])
-def test_a_preset_or_alert_that_is_saved_late_undoes_no_later_one(engine: ClusterEngine, ledger: Ledger) -> None:
+@pytest.mark.parametrize("ledger", ["presets"])
+def test_a_preset_that_is_saved_late_undoes_no_later_one(engine: ClusterEngine, ledger: Ledger) -> None:
     engine.put_records(ledger, {"mine": {"at": 1}})
     with unheard() as late:
         engine.put_records(ledger, {"mine": {"at": 2}})
@@ -80,7 +80,7 @@ def test_a_preset_or_alert_that_is_saved_late_undoes_no_later_one(engine: Cluste
     assert engine.get_record(ledger, "mine") == {"at": 3}
 
 
-@pytest.mark.parametrize("ledger", ["overrides", "presets", "tags", "alerts", "dead"])
+@pytest.mark.parametrize("ledger", ["overrides", "presets", "dead"])
 def test_a_removal_that_is_carried_out_late_removes_no_later_record(engine: ClusterEngine, ledger: Ledger) -> None:
     engine.put_records(ledger, {"mine": {"at": 1}})
     with unheard() as late:
