@@ -6,6 +6,7 @@ import gc
 import logging
 import multiprocessing.process
 import os
+import resource
 import signal
 import socket
 import threading
@@ -28,7 +29,7 @@ LOOPBACK = ("127.0.0.1", "::1", "localhost")
 EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
 BACKLOG = 2_048  # connections that wait to be accepted
 SECONDS_TO_END = 10  # for requests that are running when the server is told to end
-MAX_CONNECTIONS = 400  # of a process; further requests get status 503
+MAX_CONNECTIONS = 2_000  # of a process; further requests get status 503
 GC_THRESHOLDS = (50_000, 20, 50)  # a search creates thousands of objects without cycles
 
 
@@ -72,6 +73,9 @@ def make_app() -> FastAPI:
     """Create the application of a process."""
     settings = load()
     logs.set_up(settings, "info")
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in {soft, resource.RLIM_INFINITY}:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     gc.collect()
     gc.freeze()
     gc.set_threshold(*GC_THRESHOLDS)

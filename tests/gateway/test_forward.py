@@ -3,6 +3,7 @@
 import json
 import secrets
 import socket
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
@@ -149,3 +150,50 @@ def test_what_is_passed_on_is_answered_as_the_engine_does(
     assert answer_through[::2] == direct[::2]
     headers = {name: value for name, value in direct[1].items() if name not in {"date", "transfer-encoding"}}
     assert {name: answer_through[1].get(name) for name in headers} == headers
+
+
+def whose(request: Request) -> Answer:
+    """Answer with the credentials that a request carries."""
+    return Answer(200, {"responses": [{"you": request.headers.get("authorization")}], "hits": {"hits": []}})
+
+
+@pytest.mark.slow
+def test_no_caller_is_sent_the_answer_to_another_and_none_the_gateways_own_account() -> None:
+    with (
+        between(plan=whose) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch").replace("://", "://clerk:pw@"))) as url,
+        ThreadPoolExecutor(20) as callers,
+    ):
+
+        def own(number: int) -> bool:
+            headers = {"authorization": f"Basic {number}"} if number % 3 else {}
+            path = "/news/_search" if number % 2 else "/news/_doc/a"
+            (answer,) = httpx2.get(f"{url}{path}", headers=headers, timeout=60).json()["responses"]
+            return bool(answer["you"] == headers.get("authorization"))
+
+        assert all(callers.map(own, range(200)))
+
+
+BROKEN = [
+    b"\0\1\2\r\n\r\n",
+    b"GET / HTTP/9.9\r\n\r\n",
+    b"POST /a/_bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n",
+    b"POST /a/_bulk HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 99\r\n\r\n{",
+    b"GET /" + b"a" * 200_000 + b" HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+    b"GET /%ff%00/_search?dedupe=indent HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n",
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("request_bytes", BROKEN, ids=range(len(BROKEN)))
+def test_a_broken_request_harms_only_itself(request_bytes: bytes) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        for _ in range(20):
+            address = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
+            with socket.create_connection(address) as connection, suppress(OSError):
+                connection.sendall(request_bytes)
+        assert httpx2.get(f"{url}/a/_search", timeout=30).status_code == 200
+        assert httpx2.put(f"{url}/a/_doc/1", json={}, timeout=30).status_code == 200
