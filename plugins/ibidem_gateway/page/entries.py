@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from time import thread_time
 from typing import Any, Literal
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlsplit
 
-from ibidem.comparison import result_list
 from ibidem.comparison.html import printable
+from ibidem.comparison.result_list import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.explanations import Response, format_count
 from ibidem.grouped_search.stored import is_as_stored
@@ -25,7 +25,7 @@ Kind = Literal["same", "word", "lead", "duplicate", "gap"]
 
 
 @dataclass(frozen=True, slots=True)
-class Stretch:
+class TextPiece:
     """A piece of text."""
 
     text: str  # what it says
@@ -33,78 +33,88 @@ class Stretch:
     kind: Kind = "same"
 
 
-def split_marks(passage: str) -> list[Stretch]:
+def split_marks(passage: str) -> list[TextPiece]:
     """Split a passage at the highlighting marks.
 
     >>> [(each.text, each.kind) for each in split_marks(f"the {OPEN}court{CLOSE} held")]
     [('the ', 'same'), ('court', 'word'), (' held', 'same')]
     """
     head, *parts = " ".join(passage.split()).split(OPEN)
-    stretches = [Stretch(printable(head))]
+    text_pieces = [TextPiece(printable(head))]
     for part in parts:
         word, _, tail = part.partition(CLOSE)
-        stretches += [Stretch(printable(word), "word"), Stretch(printable(tail))]
-    return [each for each in stretches if each.text]
+        text_pieces += [TextPiece(printable(word), "word"), TextPiece(printable(tail))]
+    return [each for each in text_pieces if each.text]
 
 
-def diff(lead: str, duplicate: str) -> list[Stretch]:
+def diff(lead: str, duplicate: str) -> list[TextPiece]:
     """Return the words that differ between two texts, with some context; empty if none differ."""
-    return stretches(word_diff(lead, duplicate))
+    return text_pieces(word_diff(lead, duplicate))
 
 
-def stretches(pieces: Sequence[Piece]) -> list[Stretch]:
+def text_pieces(pieces: Sequence[Piece]) -> list[TextPiece]:
     """Split a difference into pieces, with long runs of words shortened."""
-    return [Stretch("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind) for piece in pieces]
+    return [TextPiece("…" if piece.kind == "gap" else printable(shorten(piece.words)), piece.kind) for piece in pieces]
 
 
 WEB = ("http", "https")  # schemes of addresses that are made links; any other is shown as text
 
 
 @dataclass(frozen=True, slots=True)
-class PageEntry:
+class PageEntry(Entry):
     """A document in the list."""
 
-    id: str
-    title: Sequence[Stretch]  # its title, or its id, with the query's words marked
-    about: Sequence[str]  # date and source, each isolated for bidirectional text
-    url: str  # the web address at which it was published; empty if there is none
-    passage: Sequence[Stretch] = ()  # a passage with the query's words marked
-    level: str = ""  # the level at which it is a duplicate; empty for a lead
-    reason: str = ""  # why it is one
     # The words that differ from its lead; None if that is read when the group is opened.
-    differs: Sequence[Stretch] | None = ()
-    lead: str = ""  # the id of the lead that it is under; empty for a lead
-    index: str = ""
-    depth: int = 0  # how deep it is indented, from 1; 0 for a lead
+    differs: Sequence[TextPiece] | None = ()
 
     @property
-    def pair(self) -> str:
-        """The pair of the duplicate and its lead, as a query string."""
-        return urlencode({"a": self.lead, "b": self.id})
+    def heading(self) -> Sequence[TextPiece]:
+        """Its title, or its id, with the query's words marked."""
+        return split_marks(self.title)
+
+    @property
+    def about(self) -> Sequence[str]:
+        """Date and source, if known."""
+        return [written_date(printable(part)) for part in self.facts]
+
+    @property
+    def url(self) -> str:
+        """The web address at which it was published; empty if there is none."""
+        return web_address(self.field("url"))
+
+    @property
+    def excerpt(self) -> Sequence[TextPiece]:
+        """A passage with the query's words marked."""
+        return split_marks(self.passage)
+
+    @property
+    def reason(self) -> str:
+        """Why it is a duplicate."""
+        return printable(self.evidence)
+
+    @property
+    def lead_id(self) -> str:
+        """Id of the lead that it is under."""
+        return str(self.lead["_id"])
 
 
 @dataclass(frozen=True, slots=True)
-class PageGroup:
+class PageGroup(Group):
     """A lead and its duplicates."""
 
-    number: int  # its place in the list
-    id: str  # the group's id
-    lead: PageEntry  # the document that leads
-    duplicates: Sequence[PageEntry]  # the duplicates shown below it
-    hidden: int  # how many are not shown
-    further: str  # how many more copies were counted, in words
-    opened: bool  # whether they are shown without a click
-    noun: str = "duplicate"  # what its other members are called
+    lead: PageEntry
+    duplicates: Sequence[PageEntry]
+    opened: bool  # whether the duplicates are shown without a click
+
+    @property
+    def id(self) -> str:
+        """The group's id."""
+        return str(self.lead.mark.get("group", ""))
 
     @property
     def size(self) -> int:
-        """Number of documents in the group."""
+        """Number of duplicates in the group."""
         return len(self.duplicates) + self.hidden
-
-    @property
-    def documents(self) -> Sequence[PageEntry]:
-        """The lead and the shown duplicates."""
-        return [self.lead, *self.duplicates]
 
     @property
     def count_text(self) -> str:
@@ -120,61 +130,18 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
     """Build the groups of a page."""
     deadline = thread_time() + budget
     is_open = response["dedupe"]["mode"] != "collapse"
+
+    def duplicate(entry: Entry) -> PageEntry:
+        """Describe a duplicate."""
+        reads = (is_open and thread_time() < deadline) or entry.level in ("partial", "thread")
+        return PageEntry(entry.hit, entry.lead, text_pieces(entry.difference) if reads else None)
+
     return [
         PageGroup(
-            number=group.number,
-            id=str(group.lead.mark.get("group", "")),
-            lead=lead_entry(group.lead),
-            duplicates=[duplicate(entry, reads=is_open and thread_time() < deadline) for entry in group.duplicates],
-            hidden=group.hidden,
-            further=group.further,
-            opened=is_open,
-            noun=group.noun,
+            group.number, PageEntry(group.lead.hit, group.lead.hit), list(map(duplicate, group.duplicates)), is_open
         )
-        for group in result_list.read_groups(response["hits"]["hits"], first, inside=True)
+        for group in read_groups(response["hits"]["hits"], first, inside=True)
     ]
-
-
-def lead_entry(entry: result_list.Entry) -> PageEntry:
-    """Describe a lead."""
-    return PageEntry(
-        id=entry.id,
-        title=split_marks(entry.title),
-        about=byline(entry),
-        url=url(entry),
-        passage=split_marks(entry.passage),
-        index=entry.index,
-    )
-
-
-def duplicate(entry: result_list.Entry, *, reads: bool) -> PageEntry:
-    """Describe a duplicate."""
-    return PageEntry(
-        id=entry.id,
-        title=split_marks(entry.title),
-        about=byline(entry),
-        url=url(entry),
-        level=entry.level,
-        reason=printable(entry.evidence),
-        differs=stretches(entry.difference) if reads or entry.level in ("partial", "thread") else None,
-        lead=str(entry.lead["_id"]),
-        index=entry.index,
-        depth=entry.depth,
-    )
-
-
-def byline(entry: result_list.Entry) -> list[str]:
-    """Return date and source of a document, if known."""
-    return [written_date(printable(part)) for part in entry.facts]
-
-
-def url(entry: result_list.Entry) -> str:
-    """Return the web address at which a document was published; empty if there is none.
-
-    >>> [url(result_list.Entry({"_source": {"url": each}}, {})) for each in ("javascript:alert(1)", "https://example.org/a")]
-    ['', 'https://example.org/a']
-    """
-    return web_address(entry.field("url"))
 
 
 def web_address(typed: str) -> str:
