@@ -81,7 +81,8 @@ def test_what_passes_directly_passes_through(suite: Suite, chapter: str) -> None
     *_, artifact = SUITES[suite.kind]
     faults: dict[str, str] = {}
     successes = 0
-    for test in read_chapter(artifact, chapter):
+    tests = list(read_chapter(artifact, chapter))
+    for test in tests:
         try:
             why = passes(suite.through, test)
             suite.wipe()
@@ -94,4 +95,4 @@ def test_what_passes_directly_passes_through(suite: Suite, chapter: str) -> None
             suite.wipe()
     differences = {name for name in DIFFERENCES[suite.kind] if name.startswith(f"{chapter}/")}
     assert faults.keys() == differences, faults
-    assert successes, "no test of the chapter passes: the runner or the server is not what the suite wants"
+    assert successes or not tests, "no test of the chapter passes: the runner or the server is not what the suite wants"
