@@ -120,7 +120,7 @@ def lock_index() -> Iterator[None]:
         _whole_index.release()
 
 
-MAX_WORDS = 2_000
+MAX_REASON = 2_000  # characters of a decision's reason
 
 
 async def check_overrides(request: Request) -> None:
@@ -138,13 +138,13 @@ override_router = APIRouter(prefix="/ibidem/overrides", tags=["overrides"])
 Allowed = [Depends(check_overrides)]
 
 
-class Word(StrictQuery):
+class NewOverride(StrictQuery):
     """A manual decision on two documents."""
 
     a: Id
     b: Id
     verdict: str = Field(description=f"{' or '.join(VERDICTS)}.")
-    reason: str = Field(default="", max_length=MAX_WORDS)
+    reason: str = Field(default="", max_length=MAX_REASON)
     author: str = Field(
         default="", max_length=200, description="Author; for a caller with credentials, the user's name."
     )
@@ -153,20 +153,20 @@ class Word(StrictQuery):
 @override_router.get("")
 def overrides(engine: CallersEngine, _: NoParameters) -> Response:
     """List the manual decisions on pairs of documents that the caller may read."""
-    return answer({"overrides": [word.as_record() for word in readable_overrides(engine, load_overrides(engine))]})
+    return answer({"overrides": [each.as_record() for each in readable_overrides(engine, load_overrides(engine))]})
 
 
 @override_router.post("", dependencies=Allowed, status_code=201)
-def say(word: Word, engine: CallersEngine, caller: WithCaller) -> Response:
+def add(new: NewOverride, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record that two documents are not duplicates, or that they are the same."""
-    author = caller.name or word.author
-    override = add_override(engine, (word.a, word.b), read_verdict(word.verdict), author=author, reason=word.reason)
+    author = caller.name or new.author
+    override = add_override(engine, (new.a, new.b), read_verdict(new.verdict), author=author, reason=new.reason)
     return answer({"overrides": [override.as_record()]}, 201)
 
 
 @override_router.delete("", dependencies=Allowed)
-def unsay(engine: CallersEngine, pair: PairParameters) -> Response:
+def remove(engine: CallersEngine, pair: PairParameters) -> Response:
     """Remove the manual decision on two documents."""
     return answer(
-        {"overrides": [word.as_record() for word in remove_override(engine, pair.a, pair.b, readable_overrides)]}
+        {"overrides": [each.as_record() for each in remove_override(engine, pair.a, pair.b, readable_overrides)]}
     )

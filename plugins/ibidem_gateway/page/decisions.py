@@ -38,7 +38,7 @@ class Decision:
     a: Titled
     b: Titled  # the other
     verdict: str  # `same` or `not`; `none`: it was taken back
-    word: Override | None = None  # the decision as it is stored; None if there is none any more
+    override: Override | None = None  # the decision as it is stored; None if it was taken back
 
 
 class ShownDecisions(StrictQuery):
@@ -68,16 +68,16 @@ def read_titles(engine: Engine, names: Iterable[DocumentRef]) -> Mapping[Documen
 
 def list_decisions(engine: Engine) -> Sequence[Decision]:
     """Return the decisions that a caller may read, with titles."""
-    words = readable_overrides(engine, load_overrides(engine))
-    titles = read_titles(engine, [name for word in words[:MAX_TITLES] for name in (word.a, word.b)])
+    overrides = readable_overrides(engine, load_overrides(engine))
+    titles = read_titles(engine, [name for each in overrides[:MAX_TITLES] for name in (each.a, each.b)])
     return [
         Decision(
-            Titled(word.a[1], titles.get(word.a, word.a[1])),
-            Titled(word.b[1], titles.get(word.b, word.b[1])),
-            word.verdict,
-            word,
+            Titled(each.a[1], titles.get(each.a, each.a[1])),
+            Titled(each.b[1], titles.get(each.b, each.b[1])),
+            each.verdict,
+            each,
         )
-        for word in words
+        for each in overrides
     ]
 
 

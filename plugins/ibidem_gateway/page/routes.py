@@ -201,10 +201,10 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
     comparison = compare(left, right, Tables(context.settings.tables), state.at("").policy("partial"))
     page = shared_page(comparison)
     changes = redline(page.sides[0].parts, page.sides[1].parts)
-    words = [
-        word
-        for word in readable_overrides(engine, load_overrides(engine))
-        if {word.a[1], word.b[1]} == {parameters.a, parameters.b}
+    overrides = [
+        each
+        for each in readable_overrides(engine, load_overrides(engine))
+        if {each.a[1], each.b[1]} == {parameters.a, parameters.b}
     ]
     return html(
         "page_compare.html",
@@ -214,7 +214,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
         moved=format_count(changes.moved, "passage"),
         a=left,
         b=right,
-        words=words,
+        decisions=overrides,
         state=state,
         overrides=context.settings.gateway_overrides,
         decision=last_decision(engine, parameters),
@@ -229,7 +229,7 @@ def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Resp
 
 
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
-async def say(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
+async def decide(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record a manual decision from a form, whose origin was checked before."""
     form = await read_form(request)
     await run_in_threadpool(save_override, form, engine, caller)
