@@ -102,3 +102,14 @@ def test_slow_requests_keep_no_other_waiting() -> None:
         assert httpx2.get(f"{stuck}/healthz", timeout=30).status_code == 200
         assert httpx2.get(f"{url}/ibidem/_search", timeout=30).status_code == 200
         assert httpx2.get(f"{url}/ibidem/_doc/a", timeout=30).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/ibidem/search?q=rent", "/ibidem/inspect/a", "/?q=rent"])
+def test_a_page_of_a_slow_engine_is_given_up(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ibidem_gateway.upstream.ENGINE_TIMEOUT_S", 1.0)
+    with (
+        slow_engine() as slow_server,
+        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}")) as url,
+    ):
+        answer = httpx2.get(f"{url}{path}", headers={"accept": "text/html"}, timeout=60)
+    assert answer.status_code == 504
