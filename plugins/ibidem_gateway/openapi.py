@@ -36,8 +36,6 @@ WRONG = {
     "401": "The caller is not authenticated.",
     "403": "The engine or the settings do not permit it.",
     "404": "No such index or document.",
-    "406": "The content type is not supported.",
-    "408": "The request did not arrive in time.",
     "413": "The body is too long.",
     "415": "The content encoding is not supported.",
     "421": "The gateway does not answer for this host name.",
