@@ -7,6 +7,7 @@ import typer
 
 from ibidem.cli import app
 from ibidem.cli.app import add_side_commands
+from ibidem_gateway.command import register
 
 
 def commands(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str | None]:
@@ -17,7 +18,7 @@ def commands(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str | None]:
 
 
 def test_a_side_package_registers_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert commands(monkeypatch, "ibidem_gateway.command:register") == ["serve"]
+    assert commands(monkeypatch, f"{register.__module__}:register") == ["serve"]
 
 
 def test_a_package_that_is_not_installed_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
