@@ -99,7 +99,7 @@ POLICY = {
 ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
 """Headers that a request may have once: the caller whose answer is cached is the caller that the engine sees."""
 
-_BUFFERED = re.compile(r"/ibidem/(?!_)|/_m?search$|/(?:[^/]|<[^<>]*>)+/_m?search$")
+_BUFFERED = re.compile(r"/ibidem/(?!_)|(?:/.+)?/_m?search$", re.DOTALL)  # an index may be <a-{now/d}>
 """Paths whose bodies are read as a whole."""
 
 LOG = logging.getLogger(__name__)

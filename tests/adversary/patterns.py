@@ -29,6 +29,7 @@ PACKAGES = (
     "ibidem_engines",
     "ibidem_workers",
     "ibidem",
+    "ibidem_gateway",
 )
 CHARACTERS = 50_000
 SECONDS = 0.2  # of processor time for one text: some hundred times what one takes that is read once
