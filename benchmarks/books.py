@@ -26,7 +26,6 @@ from itertools import combinations
 from pathlib import Path
 
 from benchmark import draw_lots, exponent, in_turn, introduction, options, publish
-from ibidem.evaluation.evaluate import Collection, sign_collection
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
@@ -44,6 +43,7 @@ from ibidem_ingest.signatures.unique_words import (
     longest,
     sequence_similarity,
 )
+from ibidem_lab.evaluate import Collection, sign_collection
 
 ECCO, EDITIONS = "ecco_tcp_pages", "gitenberg_editions"
 PARTIAL = Policy(level="partial")

@@ -28,8 +28,6 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from benchmark import draw_lots, introduction, options, publish
-from ibidem.evaluation.evaluate import found_pairs, sign_collection
-from ibidem.evaluation.labels import order_pair
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy, Slots
 from ibidem_ingest.document import Document
@@ -38,6 +36,8 @@ from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
+from ibidem_lab.evaluate import found_pairs, sign_collection
+from ibidem_lab.labels import order_pair
 from noise import CONFUSED, figures
 
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "ar", "hi", "zh", "ja", "ko", "th")

@@ -17,9 +17,6 @@ from itertools import islice
 from pathlib import Path
 
 from benchmark import draw_lots, introduction, options, publish
-from ibidem.evaluation.agreement import PairFigures
-from ibidem.evaluation.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
-from ibidem.evaluation.labels import Pair, order_pair
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter
@@ -27,6 +24,9 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.text.tokens import tokens
+from ibidem_lab.agreement import PairFigures
+from ibidem_lab.evaluate import filter_documents, found_pairs, sign_collection, split_refusals
+from ibidem_lab.labels import Pair, order_pair
 from peers import datasketch_pairs, min_hashes
 
 RATES = (0.02, 0.05, 0.1, 0.2)

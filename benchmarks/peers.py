@@ -18,8 +18,8 @@ import xxhash
 from datasketch import MinHash, MinHashLSH
 from simhash import Simhash
 
-from ibidem.evaluation.labels import Pair, order_pair
 from ibidem_ingest.document import Document
+from ibidem_lab.labels import Pair, order_pair
 
 # A Han character, or a run of other letters and digits.
 WORD = re.compile(r"[\u3400-\u9fff\uf900-\ufaff]|(?:(?![\u3400-\u9fff\uf900-\ufaff])\w)+")

@@ -32,17 +32,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from benchmark import introduction, options, publish
-from ibidem.evaluation.agreement import PairFigures, SetFigures, components, count_evidence
-from ibidem.evaluation.evaluate import (
-    Collection,
-    filter_documents,
-    found_evidence,
-    found_pairs,
-    sign_collection,
-    split_refusals,
-)
-from ibidem.evaluation.labels import Pair, parse_condition, read_pairs
-from ibidem.evaluation.tune import Figures, choose_figures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Level, Policy
@@ -51,6 +40,17 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_lab.agreement import PairFigures, SetFigures, components, count_evidence
+from ibidem_lab.evaluate import (
+    Collection,
+    filter_documents,
+    found_evidence,
+    found_pairs,
+    sign_collection,
+    split_refusals,
+)
+from ibidem_lab.labels import Pair, parse_condition, read_pairs
+from ibidem_lab.tune import Figures, choose_figures
 from peers import THRESHOLDS, datasketch_pairs, min_hashes, profile_pairs, simhash_pairs
 
 ROW_THRESHOLDS = (0.5, 0.7, 0.8)  # thresholds of datasketch that have a row, next to the best one

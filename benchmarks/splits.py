@@ -19,21 +19,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark import introduction, options, publish
-from ibidem.evaluation.agreement import PairFigures, components
-from ibidem.evaluation.evaluate import (
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers import read
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_lab.agreement import PairFigures, components
+from ibidem_lab.evaluate import (
     Collection,
     filter_documents,
     found_pairs,
     sign_collection,
     split_refusals,
 )
-from ibidem.evaluation.labels import Pair
-from ibidem.evaluation.tune import choose_figures
-from ibidem_dedupe.policy import Policy
-from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_lab.labels import Pair
+from ibidem_lab.tune import choose_figures
 from peers import BITS, THRESHOLDS, estimated_pairs, min_hashes, simhash_pairs
 from quality import COLLECTIONS, LabelledCollection, Truth
 

@@ -26,7 +26,6 @@ import numpy as np
 
 from benchmark import draw_lots, introduction, options, publish
 from ibidem.cli.idf import draw
-from ibidem.evaluation.evaluate import Collection, filter_documents, found_pairs, split_refusals
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.stability import changed_fingerprints, correlation
@@ -38,6 +37,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
+from ibidem_lab.evaluate import Collection, filter_documents, found_pairs, split_refusals
 from measured import FIGURES
 from quality import COLLECTIONS, LabelledCollection, Truth
 

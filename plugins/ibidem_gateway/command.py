@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from ibidem.cli.app import exit_on_error
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
 
@@ -21,11 +20,6 @@ Mcp = Annotated[
     bool,
     typer.Option("--mcp", help="Instead, let an assistant search, by the Model Context Protocol on standard input."),
 ]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("serve", short_help=run.__doc__, rich_help_panel="Commands")(exit_on_error(run))
 
 
 def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1, *, mcp: Mcp = False) -> None:

@@ -109,7 +109,7 @@ def leave(arguments: list[str]) -> int:
 def test_every_command_has_a_help_that_begins_with_what_it_does(name: str, capsys) -> None:
     assert leave([name, "--help"]) == 0
     assert f"ibidem {name}" in capsys.readouterr().out
-    assert load(name)
+    assert load(f"ibidem.cli.{name}")
 
 
 def test_the_help_names_every_command(capsys) -> None:

@@ -1,30 +1,40 @@
-"""Commands of side packages are found by entry points."""
+"""Commands of side packages are found by entry points, and the core does without those that are not installed."""
 
+import sys
 from importlib.metadata import EntryPoint
+from types import ModuleType
 
 import pytest
-import typer
 
-from ibidem.cli import app
-from ibidem.cli.app import add_side_commands
-from ibidem_gateway.command import register
+from ibidem.cli.app import build, side_commands
+from ibidem_core import side_packages
 
 
-def commands(monkeypatch: pytest.MonkeyPatch, value: str) -> list[str | None]:
-    monkeypatch.setattr(app, "entry_points", lambda group: [EntryPoint("serve", value, group)])
-    typed = typer.Typer()
-    add_side_commands(typed)
-    return [each.name for each in typed.registered_commands]
+@pytest.fixture(autouse=True)
+def package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A side package with one command."""
+    module = ModuleType("ibidem_other")
+    module.COMMANDS = {"other": ("Do something else.", "ibidem_other.nosuch")}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ibidem_other", module)
 
 
-def test_a_side_package_registers_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert commands(monkeypatch, f"{register.__module__}:register") == ["serve"]
+def register(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setattr(side_packages, "entry_points", lambda group: [EntryPoint("other", value, group)])
+
+
+def test_a_side_package_registers_its_commands_and_the_help_imports_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "ibidem_other:COMMANDS")
+    assert "other" in [each.name for each in build("").registered_commands]
+    with pytest.raises(ModuleNotFoundError, match=r"ibidem_other\.nosuch|not a package"):
+        build("other")
 
 
 def test_a_package_that_is_not_installed_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert commands(monkeypatch, "ibidem_nosuch.command:register") == []
+    register(monkeypatch, "ibidem_nosuch:COMMANDS")
+    assert side_commands() == {}
 
 
 def test_any_other_import_error_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ModuleNotFoundError, match=r"ibidem_gateway\.nosuch"):
-        commands(monkeypatch, "ibidem_gateway.nosuch:register")
+    register(monkeypatch, "ibidem_core.nosuch:COMMANDS")
+    with pytest.raises(ModuleNotFoundError, match=r"ibidem_core\.nosuch"):
+        side_commands()

@@ -12,7 +12,6 @@ from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import QueryParams
 
 from fuzz.target import Target, as_any_text, as_sent, folder
-from ibidem.evaluation.labels import parse_condition
 from ibidem.grouped_search.api import search
 from ibidem.grouped_search.dsl.msearch import read_lines
 from ibidem.grouped_search.dsl.request import read_search
@@ -26,6 +25,7 @@ from ibidem_gateway.middleware import check_host, check_site
 from ibidem_gateway.page import state
 from ibidem_gateway.proxy import decompress, read_json, split_alias, with_mode, without_dedupe
 from ibidem_ingest.errors import IbidemError, UsageError
+from ibidem_lab.labels import parse_condition
 
 BODY = orjson.dumps(
     {

@@ -25,13 +25,13 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import wraps
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import ParamSpec, TypeVar
 
 import orjson
 import typer
 
 from ibidem.cli.option_names import name_options
+from ibidem_core.side_packages import registered
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
 
@@ -152,8 +152,6 @@ COMMANDS = {
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
-    "evaluate": "Compare the duplicates found with labels.",
-    "tune": "Choose similarity and preset on your own labels, with cross-validation.",
     "doctor": "Show every setting with its origin, and which services answer.",
     "dead": "List, show, retry or drop failed documents.",
     "backfill": "Sign the documents of an existing index, in place or into a new index.",
@@ -188,15 +186,20 @@ def placeholder() -> None:
     """Placeholder in the help for a command that was not given."""
 
 
-def load(name: str) -> Callable[..., object] | typer.Typer:
+def side_commands() -> dict[str, tuple[str, str]]:
+    """Return the commands of side packages: their line in the help, and their module."""
+    return {name: row for _, table in registered("ibidem.commands") for name, row in table.items()}
+
+
+def load(module: str) -> Callable[..., object] | typer.Typer:
     """Load a command: the function `run` of its module, or the `app` of a family such as `dead`."""
-    module = import_module(f"ibidem.cli.{name}")
-    family: typer.Typer | None = getattr(module, "app", None)
-    return family if family is not None else exit_on_error(module.run)
+    command = import_module(module)
+    family: typer.Typer | None = getattr(command, "app", None)
+    return family if family is not None else exit_on_error(command.run)
 
 
-def build(names: Sequence[str]) -> typer.Typer:
-    """Build the application: the given commands completely, the others as help lines only."""
+def build(typed: str) -> typer.Typer:
+    """Build the application: the typed command completely (all of them for completion), the others as help lines."""
     app = typer.Typer(
         name="ibidem",
         no_args_is_help=True,
@@ -204,28 +207,17 @@ def build(names: Sequence[str]) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
-    for name, line in COMMANDS.items():
-        command = load(name) if name in names else placeholder
+    commands = {name: (line, f"ibidem.cli.{name}") for name, line in COMMANDS.items()}
+    if typed not in commands:
+        commands |= side_commands()
+    for name, (line, module) in commands.items():
+        command = load(module) if name == typed or COMPLETION in os.environ else placeholder
         panel = "Maintenance" if name in MAINTENANCE else "Commands"
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, help=line, no_args_is_help=True, rich_help_panel=panel)
         else:
             app.command(name, short_help=line, rich_help_panel=panel)(command)
-    if COMPLETION in os.environ or not set(names) <= set(COMMANDS):
-        add_side_commands(app)
     return app
-
-
-def add_side_commands(app: typer.Typer) -> None:
-    """Add the commands of side packages; a package that is not installed is skipped."""
-    for each in entry_points(group="ibidem.commands"):
-        try:
-            register = each.load()
-        except ModuleNotFoundError as error:
-            if error.name != each.module.partition(".")[0]:
-                raise
-        else:
-            register(app)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -238,7 +230,7 @@ def start(typed: list[str]) -> None:
     """Build the application with the given command, and run it."""
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # no matrices here, and its threads would busy-wait
     first = next((word for word in typed if not word.startswith("-")), "")
-    app = build(list(COMMANDS) if COMPLETION in os.environ else [first])
+    app = build(first)
     gc.freeze()  # imported objects are never garbage; scanning them takes a twentieth of an ingest
     gc.set_threshold(COLLECTED_AFTER)
     app(typed, prog_name="ibidem")

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.evaluation.evaluate import Labels, evaluate, filter_documents, matches_filter
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_lab.evaluate import Labels, evaluate, filter_documents, matches_filter
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
 DOCS = [

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass
 
-from ibidem.evaluation.labels import Pair
+from ibidem_lab.labels import Pair
 
 
 @dataclass(frozen=True, slots=True)

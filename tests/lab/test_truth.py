@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from ibidem.evaluation.evaluate import Collection
-from ibidem.evaluation.truth import FOLDS, Truth, f1, score
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_lab.evaluate import Collection
+from ibidem_lab.truth import FOLDS, Truth, f1, score
 
 IDS = ["a", "b", "c", "d", "e"]
 COLLECTION = Collection(IDS, PackedColumns.decode([None] * len(IDS)), {}, frozenset(), 0)

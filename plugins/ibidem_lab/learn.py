@@ -9,8 +9,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.evaluation.logistic import fit
-from ibidem.evaluation.truth import FOLDS, Counts, Truth
 from ibidem_dedupe.column_rules import Figures, Pairs, Rows
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import add_up
@@ -19,6 +17,8 @@ from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_lab.logistic import fit
+from ibidem_lab.truth import FOLDS, Counts, Truth
 
 RANDOM_PAIRS = 400  # random pairs that are taken as no duplicates
 

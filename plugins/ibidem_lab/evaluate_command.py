@@ -32,8 +32,6 @@ from ibidem.cli.console import (
     warn_of_labels,
     warn_once,
 )
-from ibidem.evaluation.errors import MAX_LISTED, render_worst, worst_pairs
-from ibidem.evaluation.evaluate import Evaluation, Labels, evaluate
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
@@ -45,6 +43,8 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
+from ibidem_lab.errors import MAX_LISTED, render_worst, worst_pairs
+from ibidem_lab.evaluate import Evaluation, Labels, evaluate
 
 MAX_NAMES = 10  # so many unknown ids are printed; with `--json` all of them
 

@@ -14,11 +14,6 @@ from typing import Literal
 
 import numpy as np
 
-from ibidem.evaluation.agreement import PairFigures, components
-from ibidem.evaluation.evaluate import EVERY, Collection, Labels
-from ibidem.evaluation.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
-from ibidem.evaluation.learn import Examples, cross_learn
-from ibidem.evaluation.truth import FOLDS, Counts, Truth, f1, score
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.learned import Learned
 from ibidem_dedupe.pair_rules import verify
@@ -26,6 +21,11 @@ from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
+from ibidem_lab.agreement import PairFigures, components
+from ibidem_lab.evaluate import EVERY, Collection, Labels
+from ibidem_lab.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
+from ibidem_lab.learn import Examples, cross_learn
+from ibidem_lab.truth import FOLDS, Counts, Truth, f1, score
 
 SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
 DEFAULT = 66  # the similarity of the default figures

@@ -10,7 +10,6 @@ import numpy as np
 
 from ibidem.comparison.compare import Signals, compare, signals
 from ibidem.comparison.html_page import SharedPage, environment, shared_page
-from ibidem.evaluation.labels import Pair
 from ibidem.grouped_search.explanations import guards, reason
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pairs import LongTextMatcher
@@ -20,6 +19,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_lab.labels import Pair
 
 MAX_LISTED = 10  # so many are listed, half of either kind where there are enough of both
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.evaluation.agreement import PairFigures
-from ibidem.evaluation.evaluate import Collection
-from ibidem.evaluation.labels import Pair
 from ibidem_dedupe.column_rules import Bools, Rows
+from ibidem_lab.agreement import PairFigures
+from ibidem_lab.evaluate import Collection
+from ibidem_lab.labels import Pair
 
 FOLDS = 5
 

@@ -6,24 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from ibidem.evaluation.agreement import (
-    EvidenceCount,
-    PairFigures,
-    SetFigures,
-    adjusted_rand,
-    components,
-    count_evidence,
-)
-from ibidem.evaluation.errors import MAX_LISTED, Mistake, SignedDocuments
-from ibidem.evaluation.labels import (
-    Pair,
-    count_labelled,
-    labelled_ids,
-    order_pair,
-    parse_condition,
-    read_labels,
-    read_pairs,
-)
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
@@ -39,6 +21,24 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
+from ibidem_lab.agreement import (
+    EvidenceCount,
+    PairFigures,
+    SetFigures,
+    adjusted_rand,
+    components,
+    count_evidence,
+)
+from ibidem_lab.errors import MAX_LISTED, Mistake, SignedDocuments
+from ibidem_lab.labels import (
+    Pair,
+    count_labelled,
+    labelled_ids,
+    order_pair,
+    parse_condition,
+    read_labels,
+    read_pairs,
+)
 
 EVERY = parse_condition("")  # the condition that every listed pair fulfils
 

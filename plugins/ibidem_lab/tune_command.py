@@ -19,9 +19,6 @@ from ibidem.cli.console import (
     results,
     warn_of_labels,
 )
-from ibidem.evaluation.agreement import PairFigures
-from ibidem.evaluation.evaluate import Labels, sign_collection
-from ibidem.evaluation.tune import DEFAULT, MANY_SETS, Tuning, tune
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import Preset
@@ -31,6 +28,9 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
+from ibidem_lab.agreement import PairFigures
+from ibidem_lab.evaluate import Labels, sign_collection
+from ibidem_lab.tune import DEFAULT, MANY_SETS, Tuning, tune
 
 Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")]
 Learn = Annotated[

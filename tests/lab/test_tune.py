@@ -7,15 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.evaluation.evaluate import Collection, Labels, sign_collection
-from ibidem.evaluation.labels import Pair
-from ibidem.evaluation.learn import Examples
-from ibidem.evaluation.truth import FOLDS, Truth
-from ibidem.evaluation.tune import GAIN, MIN_SETS, SIMILARITIES, SWITCHED_OFF, Figures, choose_figures, count, tune
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_lab.evaluate import Collection, Labels, sign_collection
+from ibidem_lab.labels import Pair
+from ibidem_lab.learn import Examples
+from ibidem_lab.truth import FOLDS, Truth
+from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, SWITCHED_OFF, Figures, choose_figures, count, tune
 
 SETS = 40
 

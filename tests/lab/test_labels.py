@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.evaluation.labels import parse_condition, read_pairs
 from ibidem_ingest.errors import UsageError
+from ibidem_lab.labels import parse_condition, read_pairs
 
 PAIRS = "a\tb\tjac5\twords\n1\t2\t0.5\t60\n2\t1\t0.9\t60\n1\t3\t0.49\t80\n1\t9\t1.0\t80\n2\t2\t1.0\t9\n"
 

@@ -1,1 +1,0 @@
-"""Evaluation: grouping a labelled collection and comparing it with its labels."""
