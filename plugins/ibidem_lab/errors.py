@@ -2,22 +2,18 @@
 
 from collections.abc import Iterable, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Literal
 
 import numpy as np
 
-from ibidem.comparison.compare import Signals, compare, signals
-from ibidem.comparison.html_page import SharedPage, environment, shared_page
+from ibidem.comparison.compare import Signals, signals
 from ibidem.grouped_search.explanations import guards, reason
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pairs import LongTextMatcher
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import Why
-from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal
-from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_lab.labels import Pair
 
@@ -105,29 +101,3 @@ def shared_share(name: str, figures: Why) -> str:
     if name == "minhash" and not figures["band"]:
         return f"{share} and no band of three"
     return f"{share} (fewer than 60 rare terms)" if figures.get("full") is False else share
-
-
-@dataclass(frozen=True, slots=True)
-class WorstPair:
-    """A pair on which labels and signatures disagree, with both texts."""
-
-    mistake: Mistake  # what they say
-    page: SharedPage  # the two side by side
-
-
-def worst_pairs(
-    mistakes: Sequence[Mistake], items: Iterable[Document | Refusal], tables: Tables, policy: Policy
-) -> list[WorstPair]:
-    """Compare the two documents of each mistake."""
-    ids = {name for each in mistakes for name in (each.a, each.b)}
-    documents = {item.id: item for item in items if isinstance(item, Document) and item.id in ids}
-    worst = []
-    for number, each in enumerate(mistakes, 1):
-        page = shared_page(compare(documents[each.a], documents[each.b], tables, policy))
-        worst.append(WorstPair(each, replace(page, prefix=f"p{number}-")))
-    return worst
-
-
-def render_worst(pairs: Sequence[WorstPair]) -> str:
-    """Render the page as one self-contained HTML file."""
-    return environment().get_template("worst_page.html").render(pairs=pairs)

@@ -1,10 +1,7 @@
 """`ibidem evaluate`: precision and recall of duplicate detection on labelled documents."""
 
-import tempfile
-import webbrowser
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -13,23 +10,17 @@ from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import (
-    Docs,
-    Filters,
     Json,
-    LabelTable,
     Level,
-    Positive,
     Preset,
     Similarity,
     WindowDays,
     bar,
     figures,
-    messages,
     presets_for,
     print_json,
     results,
     sanitize,
-    warn_of_labels,
     warn_once,
 )
 from ibidem.grouped_search.explanations import format_count
@@ -38,13 +29,13 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.query import Filter, parse_filter
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
-from ibidem_lab.errors import MAX_LISTED, render_worst, worst_pairs
+from ibidem_lab.errors import MAX_LISTED
 from ibidem_lab.evaluate import Evaluation, Labels, evaluate
+from ibidem_lab.label_options import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
 
 MAX_NAMES = 10  # so many unknown ids are printed; with `--json` all of them
 
@@ -68,20 +59,11 @@ def run(
     preset: Preset = None,
     window_days: WindowDays = None,
     positive: Positive = "",
-    unjudged: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")
-    ] = None,
+    unjudged: Unjudged = None,
     filters: Filters = None,
     worst: Annotated[
-        int | None,
-        typer.Option(
-            "--worst", metavar="N", min=1, max=1_000, help="Show the N worst pairs side by side in the browser."
-        ),
-    ] = None,
-    worst_to: Annotated[
-        Path | None,
-        typer.Option("--worst-to", metavar="FILE", help="Write that page to a file instead of opening it."),
-    ] = None,
+        int, typer.Option(metavar="N", min=1, max=1_000, help="How many of the worst errors are listed.")
+    ] = MAX_LISTED,
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
@@ -90,12 +72,8 @@ def run(
         Labels(labels, positive, unjudged),
         pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset)),
         tuple(parse_filter(typed) for typed in filters or ()),
-        worst or MAX_LISTED,
+        worst,
     )
-    if docs == "-" and (worst or worst_to):
-        raise UsageError(
-            "--worst reads the documents twice, but standard input can be read only once", "write them to a file first"
-        )
     evaluation = evaluate_with_bar(request)
     if as_json:
         print_json(evaluation.as_json())
@@ -103,8 +81,6 @@ def run(
         show(evaluation, results())
     warn_of_labels(evaluation.labelled, evaluation.documents)
     warn_once(evaluation.foreign)
-    if worst or worst_to:
-        show_worst(evaluation, request, worst_to)
     if evaluation.unknown:
         raise typer.Exit(SOME_REFUSED)
 
@@ -123,18 +99,6 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
             filters=request.filters,
             worst=request.worst,
         )
-
-
-def show_worst(evaluation: Evaluation, request: EvaluationRequest, path: Path | None) -> None:
-    """Write the page of the worst errors to a file; without a file name, open the page in the browser."""
-    settings = load()
-    items = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
-    page = render_worst(worst_pairs(evaluation.mistakes, items, Tables(settings.tables), request.policy))
-    target = path or Path(tempfile.mkdtemp(prefix="ibidem-")) / "worst.html"
-    target.write_text(page, encoding="utf-8")
-    messages().print(Text(f"Written to {target}."))
-    if path is None:
-        webbrowser.open(target.as_uri())
 
 
 def show(evaluation: Evaluation, console: Console) -> None:

@@ -1,23 +1,17 @@
 """`ibidem tune`: choose the thresholds of the decision from labelled documents."""
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from ibidem.cli.console import (
-    Docs,
-    Filters,
     Json,
-    LabelTable,
-    Positive,
     bar,
     engine_context,
     print_json,
     results,
-    warn_of_labels,
 )
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load
@@ -30,9 +24,9 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_lab.agreement import PairFigures
 from ibidem_lab.evaluate import Labels, sign_collection
+from ibidem_lab.label_options import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
 from ibidem_lab.tune import DEFAULT, MANY_SETS, Tuning, tune
 
-Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")]
 Learn = Annotated[
     bool,
     typer.Option("--learn", help="Also learn a weighted sum of many figures; it is chosen if it beats thresholds."),

@@ -8,7 +8,6 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Annotated, Any
 
 import orjson
@@ -216,35 +215,9 @@ def warn_once(shares: Iterable[ForeignShare]) -> None:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
 
-MIN_LABELLED_SHARE = 0.5  # share of labelled documents below which precision says little
-
-
-def warn_of_labels(labelled: int, documents: int) -> None:
-    """Warn if too few documents have labels for a reliable precision."""
-    if labelled < MIN_LABELLED_SHARE * documents:
-        messages().print(
-            Text(
-                f"Only {labelled:,} of {documents:,} documents have labels: found pairs of the others count as wrong, "
-                "so precision is too low where labels are missing."
-            )
-        )
-
-
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
-Docs = Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)]
-LabelTable = Annotated[
-    Path,
-    typer.Argument(
-        metavar="LABELS", help="A table with a header: `id, cluster`, or `a, b` and more columns.", show_default=False
-    ),
-]
-Positive = Annotated[str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")]
-Filters = Annotated[
-    list[str] | None,
-    typer.Option("--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."),
-]
 
 
 def parameter(name: str | Parameter, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:

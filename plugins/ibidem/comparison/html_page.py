@@ -153,7 +153,6 @@ class SharedPage:
     more: int  # how many passages are not listed
     plot: DotPlot  # which pages share text
     anchors: Sequence[int]  # for each passage, from 1, the one to go to in the first text
-    prefix: str = ""  # what names of places begin with, where several pairs are on one page
 
     def shade(self, dot: Dot) -> int:
         """Return the shade of a dot, from 1 to 4."""

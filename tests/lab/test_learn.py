@@ -5,7 +5,7 @@ import pytest
 
 from ibidem_dedupe.learned import FIGURES
 from ibidem_dedupe.learned_evidence import add_up
-from ibidem_lab.logistic import fit, likelihood, maximise
+from ibidem_lab.learn import fit, likelihood, maximise
 
 RNG = np.random.default_rng(3)
 PAIRS = RNG.normal(size=(300, len(FIGURES)))
