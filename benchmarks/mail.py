@@ -21,16 +21,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmark import introduction, options, publish
-from ibidem.index.memberships import write_threads, write_works
-from ibidem_dedupe.threads.forest import Forest
-from ibidem_dedupe.threads.parents import Parents
-from ibidem_dedupe.threads.thread_mail import thread_mails
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import bare_subject
 from ibidem_ingest.mail.parts import part
+from ibidem_mail.forest import Forest
+from ibidem_mail.memberships import write_threads, write_works
+from ibidem_mail.parents import Parents
+from ibidem_mail.thread_mail import thread_mails
 from labelled_mail import LANGUAGES, STYLES, Mail, write_thread
 
 Flags = list[bool]

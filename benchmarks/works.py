@@ -31,10 +31,10 @@ from pathlib import Path
 import orjson
 
 from benchmark import draw_lots, options, publish
-from ibidem_dedupe.versions.version_order import versions
-from ibidem_dedupe.versions.versioned_document import versioned_documents
-from ibidem_dedupe.versions.works import Works
 from ibidem_ingest.document import Document, read_record
+from ibidem_mail.version_order import versions
+from ibidem_mail.versioned_document import versioned_documents
+from ibidem_mail.works import Works
 
 NAME = "ota_terms_en"
 Rename = Callable[[Document, random.Random], str]

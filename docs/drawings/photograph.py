@@ -14,11 +14,11 @@ from urllib.parse import urlencode
 from playwright.sync_api import ViewportSize, sync_playwright
 
 from ibidem.demo import QUERY, demonstrate
-from ibidem.index.memberships import write_threads
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
+from ibidem_mail.memberships import write_threads
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from support.gateway_server import run_gateway

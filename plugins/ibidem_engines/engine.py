@@ -22,7 +22,6 @@ from ibidem_engines.stored_groups import (
     Ledger,
     Marks,
     Members,
-    Memberships,
     MembershipStore,
     Name,
     Order,
@@ -31,6 +30,7 @@ from ibidem_engines.stored_groups import (
     SeqNoRange,
     ShardRef,
     StoredGroups,
+    Values,
 )
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField
@@ -253,7 +253,7 @@ class EngineSearch(Protocol):
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         """Read the matching leads of some stored groups."""
 
-    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
         """Read the thread and the work of documents by (index, id); see `MembershipStore.read`."""
 
 

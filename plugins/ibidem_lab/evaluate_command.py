@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ from ibidem.cli.console import (
     WindowDays,
     bar,
     figures,
+    messages,
     presets_for,
     print_json,
     results,
@@ -35,9 +37,25 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_lab.errors import MAX_LISTED
 from ibidem_lab.evaluate import Evaluation, Labels, evaluate
-from ibidem_lab.label_options import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
 
 MAX_NAMES = 10  # so many unknown ids are printed; with `--json` all of them
+
+
+Docs = Annotated[str, typer.Argument(metavar="DOCS", help="A file or folder with documents.", show_default=False)]
+LabelTable = Annotated[
+    Path,
+    typer.Argument(
+        metavar="LABELS", help="A table with a header: `id, cluster`, or `a, b` and more columns.", show_default=False
+    ),
+]
+Positive = Annotated[str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")]
+Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")]
+Filters = Annotated[
+    list[str] | None,
+    typer.Option("--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."),
+]
+
+MIN_LABELLED_SHARE = 0.5  # share of labelled documents below which precision says little
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,4 +166,15 @@ def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
         suffix = f" and {len(evaluation.unknown) - MAX_NAMES:,} more" if len(evaluation.unknown) > MAX_NAMES else ""
         yield Text(
             f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {names}{suffix}"
+        )
+
+
+def warn_of_labels(labelled: int, documents: int) -> None:
+    """Warn if too few documents have labels for a reliable precision."""
+    if labelled < MIN_LABELLED_SHARE * documents:
+        messages().print(
+            Text(
+                f"Only {labelled:,} of {documents:,} documents have labels: found pairs of the others count as wrong, "
+                "so precision is too low where labels are missing."
+            )
         )

@@ -24,7 +24,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_lab.agreement import PairFigures
 from ibidem_lab.evaluate import Labels, sign_collection
-from ibidem_lab.label_options import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
+from ibidem_lab.evaluate_command import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
 from ibidem_lab.tune import DEFAULT, MANY_SETS, Tuning, tune
 
 Learn = Annotated[

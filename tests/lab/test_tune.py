@@ -15,7 +15,8 @@ from ibidem_lab.evaluate import Collection, Labels, sign_collection
 from ibidem_lab.labels import Pair
 from ibidem_lab.learn import Examples
 from ibidem_lab.truth import FOLDS, Truth
-from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, SWITCHED_OFF, Figures, choose_figures, count, tune
+from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, SWITCHED_OFF, Figures, Tuning, choose_figures, count, tune
+from ibidem_lab.tune_command import outcome
 
 SETS = 40
 
@@ -43,11 +44,17 @@ def sign_documents(documents: Sequence[Document], tables: Tables) -> Collection:
     return sign_collection(documents, tables)
 
 
+def said(tuning: Tuning, save: str = "") -> str:
+    return "\n".join(line.plain for line in outcome(tuning, save))
+
+
 def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> None:
     rewritten = pairs_with(0.6, "law")
     choice = choose_figures(sign_documents(rewritten, tables), labelled(rewritten), set())
     assert choice.improves
     assert choice.chosen.similarity < 66
+    assert "(--save NAME keeps it with the index)" in said(choice)
+    assert "saved as a preset of the index: --preset mine" in said(choice, "mine")
     assert choice.expected.f1 > choice.default.f1 + 0.3
     assert (choice.documents, choice.pairs, choice.sets) == (2 * SETS, SETS, SETS)
 
@@ -56,6 +63,7 @@ def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
     copies, forms = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
     choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
     assert not choice.improves
+    assert "The default figures are best here. Nothing is saved." in said(choice, "mine")
     assert choice.chosen == Figures()
     assert choice.expected == choice.default
     assert choice.default.f1 == 1.0

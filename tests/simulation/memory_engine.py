@@ -22,14 +22,14 @@ from ibidem_engines.query import Filter, Query
 from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.stored_groups import (
+    FIELDS,
     MANUAL_LEDGERS,
-    NO_MEMBERSHIPS,
     Hit,
     Ledger,
     MembershipChange,
-    Memberships,
     MembershipStore,
     RecordState,
+    Values,
 )
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -171,8 +171,8 @@ class NoThreads(MembershipStore):
         return False
 
     @override
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
-        return answered(dict.fromkeys(names, NO_MEMBERSHIPS))
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+        return answered({name: dict.fromkeys(FIELDS) for name in names})
 
     @override
     def write(self, changes: Sequence[MembershipChange]) -> int:

@@ -188,7 +188,7 @@ def placeholder() -> None:
 
 def side_commands() -> dict[str, tuple[str, str]]:
     """Return the commands of side packages: their line in the help, and their module."""
-    return {name: row for _, table in registered("ibidem.commands") for name, row in table.items()}
+    return {name: row for table in registered("ibidem.commands") for name, row in table.items()}
 
 
 def load(module: str) -> Callable[..., object] | typer.Typer:

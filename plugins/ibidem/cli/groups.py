@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,7 +21,6 @@ from ibidem.cli.console import (
     bar,
     engine_context,
     figures,
-    format_difference,
     messages,
     one_line,
     presets_for,
@@ -32,18 +31,14 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
-from ibidem.index.threads import index_threads
-from ibidem.index.versions import differences, index_versions
+from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.long_candidates import MAX_HOLDERS
 from ibidem_dedupe.request import pair_policy
-from ibidem_dedupe.threads.forest import ThreadedMail
-from ibidem_dedupe.versions.version_order import Version
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
-MAX_ALTERED = 20
 
 
 def run(
@@ -73,8 +68,7 @@ def run(
     has_figures = any(value is not None for value in parameters.values())
     check_options(stored=stored, threads=threads, versions=versions, has_figures=has_figures)
     if threads or versions:
-        report_related = report_threads if threads else report_versions
-        report_related(export, as_json=as_json)
+        need_hook("report_sets", "ibidem_mail")("threads" if threads else "versions", export, as_json=as_json)
         return
     policy = pair_policy(parameters, presets=presets_for(preset))
     write = writer(export) if export is not None else None
@@ -121,76 +115,6 @@ def show(
         console.print(part)
 
 
-def report_threads(export: Path | None, *, as_json: bool) -> None:
-    """Find the threads of the mails; export and print them."""
-    write = writer(export) if export is not None else None
-    with engine_context() as engine, bar("Reading") as advance:
-        found = index_threads(engine, progress=lambda count: advance(count, None))
-    if export is not None and write is not None:
-        write(export, found.rows, ThreadedMail)
-        messages().print(Text(f"Written to {export}."))
-    show(found.as_json(), thread_lines, as_json=as_json)
-
-
-@dataclass(frozen=True, slots=True)
-class ChangedVersion(Version):
-    """A version and its changes."""
-
-    changed: str  # the first places at which it differs from its predecessor: `[removed → added]`, words of both around
-
-
-def report_versions(export: Path | None, *, as_json: bool) -> None:
-    """Find the versions of all works; export and print them."""
-    write = writer(export) if export is not None else None
-    with engine_context() as engine:
-        with bar("Reading") as advance:
-            found = index_versions(engine, progress=lambda count: advance(count, None))
-        if export is not None and write is not None:
-            rows = (
-                ChangedVersion(**asdict(row), changed=format_difference(pieces).plain)
-                for row, pieces in differences(engine, found.rows)
-            )
-            write(export, rows, ChangedVersion)
-            messages().print(Text(f"Written to {export}."))
-    show(found.as_json(), version_lines, as_json=as_json)
-
-
-def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield the counts, the reasons and the works with the most versions."""
-    yield Text(
-        f"{format_count(figures['documents'], 'document')} of {format_count(figures['works'], 'work')}; "
-        f"{figures['current']:,} current, {figures['replaced']:,} replaced or copies"
-    )
-    if figures["by"]:
-        yield Text("\nEvidence that a document is a version", "title")
-    for reason, count in figures["by"].items():
-        yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
-    if figures["largest"]:
-        yield Text("\nWorks with the most versions, by the current one", "title")
-    for work in figures["largest"]:
-        yield Indented(one_line(Text(sanitize(work["current"]))), COLUMNS, f"{work['size']:>8,}")
-
-
-def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
-    """Yield the counts, the reasons, the altered quotations and the largest threads."""
-    yield Text(
-        f"{format_count(figures['mails'], 'mail')} in {format_count(figures['threads'], 'thread')}; "
-        f"{figures['inclusive']:,} inclusive, {figures['contained']:,} contained in others"
-    )
-    if figures["by"]:
-        yield Text("\nEvidence for the mail that is answered", "title")
-    for reason, count in figures["by"].items():
-        yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
-    if figures["altered"]:
-        yield Text(f"\nAltered quotations: {len(figures['altered']):,}", "title")
-    for each in figures["altered"][:MAX_ALTERED]:
-        yield one_line(Text(sanitize(f"{each['id']} quotes {each['quotes']} otherwise"), "account"))
-    if figures["largest"]:
-        yield Text("\nLargest threads", "title")
-    for thread in figures["largest"]:
-        yield Indented(one_line(Text(sanitize(thread["thread"]))), COLUMNS, f"{thread['size']:>8,}")
-
-
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the counts, the kinds of duplicates, the sizes and the largest groups."""
     yield Text(
@@ -222,18 +146,15 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
 
 
-Row = Member | ThreadedMail | ChangedVersion
-
-
-def writer(path: Path) -> Callable[[Path, Iterable[Row], type[Row]], None]:
-    """Return the writer for a file name's suffix."""
+def writer(path: Path) -> Callable[[Path, Iterable[Any], type[Any]], None]:
+    """Return the writer of rows, which are dataclasses, for a file name's suffix."""
     writers = {".csv": write_csv, ".jsonl": write_jsonl}
     if path.suffix not in writers:
         raise UsageError(f"--export {path}: the file name has no known suffix", f"end it in {' or '.join(writers)}")
     return writers[path.suffix]
 
 
-def write_csv(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:
+def write_csv(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:
     """Write rows as CSV; several ids in a cell are separated by spaces."""
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
@@ -241,7 +162,7 @@ def write_csv(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:
         table.writerows([" ".join(cell) if isinstance(cell, list) else cell for cell in astuple(row)] for row in rows)
 
 
-def write_jsonl(path: Path, rows: Iterable[Row], kind: type[Row]) -> None:  # noqa: ARG001 - as `write_csv`
+def write_jsonl(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:  # noqa: ARG001 - as `write_csv`
     """Write rows as JSON Lines."""
     with path.open("wb") as file:
         for row in rows:

@@ -1,7 +1,7 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
 import typer
 from rich.console import RenderableType
@@ -25,9 +25,10 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.groups import read_group
 from ibidem.index.inspection import Duplicate, Inspection, inspect
-from ibidem.index.membership_report import describe_membership, read_membership
+from ibidem_core.side_packages import hook
 from ibidem_dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.engine import Engine
 
 COLUMNS = 20
 
@@ -50,6 +51,16 @@ DIFFERENT_COUNTS = (
 )
 
 
+class MembershipReport(Protocol):
+    """Reads and describes the stored thread and work of a document: the hook `membership_report` of a side package."""
+
+    def read(self, engine: Engine, name: str) -> dict[str, Any]:
+        """Return what `--json` prints."""
+
+    def describe(self, membership: Mapping[str, Any]) -> list[str]:
+        """Return it in sentences."""
+
+
 def run(
     id_: Id,
     level: Level = None,
@@ -65,7 +76,8 @@ def run(
     policy = pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset))
     with engine_context() as engine:
         inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
-        membership = read_membership(engine, id_)
+        sets: MembershipReport | None = hook("membership_report")
+        membership = sets.read(engine, id_) if sets else {}
     if as_json:
         print_json(inspection.as_json() | {"group": group} | membership)
         return
@@ -75,7 +87,7 @@ def run(
     console.print(Text(describe_group(id_, group), "account"))
     if group and group["documents"] != len(inspection.duplicates) + 1:
         console.print(Text(DIFFERENT_COUNTS, "account"))
-    for line in describe_membership(membership):
+    for line in sets.describe(membership) if sets else ():
         console.print(Text(sanitize(line), "account"))
 
 

@@ -1,7 +1,7 @@
 """`ibidem regroup`: settles the stored groups of the index again."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
 
@@ -23,8 +23,8 @@ from ibidem.cli.console import (
     results,
 )
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.memberships import Progress, WrittenMembers, write_threads, write_works
 from ibidem_core.settings import load
+from ibidem_core.side_packages import need_hook
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
@@ -35,7 +35,7 @@ from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.service import regroup
 
 MIN_SHARE = 0.6  # least overlap of 60 terms that guarantees one common term among the 25 rarest
 
@@ -66,7 +66,7 @@ def run(
                 "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all",
                 "leave them out",
             )
-        report_members(write_members(memberships), as_json=as_json)
+        need_hook("write_sets", "ibidem_mail")(memberships, as_json=as_json)
         return
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
     settings = load()
@@ -81,43 +81,6 @@ def run(
     results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
     if advice := lookup_advice(in_force):
         messages().print(Text(advice))
-
-
-WRITERS = {"threads": write_threads, "works": write_works}
-
-
-def write_members(names: Sequence[str]) -> dict[str, WrittenMembers]:
-    """Find and store threads or works, with a bar, and settle the groups of the documents that changed."""
-    settings, written = load(), {}
-    with engine_context(settings) as engine:
-        for name in names:
-            written[name] = write_with_bar(engine, WRITERS[name])
-        if any(each.written for each in written.values()):
-            settle_all(engine, memory=settings.settle_bytes)
-    return written
-
-
-def write_with_bar(engine: Engine, write: Callable[[Engine, Progress], WrittenMembers]) -> WrittenMembers:
-    """Find and store threads or works, with a bar."""
-    with bar("Reading") as advance:
-        return write(engine, lambda count: advance(count, None))
-
-
-def report_members(written: Mapping[str, WrittenMembers], *, as_json: bool) -> None:
-    """Print what was written of threads and works."""
-    if as_json:
-        took = round(time.monotonic() - BEGAN, 3)
-        print_json({name: each.as_json(name) for name, each in written.items()} | {"took_s": took})
-        return
-    for name, each in written.items():
-        counts = f"{format_count(each.documents, 'document')} in {format_count(each.sets, name.removesuffix('s'))}"
-        results().print(Text(f"{counts}; {each.written:,} written"))
-        for count, reason in (
-            (each.changed, "written again meanwhile: run the command again"),
-            (each.ambiguous, "left out, since several indexes hold their ids: remove each from all indexes but one"),
-        ):
-            if count:
-                messages().print(Text(f"{format_count(count, 'document')} {reason}"))
 
 
 def lookup_advice(policy: Policy) -> str:

@@ -38,7 +38,7 @@ from ibidem_engines.hits import HitNames
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Collapsed, Hit, Members, Memberships, Order, Place, parse_marks
+from ibidem_engines.stored_groups import Collapsed, Hit, Members, Order, Place, Values, parse_marks
 from ibidem_ingest.document import Document
 
 TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a text has ten million characters at the most
@@ -88,7 +88,7 @@ class EngineBackend(SearchBackend, StoredBackend):
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
 
     @override
-    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         return self._search.memberships(names)
 
     @override

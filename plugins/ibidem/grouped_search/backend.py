@@ -13,7 +13,7 @@ from ibidem_engines.cursor import CursorCodec, NextPage
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Hit, Memberships, Order, Place
+from ibidem_engines.stored_groups import Hit, Order, Place, Values
 from ibidem_ingest.document import Document
 
 
@@ -45,7 +45,7 @@ class SearchBackend(Protocol):
             fields: Where these are; a hit without one of them is left out, or its document is not known.
         """
 
-    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         """Return the stored threads and works of documents; deleted documents are omitted."""
 
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:

@@ -1,23 +1,25 @@
-"""Current version of each group of a page, for `dedupe_keep=current`: reads its documents and orders them.
+"""Current version of each group of a page, for `dedupe_keep=current`: reads its documents, which a side package orders.
 
 Packed values hold dates, and neither titles nor fields, by which versions are numbered. So documents are read, those of
 the page's groups of two or more alone. Their first lines are no names here, since a page needs no text for it.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from ibidem.grouped_search.response import NEVER, NO_PLACES, Json, sort_key_earliest
 from ibidem.grouped_search.window import Window
+from ibidem_core.side_packages import need_hook
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_dedupe.versions.version_order import version_places
-from ibidem_dedupe.versions.versioned_document import VersionedDocument, read_marks
 from ibidem_engines.cluster.source import iso_day
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
+
+Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last
+VersionPlaces = Callable[[Iterable[Sequence[int]], Mapping[int, Document]], Places]  # the hook `version_places`
 
 
 class VersionSource(Protocol):
@@ -27,27 +29,27 @@ class VersionSource(Protocol):
         """Return documents without their texts; deleted documents are omitted."""
 
 
+def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
+    """Return the place of each row among the versions of its group."""
+    places: VersionPlaces = need_hook("version_places", "ibidem_mail")
+    return places(groups, documents)
+
+
 def page_places(
     source: VersionSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
-) -> RequestFlow[Mapping[int, int]]:
-    """Return the position of each row among the versions of its group; empty if not requested.
-
-    Of versions that nothing puts in order the best in rank comes last.
-    """
+) -> RequestFlow[Places]:
+    """Return the place of each row among the versions of its group; empty if not requested."""
     several = [rows for rows in groups if len(rows) > 1]
     if request.keep.by != "current" or not several:
         return NO_PLACES
-    read = yield from _read(source, window, [row for rows in several for row in rows])
-    return version_places(several, read)
-
-
-def _read(source: VersionSource, window: Window, rows: Sequence[int]) -> RequestFlow[Mapping[int, VersionedDocument]]:
-    """Read the version fields of rows, with the signed date if the date has another field name."""
+    rows = [row for rows in several for row in rows]
     read = yield from source.versioned([window.hits[row] for row in rows])
-    return {row: read_marks(_dated(read[name], window, row)) for row in rows if (name := window.name(row)) in read}
+    documents = {row: read[window.name(row)] for row in rows if window.name(row) in read}
+    return version_places(several, {row: _dated(each, window, row) for row, each in documents.items()})
 
 
 def _dated(document: Document, window: Window, row: int) -> Document:
+    """Return the document with its signed date, if the date has another field name."""
     day = sort_key_earliest(window.columns, row)
     return document if document.date or day == NEVER else replace(document, date=iso_day(day))
 

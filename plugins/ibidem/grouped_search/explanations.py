@@ -5,7 +5,6 @@ from typing import Any
 
 from ibidem_dedupe import evidence
 from ibidem_dedupe.pair_evidence import Evidence
-from ibidem_dedupe.parameters import MEMBERSHIPS
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import Why, percent
 
@@ -136,36 +135,6 @@ def guards(why: Why) -> list[str]:
     return phrases
 
 
-# How a mail is below another, by what says so.
-ANSWERS: Mapping[object, str] = {
-    "headers": "answers {}, according to its header",
-    "quotation": "answers {}, which it quotes",
-    "subject": "answers {}, by subject, people and time",
-    "family": "attached to {}",
-}
-
-# What says that a document is a version.
-VERSIONS: Mapping[object, str] = {
-    "declared": "as a field declares",
-    "name": "by its name and text",
-    "text": "by its text",
-}
-
-
-def membership_reason(why: Why) -> str:
-    """Explain why a document belongs to a thread or a work.
-
-    >>> membership_reason({"signature": "thread", "by": "quotation", "parent": "in.mbox#1"})
-    'answers in.mbox#1, which it quotes'
-    >>> membership_reason({"signature": "version", "by": "name", "edition": 2})
-    'version 2, by its name and text'
-    """
-    if why["signature"] == "thread":
-        return ANSWERS.get(why.get("by"), "of the same thread").format(why.get("parent"))
-    by = VERSIONS.get(why.get("by"))
-    return f"version {why['edition']}" + (f", {by}" if by else "")
-
-
 def reason(why: Why, other: str = "", own_name: str = "") -> str:
     """Return the reason why a document is a duplicate.
 
@@ -173,8 +142,8 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     '57 of 60 rare terms shared, 1 day apart'
     """
     name = str(why.get("signature", ""))
-    if name in MEMBERSHIPS:
-        return membership_reason(why)
+    if "phrase" in why:  # of a side package
+        return str(why["phrase"])
     kind = evidence.TABLE.by_name.get(name)
     if kind is not None and kind.reason is None:  # for long texts, the relation is sufficient
         return relation(why, other, own_name)
@@ -283,7 +252,7 @@ def note_lines(account: Mapping[str, Any]) -> list[str]:
     if count := account.get("undated"):
         has, comes = ("has", "comes") if count == 1 else ("have", "come")
         lines.append(f"{format_count(count, 'result')} {has} no known date and {comes} last")
-    if account.get("level") in MEMBERSHIPS and (remedy := account.get("remedy")):
+    if remedy := account.get("remedy"):
         lines.append(f"no result has a stored {account['level']}: {remedy}")
     return lines
 

@@ -11,19 +11,27 @@ from functools import partial
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
 from ibidem.grouped_search.current_version import page_places
-from ibidem.grouped_search.member_groups import group_members, member_stats
 from ibidem.grouped_search.neighbours import WindowOverlaps
-from ibidem.grouped_search.response import Group, Json, Pages, ResponseRenderer, build_groups, rows_of_step
+from ibidem.grouped_search.response import (
+    Group,
+    Json,
+    Pages,
+    ResponseRenderer,
+    build_groups,
+    rows_of_step,
+    sort_key_earliest,
+)
 from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_duplicates
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
-from ibidem.grouped_search.window import Window
+from ibidem.grouped_search.window import Window, WindowMembers
+from ibidem_core.side_packages import need_hook
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import NO_MEMBERSHIPS, Memberships
+from ibidem_engines.stored_groups import Values
 from ibidem_ingest.errors import UsageError
 
 MANY = 100  # copies of a text from which on further ones are surplus
@@ -97,7 +105,7 @@ class WindowReader:
         self._page_request = page_request
         self._step = page_request.request.window
         self._longs = LongSignatureCache()
-        self._memberships: dict[DocumentRef, Memberships] = {}
+        self._memberships: dict[DocumentRef, Values] = {}
         self._exhausted = False
 
     def read_steps(self) -> RequestFlow[None]:
@@ -170,15 +178,19 @@ class WindowReader:
         )
         self.window = yield from group_window(self._source, self._longs, group)
         if membership:
-            yield from self._read_memberships()
-            self.window = group_members(self.window, membership, self._memberships, overrides)
+            members = need_hook("window_members", "ibidem_mail")
+            names = list(map(document_ref, hits))
+            stored = yield from self._stored_members(names)
+            days = [sort_key_earliest(self.window.columns, row) for row in range(len(hits))]
+            own: WindowMembers = members(membership, names, stored, days)
+            self.window = self.window.regroup(membership, own, overrides)
 
-    def _read_memberships(self) -> RequestFlow[None]:
-        """Read the stored threads and works of the hits not read yet."""
-        names = map(document_ref, self.ranking.hits)
-        new = [name for name in names if name not in self._memberships]
-        read = (yield from self._source.memberships(new)) if new else {}
-        self._memberships |= {name: read.get(name, NO_MEMBERSHIPS) for name in new}
+    def _stored_members(self, names: Sequence[DocumentRef]) -> RequestFlow[list[Values]]:
+        """Return the stored threads and works of documents; those that were read before are not read again."""
+        if new := [name for name in names if name not in self._memberships]:
+            read = yield from self._source.memberships(new)
+            self._memberships |= {name: read.get(name, {}) for name in new}
+        return [self._memberships[name] for name in names]
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
@@ -246,7 +258,9 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     else:
         window, scope_matches = yield from widen(source, window, [*leads, *sorted(set(late_leads))], leads, request)
     members = window.grouping.members(leads).items()
-    steps = [rows_of_step(window, first, rows, request) for first, rows in members if not has_order(window, first)]
+    ordered = window.members if window.members is not None and window.members.is_ordered else None
+    unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
+    steps = [rows_of_step(window, first, rows, request) for first, rows in unordered]
     groups = build_groups(window, leads, request, (yield from page_places(source, window, steps, request)))
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
@@ -261,14 +275,9 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
     account["capped"] = cut_groups(groups, scope_matches)
     account |= read.neighbours.account(window.hits[: window.ranked])
-    account |= member_stats(window, request)
+    account |= window.members.stats(window.ranked) if window.members else {}
     hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
     return GroupedPage(ranking, window, hits, account)
-
-
-def has_order(window: Window, first: int) -> bool:
-    """Return whether the order of the versions in a group is stored."""
-    return window.members is not None and window.members.work(first) is not None
 
 
 def widen(

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.grouped_search.members import WindowMembers
-from ibidem.grouped_search.window import Window
+from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import Keep, KeepBy
@@ -144,7 +143,7 @@ def build_member_group(  # noqa: PLR0913, PLR0917 - those of `build_group`, and 
 ) -> Group:
     """Arrange a thread or a work in its own order, unless the request names another lead."""
     step = rows_of_step(window, first, rows, request)
-    is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.kind == "version")
+    is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.is_ordered)
     lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep, places)
     order = members.order(rows, lead)
     limit = len(order.rows) if request.max_per_group is None else request.max_per_group
@@ -255,7 +254,8 @@ class ResponseRenderer:
             "of": None,
             "why": None,
         }
-        mark |= member_mark(self.window, group, row)
+        if self.window.members is not None:
+            mark |= self.window.members.mark(row, group.duplicates if row == group.lead else None)
         notes = list(self.override_notes(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
@@ -269,7 +269,7 @@ class ResponseRenderer:
 
     def reason(self, group: Group, row: int, notes: list[str]) -> Json:
         """Return the reason of a duplicate: against the shown lead, else against the first occurrence."""
-        if (why := member_reason(self.window, row)) is not None:
+        if self.window.members is not None and (why := self.window.members.why(row)) is not None:
             of = why.get("parent") or self.window.hits[group.lead].id
             return {"level": why["signature"], "of": of, "why": why if self.request.explain else None}
         target = group.lead
@@ -300,29 +300,6 @@ class ResponseRenderer:
                 yield f"declared same as {other_id}, group {other_group}"
             elif self.request.explain:
                 yield override_note(word, other_id, holds=holds)
-
-
-def member_mark(window: Window, group: Group, row: int) -> Json:
-    """Return the part of a hit's mark on its thread or work; empty if it has none."""
-    members = window.members
-    if members is None:
-        return {}
-    if (thread := members.thread(row)) is not None:
-        mark: Json = {"inclusive": thread.inclusive, "parent": thread.parent or None}
-        return mark | ({"families": members.families((row, *group.duplicates))} if row == group.lead else {})
-    work = members.work(row)
-    return {} if work is None else {"edition": work.edition, "current": work.current}
-
-
-def member_reason(window: Window, row: int) -> Json | None:
-    """Return why a document belongs to a thread or a work; None if it does not."""
-    members = window.members
-    if members is None:
-        return None
-    if (thread := members.thread(row)) is not None:
-        return {"signature": "thread", "by": thread.by or None, "parent": thread.parent or None}
-    work = members.work(row)
-    return None if work is None else {"signature": "version", "by": work.by or None, "edition": work.edition}
 
 
 def override_note(override: Override, other_id: str, *, holds: bool) -> str:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ibidem.grouped_search.current_version import version_places
 from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
-from ibidem.grouped_search.response import choose_lead
+from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
 from ibidem_core.settings import load
 from ibidem_dedupe.leader_clustering import group
@@ -17,8 +18,6 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_sig
 from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import read
-from ibidem_dedupe.versions.version_order import version_places
-from ibidem_dedupe.versions.versioned_document import read_marks
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -105,8 +104,8 @@ def group_texts(
     matcher, overlap = match_texts(columns, policy or Policy()), overlaps(passages)
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
     groups = [*grouping.members(grouping.leads.tolist()).values()]
-    marks = {row: read_marks(as_version(each)) for row, each in enumerate(passages)} if choice.by == "current" else {}
-    places = version_places(groups, marks)
+    is_current = choice.by == "current"
+    places = version_places(groups, dict(enumerate(map(as_version, passages)))) if is_current else NO_PLACES
     leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
     return Explanations(matcher, overlap).explain(columns, groups, leads)
 

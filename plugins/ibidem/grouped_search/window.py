@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
+from typing import Any, Protocol, Self
 
 import numpy as np
 import xxhash
 
-from ibidem.grouped_search.members import WindowMembers
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import (
@@ -27,6 +27,43 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.packed_values import MISSING
+
+
+@dataclass(frozen=True, slots=True)
+class MemberOrder:
+    """The order of a thread or work below the document on top."""
+
+    # Rows of the others: inclusive mails, or later versions, first, so that these are shown where few are.
+    rows: tuple[int, ...]
+    places: Mapping[int, int]  # place of each in the list
+    depths: Mapping[int, int]  # how deep each is indented, from 1
+
+
+class WindowMembers(Protocol):
+    """Threads or works by which a window is grouped: the hook `window_members` of a side package."""
+
+    is_ordered: bool  # whether the document on top is the current one
+
+    def head(self, rows: int) -> Self:
+        """Return the first rows."""
+
+    def set_name(self, row: int) -> str:
+        """Return the thread or work of a row; empty for other documents."""
+
+    def top(self, rows: Sequence[int]) -> int:
+        """Return the row to show on top."""
+
+    def order(self, rows: Sequence[int], top: int) -> MemberOrder:
+        """Return the other rows in display order."""
+
+    def mark(self, row: int, others: Sequence[int] | None) -> dict[str, Any]:
+        """Return what the hit of a row says of it; a lead gets the other rows of its group."""
+
+    def why(self, row: int) -> dict[str, Any] | None:
+        """Return why a row belongs to its thread or work."""
+
+    def stats(self, ranked: int) -> dict[str, Any]:
+        """Return the account's counts of the ranked rows."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -90,6 +127,19 @@ class Window:
             overlaps=overlaps,
             members=self.members.head(rows) if self.members else None,
         )
+
+    def regroup(self, kind: str, members: WindowMembers, overrides: Iterable[Override]) -> "Window":
+        """Group rows by stored threads or works, and the other rows by their texts."""
+        names = [members.set_name(row) for row in range(len(self.hits))]
+        grouping, first = Grouping.alone(len(names)), {name: row for row, name in reversed([*enumerate(names)])}
+        grouping.lead[:] = [first[name] if name else row for row, name in enumerate(names)]
+        others = np.array([row for row, name in enumerate(names) if not name], np.int64)
+        if others.size:
+            alone = Window.group([self.hits[row] for row in others.tolist()], self.policy, overrides).grouping
+            grouping.lead[others], grouping.evidence[others] = others[alone.lead], alone.evidence
+            grouping.crowded[others] = alone.crowded
+        ids = {row: xxhash.xxh3_64_hexdigest(f"{kind}\0{name}".encode())[:12] for name, row in first.items() if name}
+        return replace(self, grouping=grouping, group_names=ids, members=members)
 
     def name(self, row: int) -> DocumentRef:
         """Return index and id of a row."""

@@ -11,7 +11,7 @@ from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.groups import WRITE, ClusterGroups
 from ibidem_engines.cluster.index import template
 from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
-from ibidem_engines.stored_groups import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
+from ibidem_engines.stored_groups import FIELDS, MembershipChange, MembershipStore, Values, hash_packed
 
 AT_ONCE = 1_000
 _TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
@@ -46,7 +46,7 @@ class ClusterMemberships(MembershipStore):
         return bool(answer["hits"]["total"]["value"])
 
     @override
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         return read_memberships(Target(self._index), names)
 
     @override
@@ -61,9 +61,9 @@ class ClusterMemberships(MembershipStore):
         return written
 
 
-def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
     """Read the memberships of documents by index and id."""
-    memberships: dict[DocumentRef, Memberships] = {}
+    memberships: dict[DocumentRef, Values] = {}
     for start in range(0, len(names), AT_ONCE):
         batch = names[start : start + AT_ONCE]
         answer = yield target.search(
@@ -73,7 +73,7 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
     return memberships
 
 
-def read_hit(hit: Mapping[str, Any]) -> Memberships:
+def read_hit(hit: Mapping[str, Any]) -> Values:
     """Read the memberships of a hit."""
     fields = hit.get("fields", {})
-    return Memberships.read({name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS})
+    return {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}

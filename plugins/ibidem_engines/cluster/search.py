@@ -21,7 +21,7 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import EngineSearch, GroupedHits, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ApiRequest, RequestFlow, Target
-from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Memberships, Order, Place
+from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
 from ibidem_engines.ttl_cache import TtlCache
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError
@@ -148,7 +148,7 @@ class ClusterSearch(EngineSearch):
         return self._collapsed("relevance", NOW).leads(groups)
 
     @override
-    def memberships(self, ids: Names) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+    def memberships(self, ids: Names) -> RequestFlow[dict[tuple[str, str], Values]]:
         return read_memberships(Target(self.index), ids)
 
     @property

@@ -8,7 +8,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import SqliteFile, Value
 from ibidem_engines.sqlite.tables import as_json
-from ibidem_engines.stored_groups import FIELDS, MembershipChange, Memberships, MembershipStore, hash_packed
+from ibidem_engines.stored_groups import FIELDS, MembershipChange, MembershipStore, Values, hash_packed
 
 _READ = f"""select id, {", ".join(FIELDS)} from "ibidem.{{index}}.documents"
     where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
@@ -33,12 +33,11 @@ class SqliteMemberships(MembershipStore):
             return bool(self._file.run(_HAS_THREADS).fetchone()[0])
 
     @override
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         own_ids = as_json([name for index, name in names if index == self._file.index])
         with self._file.reading():
             rows = self._file.run(_READ, (own_ids,)).fetchall()
-        found = {(self._file.index, row[0]): Memberships.read(dict(zip(FIELDS, row[1:], strict=True))) for row in rows}
-        return answered(found)
+        return answered({(self._file.index, row[0]): dict(zip(FIELDS, row[1:], strict=True)) for row in rows})
 
     @override
     def write(self, changes: Sequence[MembershipChange]) -> int:

@@ -13,7 +13,7 @@ from ibidem_engines.sqlite import groups, read
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.memberships import SqliteMemberships
-from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Memberships, Order, Place
+from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +71,5 @@ class SqliteSearch(EngineSearch):
         return answered(groups.leads(self.file, self._ranked, names))
 
     @override
-    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Memberships]]:
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
         return SqliteMemberships(self.file).read(ids)

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from ibidem.comparison.html import PagedText, printable
-from ibidem.comparison.quotations import BodySection, body_sections
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
+from ibidem_mail.quotations import BodySection, body_sections
 
 OPEN, CLOSE = HIGHLIGHT
 _MARKS = re.compile(f"([{OPEN}{CLOSE}])")

@@ -19,8 +19,6 @@ from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.inspection import inspect as find_copies
-from ibidem.index.membership_report import describe_membership, read_membership
-from ibidem.index.stored_thread import read_thread
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
@@ -50,6 +48,7 @@ from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, field, grouping_la
 from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, is_mail
+from ibidem_mail import report
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
@@ -157,7 +156,7 @@ def document(engine: CallersEngine, parameters: OneParameters) -> Response:
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
     duplicates = find_copies(engine, parameters.id, state.policy()).duplicates
-    thread = read_thread(engine, parameters.id) if is_mail(hit.meta) or FAMILY in hit.meta else None
+    thread = report.read_thread(engine, parameters.id) if is_mail(hit.meta) or FAMILY in hit.meta else None
     ancestors = thread.ancestors(parameters.id) if thread else []
     sections = shown_sections(hit, ancestors, searched_phrases(query, "text"))
     return html(
@@ -187,7 +186,7 @@ def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
         copies=copies,
         timeline=timeline(document, [each.document for each in copies]),
         levels=PAIR_LEVELS,
-        membership=describe_membership(read_membership(engine, parameters.id)),
+        membership=report.describe(report.read(engine, parameters.id)),
         count=format_count(len(inspection.duplicates), "duplicate"),
         state=state,
     )

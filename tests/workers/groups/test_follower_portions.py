@@ -199,7 +199,13 @@ def test_a_step_that_failed_is_taken_again_only_where_an_index_or_the_checkpoint
                 setattr(store, changed, object)
             return store
 
-        with patch.object(module.ThreadPlaces, "place", fail), patch.object(SqliteEngine, "groups", store_of):
+        class Places:
+            def __init__(self, *_: object) -> None:
+                """Place nothing."""
+
+            add = place = fail
+
+        with patch.object(module, "hook", lambda _: Places), patch.object(SqliteEngine, "groups", store_of):
             if changed or isinstance(error, Conflict):
                 assert Follower(engine).step()
             else:

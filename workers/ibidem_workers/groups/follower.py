@@ -13,11 +13,13 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Protocol
 
 import orjson
 from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import NoIndex, Unavailable
+from ibidem_core.side_packages import hook
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
@@ -31,7 +33,6 @@ from ibidem_workers.groups.lookup_match import ref
 from ibidem_workers.groups.settle import Match, Plan, Settler, start_groups
 from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
-from ibidem_workers.groups.thread_places import ThreadPlaces
 
 SIZE = 1_000  # documents in a portion whose leads are looked up
 
@@ -60,6 +61,16 @@ class Lost(Exception):
     """Another process has taken over settling; unwritten results are discarded."""
 
 
+class Places(Protocol):
+    """Stores what depends on other documents of an index: the hook `places` of a side package."""
+
+    def add(self, names: Sequence[DocumentRef]) -> None:
+        """Record documents whose groups are settled."""
+
+    def place(self) -> None:
+        """Store the places of the recorded documents."""
+
+
 @dataclass(slots=True)
 class Follower:
     """Settles the groups of one index."""
@@ -74,11 +85,12 @@ class Follower:
     memory: int = MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
     many: int = MANY  # new documents from which on columns may be faster than look-ups, and workers help with look-ups
     queue: MatchQueue | None = None  # where workers are asked to match; None: nobody is asked
-    _threads: ThreadPlaces = field(init=False)
+    _places: Places | None = field(init=False)
 
     def __post_init__(self) -> None:
-        """Create the placement of mails in threads."""
-        self._threads = ThreadPlaces(self.engine, self.is_lost)
+        """Create the places of a side package."""
+        places = hook("places")
+        self._places = places(self.engine, self.is_lost) if places is not None else None
 
     def catch_up(self) -> GroupCheckpoint:
         """Settle all documents; returns when none is new, after a number of rounds, or when stopped."""
@@ -117,7 +129,8 @@ class Follower:
             self._settle_everything(settler, checkpoint, end)
         for part in end:
             self._settle_part(settler, checkpoint, part, end[part])
-        self._threads.place()
+        if self._places is not None:
+            self._places.place()
         if all(checkpoint.settled_write(part) >= number for part, number in end.items()):
             checkpoint.seen = marks_as_record(end)
         checkpoint.save(self.engine)
@@ -131,7 +144,11 @@ class Follower:
             self.report(documents)
 
         with suppress(Lost):
-            settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._threads.add)
+            settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._add)
+
+    def _add(self, names: Sequence[DocumentRef]) -> None:
+        if self._places is not None:
+            self._places.add(names)
 
     def _settle_part(self, settler: Settler, checkpoint: GroupCheckpoint, part: ShardRef, end: int) -> None:
         """Settle one part up to a sequence number."""
@@ -212,7 +229,7 @@ class Follower:
         if portion:
             marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
             joins = settler.settle(portion, marks, self._plan(checkpoint), match)
-            self._threads.add([ref(each) for each in portion])
+            self._add([ref(each) for each in portion])
         checkpoint.settle(seq_range.part, last, joins)
         self.report(len(portion))
 

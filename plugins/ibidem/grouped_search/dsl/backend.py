@@ -43,7 +43,7 @@ from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow
-from ibidem_engines.stored_groups import Hit, Memberships
+from ibidem_engines.stored_groups import Hit, Values
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -222,7 +222,7 @@ class DslBackend(SearchBackend):
         return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
 
     @override
-    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Memberships]]:
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         return read_memberships(self.search.target, names)
 
     @override

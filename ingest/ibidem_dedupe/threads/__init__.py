@@ -1,1 +1,0 @@
-"""Threads of mails: which mail answers which, and which mails contain others completely."""

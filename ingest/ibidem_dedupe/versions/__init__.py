@@ -1,1 +1,0 @@
-"""Versions: the documents of one work, their order, and the current one."""

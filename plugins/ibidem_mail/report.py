@@ -1,0 +1,187 @@
+"""The stored thread and work of one document: for `ibidem inspect`, and as a tree for the page."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ibidem.grouped_search.explanations import format_count
+from ibidem.index.documents import fetch_hits
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_groups import Values
+from ibidem_ingest.dates import interval
+from ibidem_ingest.document import Document
+from ibidem_mail.forest import Forest
+from ibidem_mail.memberships import Memberships, ThreadMember, membership_reason
+from ibidem_mail.parents import Parents
+from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.window_members import WindowMembers
+
+MAX_DOCUMENTS = 200  # documents of a thread that are read
+
+UNDATED = 1 << 31
+MAX_ANCESTORS = 20
+NAMED = 3  # mails that are named as holding one
+
+
+def read(engine: Engine, name: str) -> dict[str, dict[str, object]]:
+    """Read the stored thread and work of a document; each is empty if missing."""
+    names = [(hit.index, hit.id) for hit in fetch_hits(engine, [name])]
+    stored = engine.run(engine.searching().memberships(names)) if names else {}
+    found = Memberships.read(next(iter(stored.values()), {}))
+    answer: dict[str, dict[str, object]] = {"thread": {}, "work": {}}
+    if (thread := found.thread) is not None:
+        answer["thread"] = {
+            "name": thread.thread,
+            "documents": count(engine, "thread", thread.thread),
+            "parent": thread.parent or None,
+            "by": thread.by or None,
+            "inclusive": thread.inclusive,
+            "contained_in": list(contained_in(engine, name)) if not thread.inclusive else [],
+        }
+    if (work := found.work) is not None:
+        answer["work"] = {
+            "name": work.work,
+            "documents": count(engine, "work", work.work),
+            "edition": work.edition,
+            "by": work.by or None,
+            "current": work.current,
+        }
+    return answer
+
+
+def contained_in(engine: Engine, name: str) -> Sequence[str]:
+    """Return the ids of the mails that contain all of a mail or attachment, the nearest first."""
+    thread = read_thread(engine, name)
+    entry = thread.entry(name) if thread else None
+    if thread and entry and entry.member.is_attached:
+        entry = thread.entry(entry.member.parent)
+    return entry.holders if entry else ()
+
+
+def count(engine: Engine, field: str, name: str) -> int:
+    """Count the documents of a thread or a work."""
+    return engine.search(Query(filters=(Filter(field, name),)), 1).total
+
+
+def describe(membership: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Describe in sentences the thread and work of a document, with the reasons.
+
+    >>> describe({"thread": {}, "work": {
+    ...     "name": "a", "documents": 2, "edition": 2, "by": "name", "current": True}})
+    ['Work of 2 documents that begins with a: it is version 2, by its name and text; the current one.']
+    """
+    lines = []
+    if thread := membership["thread"]:
+        reason = "answers no mail" if thread["parent"] is None else membership_reason({"signature": "thread", **thread})
+        reason = reason.replace("attached", "is attached")
+        lines.append(f"{begin('Thread', thread)}: it {reason}; {describe_holders(thread)} all of it.")
+    if work := membership["work"]:
+        is_current = "" if work["current"] else "not "
+        reason = membership_reason({"signature": "version", **work})
+        lines.append(f"{begin('Work', work)}: it is {reason}; {is_current}the current one.")
+    return lines
+
+
+def describe_holders(thread: Mapping[str, Any]) -> str:
+    """Describe which mails contain all of a mail.
+
+    >>> describe_holders({"inclusive": False, "contained_in": ["b", "c", "d", "e"]})
+    'b, c, d and 1 more hold'
+    """
+    if thread["inclusive"]:
+        return "no other mail holds"
+    holders = thread["contained_in"]
+    if len(holders) < 2:
+        return f"{holders[0] if holders else 'another mail'} holds"
+    rest = len(holders) - NAMED
+    names = holders[:NAMED] if rest > 0 else holders[:-1]
+    return f"{', '.join(names)} and {f'{rest} more' if rest > 0 else holders[-1]} hold"
+
+
+def begin(called: str, membership: Mapping[str, Any]) -> str:
+    """Describe a thread or a work by its first document."""
+    return f"{called} of {format_count(membership['documents'], 'document')} that begins with {membership['name']}"
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadEntry:
+    """A document in its thread."""
+
+    document: Document  # the document, whole
+    member: ThreadMember  # its stored place
+    depth: int  # how deep it is in the tree; 0 is the top
+    holders: Sequence[str] = ()  # ids of the mails that hold all of it, the nearest first
+    alters: bool = False  # whether it alters what it quotes of the mail that it answers
+
+
+@dataclass(frozen=True, slots=True)
+class StoredThread:
+    """The part of a thread that was read."""
+
+    name: str  # id of its first mail
+    entries: Sequence[ThreadEntry]  # its documents in the order of the tree, inclusive answers first
+    total: int  # how many documents it has
+    families: int  # number of mails that were read, each with its attachments
+
+    @property
+    def inclusive(self) -> int:
+        """Number of the read mails that are inclusive."""
+        return sum(each.member.inclusive and not each.member.is_attached for each in self.entries)
+
+    def entry(self, id_: str) -> ThreadEntry | None:
+        """Return the entry of a document; None if it was not read."""
+        return next((each for each in self.entries if each.document.id == id_), None)
+
+    def ancestors(self, id_: str) -> list[Document]:
+        """Return the mail that a mail answers, the mail that this one answers, and so on."""
+        by_id = {each.document.id: each for each in self.entries}
+        mails: list[Document] = []
+        at = by_id.get(id_)
+        while at is not None and not at.member.is_attached and len(mails) < MAX_ANCESTORS:
+            at = by_id.get(at.member.parent)
+            mails += [at.document] if at else []
+        return mails
+
+
+def read_thread(engine: Engine, id_: str) -> StoredThread | None:
+    """Read the stored thread of a document."""
+    names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
+    stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
+    own = next((each for each in map(thread_of, stored.values()) if each), None)
+    if own is None:
+        return None
+    ranking = engine.search(Query(filters=(Filter("thread", own.thread),)), MAX_DOCUMENTS)
+    found = [(hit.index, hit.id) for hit in ranking.hits]
+    documents = {(each.index, each.document.id): each.document for each in engine.fetch(found)}
+    stored = engine.run(engine.searching().memberships(list(documents)))
+    places = {name: each for name, values in stored.items() if (each := thread_of(values))}
+    rows = sorted(places, key=lambda name: (documents[name].date or "~", name))
+    members = WindowMembers("thread", rows, [stored[name] for name in rows], [_day(documents[name]) for name in rows])
+    everything = range(len(rows))
+    top = members.top(everything)
+    order = members.order(everything, top)
+    tree: Mapping[int, int] = {top: -1, **order.places}
+    holders, altering = _grow(documents[name] for name in rows if not places[name].is_attached)
+    entries = []
+    for row in sorted(everything, key=lambda row: tree[row]):
+        name, depth = rows[row], order.depths.get(row, 0)
+        document, id_ = documents[name], name[1]
+        entries.append(ThreadEntry(document, places[name], depth, holders.get(id_, ()), id_ in altering))
+    return StoredThread(own.thread, entries, ranking.total, members.families(everything))
+
+
+def thread_of(values: Values) -> ThreadMember | None:
+    """Return the stored place in a thread."""
+    return Memberships.read(values).thread
+
+
+def _grow(mails: Iterable[Document]) -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
+    """Return for each mail of a thread the mails that contain it, and the mails that alter their quotations."""
+    forest = Forest.grow(Parents.find(thread_mails(mails)))
+    return {row.id: row.contained_in for row in forest.rows()}, frozenset(answer for _, answer, _ in forest.altered())
+
+
+def _day(document: Document) -> int:
+    days = interval(document.date) if document.date else None
+    return UNDATED if days is None or days[0] is None else days[0]

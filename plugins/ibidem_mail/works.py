@@ -1,0 +1,235 @@
+"""Works: the documents that are versions of one work, by declarations, by names, and by shared text.
+
+A field that declares it is believed. A name alone is not: two documents of one name share text, or they are two works,
+since every company has a privacy policy. A name that few works have needs less of it. Documents whose names differ are
+two works, whatever they share; where one has no name, text decides. Works that are declared to be two are never joined,
+and text alone joins no two works of different titles, as an untitled document between them might.
+
+Cost grows with the text: of each document some runs are looked up, and each is compared with the few before it that
+have the same run or name.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+from ibidem_mail.versioned_document import SAMPLE, VersionedDocument
+
+By = Literal["declared", "name", "text"]
+Name = tuple[str, str]
+Key = Name | int
+Relation = Literal["numbered", "same", "series", "heading", "longer", "none", "other"]
+
+NOTED = 24  # runs of a document that are looked up: those with the smallest hashes
+
+NEAREST = 8  # documents that a document is compared with, of those before it that have the same run or name
+
+# Share of runs that two documents have in common at the least, by how their names compare.
+MIN_SHARED: Mapping[Relation, float] = {
+    "numbered": 0.15,
+    "same": 0.15,
+    "series": 0.15,
+    "heading": 0.15,
+    "longer": 0.3,
+    "none": 0.3,
+}
+
+MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "numbered": 1 / SAMPLE, "same": 0.02, "heading": 0.08}
+"""The same for names that few works have: what is left of a text that was written anew.
+
+A name of several words with two numbers says itself that it has versions: a run in common is enough.
+
+Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
+"""
+
+MAX_WORKS = 4  # works that have a name at the most for it to be rare; counted when those that share much are joined
+
+WEAK = frozenset(("heading",))  # kinds of names that stand in for a missing one
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """The declarations of the documents of a work."""
+
+    works: frozenset[str]  # works that they declare to be of
+    titles: frozenset[str]  # their titles, without version marks
+
+    @classmethod
+    def of(cls, document: VersionedDocument) -> "Claims":
+        """Return the declarations of one document."""
+        titles = (name for kind, name in document.names.items() if kind == "title")
+        return cls(document.works, frozenset(titles))
+
+    def __or__(self, other: "Claims") -> "Claims":
+        """Return the union of two sets of declarations."""
+        return Claims(self.works | other.works, self.titles | other.titles)
+
+
+@dataclass(eq=False, slots=True)
+class Works:
+    """Documents, joined into works."""
+
+    documents: Sequence[VersionedDocument]  # the documents, in the order of their dates
+    # For each joined pair of rows, the earlier one first, what says that they are of one work.
+    by: dict[tuple[int, int], By] = field(default_factory=dict)
+    _root: list[int] = field(default_factory=list)
+    _claims: list[Claims] = field(default_factory=list)
+
+    @classmethod
+    def find(cls, documents: Iterable[VersionedDocument]) -> "Works":
+        """Join documents into works."""
+        ordered = sorted(documents, key=lambda each: (each.date, each.number, each.id))
+        works = cls(ordered, _root=list(range(len(ordered))), _claims=list(map(Claims.of, ordered)))
+        called = works._called()
+        for a, b in works._same_declared(called):
+            works._join(a, b, "declared")
+        for a, b in works._replaced(called):
+            if not works._are_declared_two(a, b):
+                works._join(a, b, "declared")
+        unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), MIN_SHARED)]
+        common = works._common_names()
+        for a, b, share in unsure:
+            works._join_by_text(a, b, share, common, MIN_SHARED_RARE)
+        return works
+
+    def members(self) -> Iterator[list[int]]:
+        """Yield the rows of each work, in the order of its first document."""
+        rows: defaultdict[int, list[int]] = defaultdict(list)
+        for row in range(len(self.documents)):
+            rows[self._find(row)].append(row)
+        yield from rows.values()
+
+    def _find(self, row: int) -> int:
+        root = self._root
+        while root[row] != row:
+            root[row] = root[root[row]]
+            row = root[row]
+        return row
+
+    def _join(self, a: int, b: int, by: By) -> None:
+        self.by.setdefault((min(a, b), max(a, b)), by)
+        first, second = sorted((self._find(a), self._find(b)))
+        if first != second:
+            self._root[second] = first
+            self._claims[first] |= self._claims[second]
+
+    def _are_declared_two(self, a: int, b: int) -> bool:
+        """Return whether the works of two documents are declared to be different."""
+        one, other = self._claims[self._find(a)].works, self._claims[self._find(b)].works
+        return bool(one and other) and one.isdisjoint(other)
+
+    def _have_two_titles(self, a: int, b: int) -> bool:
+        """Return whether the works of two documents have titles, but none in common."""
+        one, other = self._claims[self._find(a)].titles, self._claims[self._find(b)].titles
+        return bool(one and other) and one.isdisjoint(other)
+
+    def _join_by_text(
+        self, a: int, b: int, share: float, common: frozenset[Name], minimum: Mapping[Relation, float]
+    ) -> bool:
+        """Join the works of two documents that share enough text."""
+        relation = name_relation(self.documents[a], self.documents[b], common)
+        if relation == "other" or self._are_declared_two(a, b):
+            return True
+        if share < minimum[relation]:
+            return share < MIN_SHARED_RARE[relation]
+        if relation == "none" and self._have_two_titles(a, b):
+            return True
+        self._join(a, b, "text" if relation == "none" else "name")
+        return True
+
+    def _common_names(self) -> frozenset[Name]:
+        """Return the names that many works have."""
+        works: defaultdict[Name, set[int]] = defaultdict(set)
+        for row, document in enumerate(self.documents):
+            for name in document.names.items():
+                works[name].add(self._find(row))
+        return frozenset(name for name, roots in works.items() if len(roots) > MAX_WORKS)
+
+    def _called(self) -> Mapping[str, int]:
+        """Return the first document with each name that other documents may refer to."""
+        names: dict[str, int] = {}
+        for row, document in enumerate(self.documents):
+            for name in document.called:
+                names.setdefault(name, row)
+        return names
+
+    def _same_declared(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs that declare the same work, and pairs in which one declares the other as its work."""
+        works: dict[str, int] = {}
+        for row, document in enumerate(self.documents):
+            for name in sorted(document.works):
+                other = works.setdefault(name, names.get(name, row))
+                if other != row:
+                    yield other, row
+
+    def _replaced(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
+        """Yield pairs in which one document declares that it replaces the other, or is replaced by it."""
+        for row, document in enumerate(self.documents):
+            for name in sorted(document.replaces | document.replaced_by):
+                if names.get(name, row) != row:
+                    yield names[name], row
+
+    def _candidates(self) -> Iterator[tuple[int, int, float]]:
+        """Yield pairs, not yet joined, that share a name or a run of words, with their similarity."""
+        holders: dict[Key, list[int]] = {}
+        for row, document in enumerate(self.documents):
+            others: set[int] = set()
+            for key in (*document.names.items(), *document.sample[:NOTED].tolist()):
+                others.update(note(holders, key, row))
+            for other in sorted(others, reverse=True):
+                if self._find(other) != self._find(row) and (share := shared(self.documents[other], document)):
+                    yield other, row, share
+
+
+def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
+    """Return the nearest rows with a key, then add a row; only the nearest rows are kept.
+
+    >>> holders = {}
+    >>> [note(holders, "rent", row) for row in range(20)][-1], len(holders["rent"])
+    ([11, 12, 13, 14, 15, 16, 17, 18], 8)
+    """
+    line = holders.get(key, [])
+    holders[key] = [*line[1 - NEAREST :], row]
+    return line
+
+
+def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[Name] = frozenset()) -> Relation:
+    """Return how the names of two documents compare, ignoring version marks."""
+    equal = {kind for kind, name in a.names.items() if b.names.get(kind) == name}
+    rare = {kind for kind in equal if (kind, a.names[kind]) not in common}
+    if equal:
+        return _equal_relation(a, b, rare) if rare else "none"
+    kinds = (a.names.keys() & b.names.keys()) - WEAK
+    words = [(set(a.names[kind].split()), set(b.names[kind].split())) for kind in kinds]
+    is_longer = any(one <= other or other <= one for one, other in words)
+    if is_longer and not (a.number and b.number):  # the Lesser General Public License 2.1 has versions of its own
+        return "longer"
+    return "other" if words else "none"
+
+
+def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str]) -> Relation:
+    """Return the relation of two equal names, by their kinds."""
+    strong = kinds - WEAK
+    if not strong:
+        return "heading"
+    if a.number and b.number and a.number != b.number and any(a.names[kind].count(" ") > 1 for kind in strong):
+        return "numbered"
+    has_one_date = any(not (one := a.dates.get(kind)) or b.dates.get(kind, one) == one for kind in strong)
+    return "same" if has_one_date else "series"
+
+
+def shared(a: VersionedDocument, b: VersionedDocument) -> float:
+    """Estimate the share of runs that two documents have in common.
+
+    Broder, "On the resemblance and containment of documents" (1997), section 4: the smallest hashes of both together
+    are a sample of all runs; those that both have are counted. Texts of fewer runs than a sample holds are compared
+    whole.
+    """
+    if not a.runs or not b.runs:
+        return float(a.digest == b.digest)
+    both = np.union1d(a.sample, b.sample)[:SAMPLE]
+    in_both = np.intersect1d(a.sample, b.sample, assume_unique=True)
+    return float(np.isin(both, in_both, assume_unique=True).sum()) / both.size

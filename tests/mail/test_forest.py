@@ -1,0 +1,100 @@
+"""Threads: counts that add up, mails that hold others, and what is altered."""
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ibidem_ingest.document import Document
+from ibidem_mail.forest import Forest, ThreadedMail
+from ibidem_mail.parents import Parents
+from ibidem_mail.thread_mail import thread_mails
+from mail.letters import LEASE, PAID, ROOF, answer, mail
+from support.examples import examples
+
+
+def grow(documents: Sequence[Document]) -> Forest:
+    return Forest.grow(Parents.find(thread_mails(documents)))
+
+
+def rows(*documents: Document) -> dict[str, ThreadedMail]:
+    return {row.id: row for row in grow(documents).rows()}
+
+
+FIRST = mail("a", LEASE, hour=1)
+SECOND = mail("b", answer(ROOF, LEASE), hour=2, subject="Re: lease")
+THIRD = mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3, subject="Re: lease")
+
+
+def test_only_the_end_of_a_branch_is_inclusive_where_all_is_quoted() -> None:
+    found = rows(FIRST, SECOND, THIRD)
+    assert {row.thread for row in found.values()} == {"a"}
+    assert [row.inclusive for row in found.values()] == [False, False, True]
+    assert list(found["a"].contained_in) == ["b", "c"]
+    assert list(found["b"].contained_in) == ["c"]
+
+
+def test_a_dropped_attachment_and_a_cut_quotation_make_a_mail_inclusive() -> None:
+    with_file = mail("a", LEASE, hour=1, attachments=["lease.pdf"])
+    assert rows(with_file, SECOND)["a"].inclusive
+    cut = mail("b", answer(ROOF, LEASE[:60]), hour=2)
+    assert rows(FIRST, cut)["a"].inclusive
+    assert rows(FIRST, cut)["b"].parent == "a"
+
+
+def test_an_answer_that_drops_what_was_quoted_before_does_not_hold_it() -> None:
+    found = rows(FIRST, SECOND, mail("c", answer(PAID, ROOF), hour=3))
+    assert found["b"].inclusive
+
+
+def test_an_altered_quotation_is_named_and_what_it_alters_stays_inclusive() -> None:
+    forest = grow([FIRST, mail("b", answer(ROOF, LEASE.replace("first of May", "tenth of May")), hour=2)])
+    ((quoted, answering, changes),) = forest.altered()
+    assert (quoted, answering) == ("a", "b")
+    start, end = changes[0].words
+    assert "first" in LEASE.split()[start:end]
+    assert all(row.inclusive for row in forest.rows())
+    assert not list(grow([FIRST, mail("b", answer(ROOF, LEASE[:60]), hour=2)]).altered())
+
+
+def test_answers_to_a_mail_that_is_missing_are_one_thread_with_two_roots() -> None:
+    found = rows(mail("b", ROOF, number="2", parent="1"), mail("c", PAID, number="3", parent="1"), mail("d", LEASE))
+    assert found["b"].thread == found["c"].thread != found["d"].thread
+    assert found["c"].parent is None
+
+
+def test_a_copy_of_a_mail_is_held_by_the_first() -> None:
+    found = rows(mail("a", LEASE, number="1"), mail("b", LEASE, number="1"))
+    assert (found["a"].inclusive, list(found["b"].contained_in)) == (True, ["a"])
+
+
+@pytest.mark.slow
+def test_a_chain_of_two_hundred_answers_has_one_inclusive_mail() -> None:
+    text, mails = LEASE, [mail("0", LEASE, hour=0, number="0")]
+    for at in range(1, 201):
+        text = answer(f"This is the answer of number {at} to the one before.", text)
+        mails.append(mail(str(at), text, hour=at, number=str(at), parent=str(at - 1)))
+    assert [row.id for row in grow(mails).rows() if row.inclusive] == ["200"]
+
+
+@given(st.permutations(range(6)))
+@settings(max_examples=examples(50))
+def test_threads_and_their_first_mails_are_the_same_in_whatever_order_mails_are_read(order: list[int]) -> None:
+    """A copy, a circle and answers to a missing mail, of one time or of none: of these the ids decide."""
+    mails = [
+        mail("in#9", LEASE, number="a", hour=1),
+        mail("in#10", LEASE, number="a", hour=1),
+        mail("x", ROOF, number="x", parent="y"),
+        mail("y", PAID, number="y", parent="x"),
+        mail("p", answer(ROOF, LEASE), number="p", parent="gone"),
+        mail("q", answer(PAID, LEASE), number="q", parent="gone"),
+    ]
+    found = rows(*(mails[at] for at in order))
+    assert list(found.values()) == list(rows(*mails).values())
+    assert {name: row.thread for name, row in found.items() if row.thread != name} == {"in#10": "in#9", "y": "x"} | {
+        "p": "in#9",
+        "q": "in#9",
+    }
+    assert found["x"].parent is None
+    assert "in#9" in found["in#10"].contained_in

@@ -1,0 +1,171 @@
+"""Threads and works of an index, stored with its documents."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.records import records
+from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_ingest.document import MAX_TEXT, Document
+from ibidem_mail import forest
+from ibidem_mail.memberships import Memberships, ThreadMember, WorkMember, write_threads, write_works
+from mail.letters import LEASE as RENT
+from mail.letters import answer, mail
+from support.general_tables import general_tables
+
+QUESTION = "Is the roof of the barn tight, or does the rain come in where the slates were taken off in spring?"
+ANSWER = f"It is tight since the slaters came on Monday.\n\nAnn wrote:\n> {QUESTION}\n"
+LEASE = "The rent of {} marks for the house at the harbour is due on the first of May, and the roof is the landlord's."
+BILL = "Slates, 400 pieces at two marks each, and the work of three men for a day, to be paid by the end of June."
+
+MAILS = (
+    Document("1", QUESTION, meta={"message-id": "<1@x>", "family": "1", "attachments": ["bill.txt"]}),
+    Document("1/1", BILL, meta={"family": "1"}),
+    Document("2", ANSWER, meta={"message-id": "<2@x>", "in-reply-to": "<1@x>", "attachments": ["bill.txt"]}),
+)
+LEASES = (Document("draft", LEASE.format(30), "Lease v1"), Document("final", LEASE.format(60), "Lease v2"))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "mail")
+    engine.create()
+    write(engine, *MAILS, *LEASES)
+    return engine
+
+
+def write(engine: Engine, *documents: Document) -> None:
+    engine.write(list(records(documents, general_tables())))
+    engine.refresh()
+
+
+def stored(engine: Engine) -> dict[str, Memberships]:
+    names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
+    found = engine.run(engine.searching().memberships(names))
+    return {name: Memberships.read(values) for (_, name), values in found.items()}
+
+
+def test_mails_and_what_is_attached_to_them_are_of_a_thread(engine: Engine) -> None:
+    seen: list[int] = []
+    written = write_threads(engine, seen.append)
+    assert written.as_json("threads") == {"documents": 3, "threads": 1, "written": 3, "changed": 0, "ambiguous": 0}
+    assert stored(engine) == {
+        "1": Memberships(ThreadMember("1", "", "", inclusive=False)),
+        "1/1": Memberships(ThreadMember("1", "1", "family", inclusive=False)),
+        "2": Memberships(ThreadMember("1", "1", "headers", inclusive=True)),
+        "draft": Memberships(),
+        "final": Memberships(),
+    }
+    assert seen == [5]
+
+
+def test_versions_are_of_a_work(engine: Engine) -> None:
+    assert write_works(engine).as_json("works") == {
+        "documents": 3,
+        "works": 2,
+        "written": 3,
+        "changed": 0,
+        "ambiguous": 0,
+    }
+    found = stored(engine)
+    assert found["draft"].work == WorkMember("draft", 1, "", current=False)
+    assert found["final"].work == WorkMember("draft", 2, "name", current=True)
+    assert found["1"] == Memberships()
+
+
+def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
+    write_threads(engine)
+    assert write_threads(engine).written == 0
+    write(engine, Document("2", QUESTION[::-1], meta={"type": "mail"}))
+    assert stored(engine)["2"] == Memberships()
+    assert write_threads(engine).as_json("threads") == {
+        "documents": 3,
+        "threads": 2,
+        "written": 3,
+        "changed": 0,
+        "ambiguous": 0,
+    }
+    assert stored(engine)["1"] == Memberships(ThreadMember("1", "", "", inclusive=True))
+
+
+def test_an_attachment_whose_mail_is_gone_is_of_no_thread(engine: Engine) -> None:
+    write_threads(engine)
+    engine.delete(["1"], 2)
+    write_threads(engine)
+    assert stored(engine)["1/1"] == Memberships()
+
+
+class TestHardMailboxes:
+    """Mailboxes that nobody wrote in good faith, or in one lifetime."""
+
+    @pytest.fixture
+    def mailbox(self, tmp_path: Path) -> Engine:
+        engine = open_engine(f"sqlite:///{tmp_path}/mailbox.sqlite", "mail")
+        engine.create()
+        return engine
+
+    def fill(self, engine: Engine, mails: Sequence[Document]) -> None:
+        """Write mails with the signatures of one, since threads read none."""
+        (signed,) = records([MAILS[0]], general_tables())
+        for start in range(0, len(mails), 1_000):
+            engine.write([replace(signed, document=each, digest=each.id) for each in mails[start : start + 1_000]])
+
+    def test_a_circle_of_references_is_a_thread_with_one_root(self, mailbox: Engine) -> None:
+        circle = [mail(f"{at}", RENT, hour=at, number=f"{at}", parent=f"{(at + 1) % 9}") for at in range(9)]
+        self.fill(mailbox, circle)
+        assert write_threads(mailbox).as_json("threads")["threads"] == 1
+        places = [each.thread for each in stored(mailbox).values() if each.thread]
+        assert [place.thread for place in places] == ["0"] * 9
+        assert [place.parent for place in places].count("") == 1
+        assert write_threads(mailbox).written == 0
+
+    @pytest.mark.slow
+    def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(self, mailbox: Engine) -> None:
+        texts = [RENT]
+        for at in range(1, 201):
+            texts.append(answer(f"answer number {at} about the house and rent {at}", texts[-1]))
+        self.fill(mailbox, [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)])
+        written = write_threads(mailbox)
+        assert (written.documents, written.sets, written.written) == (201, 1, 201)
+        places = {name: each.thread for name, each in stored(mailbox).items() if each.thread}
+        assert [name for name, place in places.items() if place.inclusive] == ["200"]
+        assert {place.by for place in places.values()} == {"", "quotation"}
+
+    @pytest.mark.slow
+    def test_a_mail_as_long_as_a_text_may_be_is_held_by_its_answer(self, mailbox: Engine) -> None:
+        """Nearly twenty megabytes in UTF-8, of words in Cyrillic."""
+        words = ["".join(chr(0x430 + int(digit, 16)) for digit in 3 * f"{number:03x}") for number in range(2_000)]
+        lines = [" ".join(words[(at * 7 + each * each) % 2_000] for each in range(30)) for at in range(34_000)]
+        text = "\n".join(lines)[: MAX_TEXT - 100_000]
+        quoted = answer("thank you for this long and careful letter", text)
+        assert len(text.encode()) > 18_500_000
+        assert len(quoted) <= MAX_TEXT
+        mails = [mail("1", text, number="1"), mail("2", quoted, number="2", parent="1")]
+        self.fill(mailbox, mails)
+        assert write_threads(mailbox).documents == 2
+        assert [each.thread.inclusive for each in stored(mailbox).values() if each.thread] == [False, True]
+
+    @pytest.mark.slow
+    def test_ten_times_the_mails_of_one_subject_take_ten_times_the_steps(
+        self, mailbox: Engine, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        statements, comparisons = [], []
+        run, holds = SqliteFile.run, forest.holds
+        monkeypatch.setattr(SqliteFile, "run", lambda *given: (statements.append(1), run(*given))[1])
+        monkeypatch.setattr(forest, "holds", lambda *given: (comparisons.append(1), holds(*given))[1])
+        steps = []
+        for upto in (1_000, 10_000):
+            mails = [mail(f"{at}", f"note {at}", hour=at % 600, subject="Re: lease") for at in range(upto)]
+            self.fill(mailbox, mails)
+            statements.clear()
+            comparisons.clear()
+            written = write_threads(mailbox)
+            assert written.documents == upto
+            steps.append((len(statements), len(comparisons)))
+        (few, few_compared), (many, compared) = steps
+        assert many <= 11 * few
+        assert compared <= 11 * max(few_compared, 100)
