@@ -21,7 +21,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
-from support.gateway_server import run_gateway
+from gateway.gateway_server import run_gateway
 from support.mail_thread import MAILS
 
 SHOWN = {"q": QUERY, "source": "Python packages"}

@@ -290,13 +290,6 @@ def test_search_refuses_an_order_that_does_not_exist(run: Run) -> None:
     assert (code, err) == (2, "ibidem: --sort 'best' is not valid; allowed: relevance, newest, oldest\n")
 
 
-def test_the_current_version_is_on_top_where_asked(run: Run, answer: Answer) -> None:
-    current = answer("search", "roof", "--current")
-    assert ids(current) == ids(answer("search", "roof", "--keep", "current"))
-    assert current["dedupe"]["keep"] == "current"
-    assert run("search", "roof", "--current", "--keep", "latest")[0] == 2
-
-
 def test_search_names_eight_options_first_and_the_others_as_advanced(run: Run) -> None:
     first, advanced = run("search", "--help")[1].split("Advanced options")
     options = [line for line in first.splitlines() if line.lstrip("│ ").startswith("--")]

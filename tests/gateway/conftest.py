@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -15,8 +16,10 @@ from ibidem_engines.records import records
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
-from support.gateway_server import run_gateway
+from support.command_line import filled_folder, run
 from support.leases import LEASES
+
+__all__ = ["filled_folder", "run"]
 
 HERE = "http://127.0.0.1"
 

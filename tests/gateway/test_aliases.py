@@ -10,9 +10,9 @@ import pytest
 from elasticsearch.dsl import Search as ElasticsearchSearch
 
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
-from support.gateway_server import run_gateway
 
 BUILDERS: dict[str, tuple[Any, Any]] = {
     "elasticsearch": (elasticsearch.Elasticsearch, ElasticsearchSearch),

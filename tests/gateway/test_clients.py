@@ -13,9 +13,9 @@ import opensearchpy
 import pytest
 
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from support.gateway_server import run_gateway
 
 RENT = {"query": {"match": {"text": "rent"}}}
 

@@ -15,11 +15,11 @@ import pytest
 from elasticsearch import helpers as elasticsearch_helpers
 
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from gateway.test_proxy_plain import ask
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, Request, between
 from servers.indices import remove_indices
-from support.gateway_server import run_gateway
 from support.leases import LEASE
 
 REQUESTS = [

@@ -12,9 +12,9 @@ from schemathesis.specs.openapi.checks import (
 from starlette.testclient import TestClient
 
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from support.examples import examples
-from support.gateway_server import run_gateway
 
 CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
 SOME = settings(max_examples=examples(30), deadline=None, database=None, suppress_health_check=list(HealthCheck))

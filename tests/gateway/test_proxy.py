@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 
 from gateway.conftest import Leases, fill
+from gateway.gateway_server import run_gateway
 from gateway.test_proxy_plain import ask
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
@@ -16,7 +17,6 @@ from ibidem_ingest.idf.store import Tables
 from servers.fake_server import Answer, between
 from servers.indices import ask as ask_engine
 from servers.indices import remove_indices
-from support.gateway_server import run_gateway
 
 JSON = "application/json"
 

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit
 import httpx2
 import pytest
 
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
-from support.gateway_server import run_gateway
 
 pytestmark = pytest.mark.slow
 

@@ -8,9 +8,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
-from support.gateway_server import run_gateway
 
 ODD = b'{ "query":{"match_all":{}},\n "size" : 1e0,"_source":["a", "\\u00fc"] }  '
 

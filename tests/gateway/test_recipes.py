@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from gateway.conftest import SERVERS, Leases
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.follow import follow
@@ -21,7 +22,6 @@ from servers.indices import ask, remove_indices
 from servers.jars import fetched
 from servers.jdk import java
 from servers.packages import interpreter
-from support.gateway_server import run_gateway
 
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
 JAVA = {

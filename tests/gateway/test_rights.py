@@ -7,10 +7,10 @@ from typing import Any
 import httpx2
 import pytest
 
+from gateway.account_server import CLERK, GUEST, HIDDEN, with_accounts
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from servers.fake_server import Between
-from support.account_server import CLERK, GUEST, HIDDEN, with_accounts
-from support.gateway_server import run_gateway
 
 READS = [
     "/{index}/_search?q=text:rent",

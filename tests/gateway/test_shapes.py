@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from gateway.conftest import Leases
+from gateway.gateway_server import run_gateway
 from servers.indices import ask, remove_indices
-from support.gateway_server import run_gateway
 from support.leases import LEASE
 
 MAPPINGS = {

@@ -16,6 +16,7 @@ from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.follower import Follower
+from support.command_line import Answer, Run
 from support.general_tables import general_tables
 
 TEXT = (
@@ -102,3 +103,14 @@ def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
     dates = [Passage(TEXT, date=date) for date in ("1990", "1992", "1991")]
     assert group_texts(dates, keep="current", language="en")[0].lead == 1
     assert group_texts([TEXT, TEXT], keep="current", language="en")[0].lead == 0
+
+
+def ids(output: Any) -> list[str]:
+    return [each["_id"] for each in output["hits"]["hits"]]
+
+
+def test_the_current_version_is_on_top_where_asked(run: Run, answer: Answer) -> None:
+    current = answer("search", "roof", "--current")
+    assert ids(current) == ids(answer("search", "roof", "--keep", "current"))
+    assert current["dedupe"]["keep"] == "current"
+    assert run("search", "roof", "--current", "--keep", "latest")[0] == 2

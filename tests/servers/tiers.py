@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[1]
 # Tests, files and folders of the second tier, and why: which keeps the promise in the first, or what takes so long.
 THOROUGH: Mapping[str, str] = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text": "hundreds of long texts for each",
-    "adversary/test_rights.py": "whole archives by every way; gateway/test_rights.py holds what a guest is shown",
+    "gateway/test_hidden_documents.py": "whole archives by every way; gateway/test_rights.py has a guest",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
     "faults/test_dead_letters.py": "by a queue into a cluster; workers/test_dead_letters.py has each step",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import httpx2
 import pytest
 
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers import elasticsearch, opensearch
 from servers.process import Process
 from suites.definitions import ELASTICSEARCH_REQUESTS, ELASTICSEARCH_TESTS, OPENSEARCH, read_chapter, requests_of
 from suites.differences import DIFFERENCES
 from suites.runner import Runner, Skipped, passes
-from support.gateway_server import run_gateway
 
 # Those of every run: what searches and writes; `make suites` runs all that ask for one index.
 CHAPTERS = (

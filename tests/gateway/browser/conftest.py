@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
@@ -14,7 +15,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
 from servers.missing import Missing
-from support.gateway_server import run_gateway
 from support.leases import LEASE
 
 ARGUMENTS = [

@@ -9,6 +9,7 @@ import httpx2
 import pytest
 
 import ibidem
+from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers.indices import remove_indices
 from support.archive import (
@@ -25,7 +26,6 @@ from support.archive import (
     public,
     same_for_all,
 )
-from support.gateway_server import run_gateway
 from support.rights_server import with_rights
 from support.wrapped_clients import CLIENTS, SERVERS
 
