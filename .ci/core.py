@@ -1,4 +1,4 @@
-"""The core without its side packages: a copy of the tree without them imports, passes mypy, has its help, and is tested.
+"""The core without its side packages: a copy of the tree without them imports, passes mypy, shows help, and is tested.
 
     python .ci/core.py
 
