@@ -21,7 +21,8 @@ CORE = (
 FOLDERS = ("ingest", "mappings", "plugins", "workers")
 LEFT_OUT = (
     *(f"{folder}{name}" for name in ("gateway", "lab", "mail") for folder in ("plugins/ibidem_", "tests/")),
-    *("tests/suites", "tests/fuzz", "tests/plugin"),  # they test parts of the gateway, too
+    *("tests/suites", "tests/fuzz", "tests/plugin/test_search.py"),  # they test parts of the gateway, too
+    *("tests/adversary/patterns.py", "tests/adversary/test_patterns.py"),  # all packages
     # What pages, tables and golden files say of the whole product.
     *("tests/test_glossary.py", "tests/test_quick.py", "tests/test_readme.py", "tests/test_reliability.py"),
     *("tests/test_removed.py", "tests/test_security.py", "tests/servers/test_tiers.py", "tests/snippets"),
