@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, fields
 from pathlib import Path
 from typing import Annotated, Any
+from unicodedata import normalize
 
 import orjson
 import typer
@@ -159,7 +160,25 @@ def write_csv(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         table = csv.writer(file)
         table.writerow(field.name for field in fields(kind))
-        table.writerows([" ".join(cell) if isinstance(cell, list) else cell for cell in astuple(row)] for row in rows)
+        table.writerows([_cell(value) for value in astuple(row)] for row in rows)
+
+
+# First characters of a cell that a spreadsheet runs, also in their wide forms, and invisible ones that it skips.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_SKIPPED = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"
+
+
+def _cell(value: object) -> object:
+    """Return a value for a cell; a string that a spreadsheet would run as a formula begins with an apostrophe.
+
+    >>> _cell("=1+1"), _cell(["-a", "b"]), _cell("rent"), _cell(-1.5)
+    ("'=1+1", "'-a b", 'rent', -1.5)
+    """
+    if isinstance(value, list):
+        value = " ".join(map(str, value))
+    if isinstance(value, str) and normalize("NFKC", value).lstrip(_SKIPPED).startswith(_FORMULA):
+        return f"'{value}"
+    return value
 
 
 def write_jsonl(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:  # noqa: ARG001 - as `write_csv`

@@ -1,20 +1,11 @@
-"""Result list: view model of leads with their duplicates, as the terminal, the page and the export show them.
+"""Result list: view model of leads with their duplicates, as the terminal and the page show them."""
 
-The export is CSV or JSON Lines: each examined document with group, lead, level and score.
-"""
-
-import csv
-import io
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from unicodedata import normalize
-
-import orjson
 
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.grouped_search.explanations import (
-    Response,
     ResponseHit,
     duplicate_reason,
     groups,
@@ -139,68 +130,3 @@ def inner_duplicates(lead: ResponseHit) -> Sequence[ResponseHit]:
     """Return the duplicates inside a collapsed lead."""
     hits: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
     return hits
-
-
-COLUMNS = ("group", "lead", "level", "score", "id", "title", "date", "source", "url", "of", "reason")
-# First characters of a cell that a spreadsheet runs, or drops before it looks; also in their wide forms.
-FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
-
-BLANK = " \N{ZERO WIDTH NO-BREAK SPACE}\N{ZERO WIDTH SPACE}"  # invisible characters that may precede a formula
-
-Row = Mapping[str, Any]
-
-
-def rows(response: Response) -> Iterator[Row]:
-    """Yield a row for each document, duplicates after their lead."""
-    for group in read_groups(response["hits"]["hits"]):
-        yield from (row(entry) for entry in (group.lead, *group.duplicates))
-
-
-def row(entry: Entry) -> Row:
-    """Describe one document."""
-    mark = entry.mark
-    return {
-        "group": mark.get("group", ""),
-        "lead": entry.lead["_id"],
-        "level": mark.get("level") or "",
-        "score": "" if mark.get("score") is None else mark["score"],
-        "id": entry.id,
-        **{name: entry.field(name) for name in ("title", "date", "source", "url")},
-        "of": mark.get("of") or "",
-        "reason": entry.evidence if mark.get("why") else "",
-    }
-
-
-def as_csv(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:
-    """Format rows as CSV with a header; cells that look like formulas are escaped, and a list is one cell."""
-    stream = io.StringIO()
-    table = csv.writer(stream)
-    table.writerow(columns)
-    table.writerows([inert(cell(each[name])) for name in columns] for each in rows)
-    return stream.getvalue().encode("utf-8", "replace")
-
-
-def cell(value: object) -> str:
-    """Format a value for a cell."""
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def as_lines(rows: Iterable[Row], columns: Sequence[str] = COLUMNS) -> bytes:  # noqa: ARG001 - as `as_csv`
-    """Format rows as JSON Lines."""
-    return b"".join(orjson.dumps(each) + b"\n" for each in rows)
-
-
-def inert(cell: str) -> str:
-    """Prefix a cell that a spreadsheet would read as a formula with an apostrophe.
-
-    >>> inert("=1+1"), inert("rent")
-    ("'=1+1", 'rent')
-    """
-    return f"'{cell}" if normalize("NFKC", cell).lstrip(BLANK).startswith(FORMULA) else cell
-
-
-# Media type and writer by the ending of the address.
-FORMATS: Mapping[str, tuple[str, Any]] = {
-    "csv": ("text/csv; charset=utf-8", as_csv),
-    "jsonl": ("application/x-ndjson", as_lines),
-}
