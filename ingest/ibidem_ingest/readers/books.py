@@ -22,6 +22,7 @@ from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
 
 HEADINGS = ("Title", "Heading 1")  # names of the styles in which a title is written
+CORE_PROPERTIES = "application/vnd.openxmlformats-package.core-properties+xml"  # media type of a Word file's metadata
 
 
 def docx_record(path: Path, max_text: int) -> dict[str, object]:
@@ -42,14 +43,25 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
             if not title and style in HEADINGS:
                 title = first_line(line)
             lines.append(line)
-        own_title = " ".join((document.core_properties.title or "").split())
-        language = (document.core_properties.language or "").strip()
+        own_title, language = _title_and_language(document.part.package)
     text = "\n".join(lines).strip()
     if not text:
         raise Unreadable("it contains no text; leave it out, or save its content as text", "text")
     code = language.replace("_", "-").partition("-")[0]
     record: dict[str, object] = {"text": text, "title": own_title or title or first_line(text)}
     return record | ({"language": code} if is_code(code) else {})
+
+
+def _title_and_language(package: Any) -> tuple[str, str]:
+    """Return what the metadata of a Word file says, or empty strings.
+
+    LibreOffice names the relation to it in another way than Word. Where python-docx finds none it makes a title up.
+    """
+    for part in package.iter_parts():
+        if part.content_type == CORE_PROPERTIES:
+            properties = part.core_properties
+            return " ".join((properties.title or "").split()), (properties.language or "").strip()
+    return "", ""
 
 
 def _lines(blocks: Any, styles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
@@ -152,7 +164,7 @@ def _text(data: bytes) -> str:
     if not data.strip():
         return ""
     tree = html.document_fromstring(data, parser=html.HTMLParser(encoding="utf-8"))
-    for element in tree.xpath("//script|//style|//head|//comment()"):
+    for element in tree.xpath("//script|//style|//head"):
         element.drop_tree()
     for block in tree.xpath("|".join(f"//{name}" for name in BLOCKS.split("|"))):
         block.tail = f"\n{block.tail or ''}"
