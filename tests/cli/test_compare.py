@@ -36,20 +36,6 @@ def test_compare_of_what_is_not_two_documents_is_a_wrong_use(run: Run, a: str, b
     assert run("compare", a, b)[0] == 2
 
 
-def test_compare_writes_a_page_with_both_texts(run: Run) -> None:
-    code, _, err = run("compare", "lease", "draft", "--html", "page.html")
-    assert (code, err.strip()) == (0, "Written to page.html.")
-    page = Path("page.html").read_text(encoding="utf-8")
-    assert "<mark>London</mark>" in page
-    assert "<mark>York</mark>" in page
-
-
-def test_a_page_that_cannot_be_written_is_an_error_that_names_it(run: Run) -> None:
-    code, _, err = run("compare", "lease", "draft", "--html", "no/such/page.html")
-    assert code == 1
-    assert "no/such/page.html" in err
-
-
 def test_compare_applies_a_manual_decision_on_the_pair(run: Run, answer: Answer) -> None:
     assert run("overrides", "add", "lease", "draft", "--reason", "another town", "--author", "ann")[0] == 0
     assert "no duplicates, by manual decision (ann · " in run("compare", "draft", "lease")[1]

@@ -1,10 +1,12 @@
 """Two documents side by side: what every signature says, and the text that they share."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.comparison.compare import compare
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE
 
@@ -51,3 +53,8 @@ def test_dates_are_compared_where_both_have_one(tables: Tables) -> None:
     a, b = Document("a", LEASE, date="2001-05-01"), Document("b", LEASE, date="2001-05-04")
     assert compare(a, b, tables).signals["date"] == {"days_apart": 3}
     assert "date" not in compare(a, Document("c", LEASE), tables).signals
+
+
+def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
+    with pytest.raises(IbidemError, match="document 'a', field 'text': a null byte at character 1"):
+        compare(Document("a", "a\x00b"), Document("b", LEASE), tables)

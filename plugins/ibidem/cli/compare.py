@@ -20,7 +20,6 @@ from ibidem.cli.console import (
     engine_context,
     figures,
     format_difference,
-    messages,
     one_line,
     parameter,
     presets_for,
@@ -29,7 +28,6 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.comparison.compare import Comparison, compare
-from ibidem.comparison.html_page import render, shared_page
 from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.word_diff import word_diff
 from ibidem.comparison.word_places import PageNumbers, Words
@@ -157,10 +155,6 @@ RIGHT = "compare two ids or two files"
 def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
-    page: Annotated[
-        Path | None,
-        typer.Option("--html", metavar="FILE", help="Write a page with both texts, their shared text linked."),
-    ] = None,
     level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST)] = None,
     similarity: Similarity = None,
     preset: Preset = None,
@@ -172,9 +166,6 @@ def run(
     settings = load()
     left, right, decision = documents(a, b, settings)
     comparison = compare(left, right, Tables(settings.tables), policy, decision)
-    if page is not None:
-        page.write_text(render(shared_page(comparison), language=left.language), encoding="utf-8")
-        messages().print(Text(f"Written to {page}."))
     if as_json:
         print_json(comparison.as_json())
         return

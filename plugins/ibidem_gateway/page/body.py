@@ -4,11 +4,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ibidem.comparison.html import PagedText, printable
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
+from ibidem_gateway.page.redline import PagedText
+from ibidem_gateway.page.rendering import printable
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
 from ibidem_mail.quotations import BodySection, body_sections

@@ -7,14 +7,13 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from ibidem.comparison.html import printable
 from ibidem.index.documents import read_document, readable_overrides
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
 from ibidem_gateway.dependencies import CallersEngine, WithContext
 from ibidem_gateway.openapi import StrictQuery
-from ibidem_gateway.page.rendering import html
+from ibidem_gateway.page.rendering import html, printable
 from ibidem_gateway.page.state import ListQuery
 from ibidem_ingest.errors import MissingDocument
 

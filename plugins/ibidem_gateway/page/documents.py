@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from ibidem.comparison.html import printable
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.inspection import Duplicate, Inspection
 from ibidem_engines.engine import Engine
-from ibidem_gateway.page.rendering import written_date
+from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 

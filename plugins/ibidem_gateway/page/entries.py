@@ -6,7 +6,6 @@ from time import thread_time
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ibidem.comparison.html import printable
 from ibidem.comparison.result_list import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.explanations import Response, format_count
@@ -15,7 +14,7 @@ from ibidem_core.errors import EngineError
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_gateway.page.rendering import written_date
+from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_gateway.page.state import PageState
 from ibidem_ingest.errors import UsageError
 

@@ -3,11 +3,11 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from ibidem.comparison.html import printable
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import FacetCount
+from ibidem_gateway.page.rendering import printable
 from ibidem_gateway.page.state import PageState
 
 

@@ -12,23 +12,34 @@ from typing import Any
 import xxhash
 from fastapi import APIRouter, Request, Response
 from fastapi.responses import HTMLResponse
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 # Files that a browser may ask for, and what they are.
-STATIC = {"page.css": "text/css", "page.js": "text/javascript", "shared.css": "text/css"}
+STATIC = {"page.css": "text/css", "page.js": "text/javascript"}
 
 
 @cache
 def static(name: str) -> bytes:
     """Return a static file from the folder of the templates."""
-    package = "ibidem" if name == "shared.css" else "ibidem_gateway"
-    return files(package).joinpath("templates", name).read_bytes()
+    return files("ibidem_gateway").joinpath("templates", name).read_bytes()
 
 
 @cache
 def static_address(name: str) -> str:
     """Return the URL of a file, with a hash of its contents, so that browsers may cache it for long."""
     return f"/ibidem/page/static/{xxhash.xxh3_64_hexdigest(static(name))[:10]}/{name}"
+
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""Remove control characters, which are not allowed in HTML.
+
+    >>> printable("a\x00b\tc")
+    'ab\tc'
+    """
+    return _CONTROL.sub("", text)
 
 
 _DATE = re.compile(r"(\d{4})-(\d\d)(?:-(\d\d)(?:[T ](\d\d):?(\d\d)\S*?(Z|[+-]\d\d:?\d\d)?)?)?", re.ASCII)
@@ -52,7 +63,7 @@ def written_date(date: str) -> str:
 def environment() -> Environment:
     """Return the template environment: values are escaped, and unknown names are errors."""
     environment = Environment(
-        loader=ChoiceLoader([PackageLoader("ibidem_gateway"), PackageLoader("ibidem")]),
+        loader=PackageLoader("ibidem_gateway"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

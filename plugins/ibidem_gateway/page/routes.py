@@ -12,8 +12,6 @@ from pydantic import Field
 from starlette.datastructures import QueryParams
 
 from ibidem.comparison.compare import compare
-from ibidem.comparison.html_page import shared_page
-from ibidem.comparison.redline import redline
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
@@ -31,6 +29,7 @@ from ibidem_gateway.errors import HttpError
 from ibidem_gateway.metrics import timed_search
 from ibidem_gateway.openapi import Id, Pair
 from ibidem_gateway.page.body import shown_sections
+from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.decisions import last_decision
 from ibidem_gateway.page.documents import read_copies, timeline
 from ibidem_gateway.page.entries import (
@@ -198,8 +197,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     state = parameters.state()
     comparison = compare(left, right, Tables(context.settings.tables), state.at("").policy("partial"))
-    page = shared_page(comparison)
-    changes = redline(page.sides[0].parts, page.sides[1].parts)
+    page = ComparedPair.build(comparison)
     overrides = [
         each
         for each in readable_overrides(engine, load_overrides(engine))
@@ -208,9 +206,8 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
     return html(
         "page_compare.html",
         page=page,
-        redline=changes,
-        count=format_count(changes.differences, "difference"),
-        moved=format_count(changes.moved, "passage"),
+        count=format_count(page.redline.differences, "difference"),
+        moved=format_count(page.redline.moved, "passage"),
         a=left,
         b=right,
         decisions=overrides,

@@ -1,25 +1,19 @@
-"""HTML page of a comparison: both texts, shared passages, differences, and the dot plot of pages.
-
-A view model and its template: `ibidem compare --html` writes it as one file that needs nothing else; a server may put
-`templates/shared_body.html` into a page of its own and serve `templates/shared.css` next to it. Nothing in the body is
-a script or a style, so a strict content security policy holds.
-"""
+"""Comparison of two documents as the page shows it: verdict, shares, redline, and the dot plot of long texts."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison
-from ibidem.comparison.html import COLOURS, PagedText, Part, mark_texts, parts, printable
 from ibidem.comparison.matches import Passage
 from ibidem.comparison.word_places import PageNumbers
 from ibidem.grouped_search.explanations import format_count, page_range, reason
 from ibidem_dedupe.reasons import percent
+from ibidem_gateway.page.redline import PagedText, Redline, mark_texts, parts, redline
+from ibidem_gateway.page.rendering import printable
 from ibidem_ingest.document import Document
 
 MAX_DOTS = 150  # dots along one side; the pages of a longer text are put together
@@ -96,63 +90,56 @@ def visible_dots(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Itera
 
 SHADES = 4  # shades of a dot, by the share of words
 
-Letter = Literal["a", "b"]
-
 
 @dataclass(frozen=True, slots=True)
 class Side:
     """One of the two documents."""
 
-    letter: Letter  # which of the two
     title: str  # its title, or its id
-    about: str  # date, source and id
     share: str  # how much of it is in the other, in words
     pages: str  # how many pages or parts it has, in words
-    parts: Sequence[Part]  # its whole text
 
     @classmethod
-    def build(
-        cls, letter: Letter, document: Document, comparison: Comparison, pages: PageNumbers, parts: Sequence[Part]
-    ) -> "Side":
+    def build(cls, document: Document, share: object, other: str, pages: PageNumbers) -> "Side":
         """Build the header of a text."""
-        share = comparison.signals.get("overlap", {}).get(letter, 0.0)
         return cls(
-            letter=letter,
             title=printable(document.title or document.id),
-            about=printable(" · ".join(part for part in (document.date, document.source, document.id) if part)),
-            share=f"{percent(share)} of it is in {'B' if letter == 'a' else 'A'}",
+            share=f"{percent(float(str(share)))} of it is in {other}",
             pages=format_count(pages.count, pages.name) if pages.paged else "",
-            parts=parts,
         )
 
 
 @dataclass(frozen=True, slots=True)
-class PassageEntry:
-    """A passage in the list of passages."""
-
-    anchors: tuple[int, int]  # numbers of the passages to go to in the two texts
-    words: str  # how long it is, in words
-    pages_a: str  # its pages in the first text, in words; may be empty
-    pages_b: str  # its pages in the second text
-    opening: str  # its first words
-
-    @property
-    def colour(self) -> int:
-        """Number of the passage's highlight colour."""
-        return self.anchors[0] % COLOURS
-
-
-@dataclass(frozen=True, slots=True)
-class SharedPage:
-    """Everything that the page shows."""
+class ComparedPair:
+    """Everything that the page shows about two documents."""
 
     verdict: str  # what the two are to each other
     summary: str  # how much they share
     sides: tuple[Side, Side]  # the two documents
-    entries: Sequence[PassageEntry]  # the longest passages, in the order of the first text
-    more: int  # how many passages are not listed
+    redline: Redline  # both texts in rows
     plot: DotPlot  # which pages share text
     anchors: Sequence[int]  # for each passage, from 1, the one to go to in the first text
+
+    @classmethod
+    def build(cls, comparison: Comparison) -> "ComparedPair":
+        """Prepare the page about a comparison."""
+        a, b = comparison.a, comparison.b
+        pages = PageNumbers.read(a.text, comparison.words_a), PageNumbers.read(b.text, comparison.words_b)
+        marks = mark_texts(comparison)
+        shares = comparison.signals.get("overlap", {})
+        return cls(
+            verdict=verdict(comparison),
+            summary=summary(comparison),
+            sides=(
+                Side.build(a, shares.get("a", 0.0), "B", pages[0]),
+                Side.build(b, shares.get("b", 0.0), "A", pages[1]),
+            ),
+            redline=redline(
+                list(parts(PagedText.read(a.text), *marks)), list(parts(PagedText.read(b.text), *marks[::-1]))
+            ),
+            plot=dot_plot(comparison.passages, *pages),
+            anchors=marks[0].anchors,
+        )
 
     def shade(self, dot: Dot) -> int:
         """Return the shade of a dot, from 1 to 4."""
@@ -163,56 +150,6 @@ class SharedPage:
         a, b = self.plot.pages(dot)
         places = f"A {page_range(self.plot.name_a, *a)}, B {page_range(self.plot.name_b, *b)}"
         return f"{places}: {percent(dot.share)} of the words"
-
-
-ENTRIES = 50  # passages that are listed; every one is marked in the texts
-
-OPENING = 12  # words that a list entry shows
-
-
-def shared_page(comparison: Comparison) -> SharedPage:
-    """Prepare the page about a comparison."""
-    numbers = (
-        PageNumbers.read(comparison.a.text, comparison.words_a),
-        PageNumbers.read(comparison.b.text, comparison.words_b),
-    )
-    marks = mark_texts(comparison)
-    linked = [
-        (number, each) for number, each in enumerate(comparison.passages, 1) if marks[0].anchors[number] == number
-    ]
-    longest = sorted(linked, key=lambda each: -each[1].words)[:ENTRIES]
-    return SharedPage(
-        verdict=verdict(comparison),
-        summary=summary(comparison),
-        sides=(
-            Side.build(
-                "a", comparison.a, comparison, numbers[0], list(parts(PagedText.read(comparison.a.text), *marks))
-            ),
-            Side.build(
-                "b", comparison.b, comparison, numbers[1], list(parts(PagedText.read(comparison.b.text), *marks[::-1]))
-            ),
-        ),
-        entries=[
-            entry(passage, comparison, numbers, (marks[0].anchors[number], marks[1].anchors[number]))
-            for number, passage in sorted(longest, key=lambda each: each[0])
-        ],
-        more=len(linked) - len(longest),
-        plot=dot_plot(comparison.passages, *numbers),
-        anchors=marks[0].anchors,
-    )
-
-
-def render(page: SharedPage, *, language: str = "en") -> str:
-    """Render the page as one self-contained HTML file."""
-    return environment().get_template("shared_page.html").render(page=page, language=language)
-
-
-@cache
-def environment() -> Environment:
-    """Return the template environment: values are escaped, and unknown names are errors."""
-    return Environment(
-        loader=PackageLoader("ibidem"), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
 
 
 def verdict(comparison: Comparison) -> str:
@@ -228,20 +165,3 @@ def summary(comparison: Comparison) -> str:
     if not words:
         return "They share no passage of eight words."
     return f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}."
-
-
-def entry(
-    passage: Passage, comparison: Comparison, numbers: tuple[PageNumbers, PageNumbers], anchors: tuple[int, int]
-) -> PassageEntry:
-    """Describe a passage for the list."""
-    a, b = passage.a, passage.b
-    opening = comparison.a.text[
-        comparison.words_a.starts[a[0]] : comparison.words_a.ends[min(a[0] + OPENING, a[1]) - 1]
-    ]
-    return PassageEntry(
-        anchors,
-        format_count(passage.words, "word"),
-        numbers[0].label(a[0], a[1] - 1),
-        numbers[1].label(b[0], b[1] - 1),
-        printable(" ".join(opening.split())),
-    )

@@ -3,17 +3,24 @@
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import compare
-from ibidem.comparison.html_page import shared_page
-from ibidem.comparison.redline import Redline, redline, stay
+from ibidem.comparison.compare import Comparison, compare
 from ibidem_dedupe.policy import Policy
+from ibidem_gateway.page.redline import PagedText, Part, Redline, mark_texts, parts, redline, stay
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
+from support.leases import LEASE
+
+
+def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
+    marks = mark_texts(comparison)
+    return (
+        list(parts(PagedText.read(comparison.a.text), *marks)),
+        list(parts(PagedText.read(comparison.b.text), *marks[::-1])),
+    )
 
 
 def lines_of(a: str, b: str, tables: Tables) -> Redline:
-    page = shared_page(compare(Document("a", a), Document("b", b), tables, Policy(level="partial")))
-    return redline(page.sides[0].parts, page.sides[1].parts)
+    return redline(*linked(compare(Document("a", a), Document("b", b), tables, Policy(level="partial"))))
 
 
 def runs(lines: Redline, side: str, kind: str) -> list[str]:
@@ -73,3 +80,39 @@ def test_what_stays_ascends_and_is_the_heaviest(passages: list[tuple[int, int]])
     kept = stay(passages)
     assert kept == sorted(kept)
     assert sum(weights[number] for number in kept) == max(best.values(), default=0)
+
+
+SENTENCES = [f"{sentence}." for sentence in LEASE.split(". ")]
+TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other words"]), max_size=12).map(" ".join)
+
+
+def write_parts(parts: list[Part]) -> str:
+    return "".join("\f" * (seq_range.page > 1) + seq_range.text for part in parts for seq_range in part.stretches)
+
+
+@given(TEXTS, TEXTS)
+def test_nothing_of_the_texts_is_lost_and_nothing_comes_twice(tables: Tables, a: str, b: str) -> None:
+    left, right = linked(compare(Document("a", a), Document("b", b), tables))
+    assert (write_parts(left), write_parts(right)) == (a, b)
+
+
+@given(TEXTS, TEXTS)
+def test_each_passage_is_listed_once_and_links_to_one_in_the_other_text(tables: Tables, a: str, b: str) -> None:
+    sides = linked(compare(Document("a", a), Document("b", b), tables))
+    ids = [[part.passage for part in side if part.passage] for side in sides]
+    for id_, other, side in zip(ids, ids[::-1], sides, strict=True):
+        assert len(set(id_)) == len(id_)
+        assert {part.target for part in side if part.passage} <= set(other)
+
+
+def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
+    comparison = compare(Document("a", LEASE), Document("b", LEASE.replace("London", "York")), tables)
+    left, right = linked(comparison)
+    assert [seq_range.text for part in left for seq_range in part.stretches if seq_range.differs] == ["London"]
+    assert [seq_range.text for part in right for seq_range in part.stretches if seq_range.differs] == ["York"]
+
+
+def test_pages_begin_where_their_number_is() -> None:
+    text = PagedText.read("one\f\fthree")
+    assert [(each.page, each.text) for each in text.stretches(0, 10)] == [(1, "one"), (2, ""), (3, "three")]
+    assert [(each.page, each.text) for each in text.stretches(1, 3)] == [(0, "ne")]

@@ -1,11 +1,16 @@
-"""The dot plot has a dot for each pair of pages that share text."""
+"""The page about two documents tells what they share; its dot plot has a dot for each pair of pages that share text."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.html_page import MAX_DOTS, DotPlot, dot_plot, span
+from ibidem.comparison.compare import compare
 from ibidem.comparison.matches import passages, runs
 from ibidem.comparison.word_places import PageNumbers, token_offsets
+from ibidem_gateway.page.comparison import MAX_DOTS, ComparedPair, DotPlot, dot_plot, span
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from support.leases import LEASE
 
 PAGES = [" ".join(f"p{page}w{word}" for word in range(20)) for page in range(4)]
 
@@ -43,3 +48,17 @@ def test_the_dots_of_a_side_stand_for_all_its_pages_once(dots: int, pages: int) 
     spans = [span(number, dots, pages) for number in range(dots)]
     assert [page for first, last in spans for page in range(first, last + 1)] == list(range(1, pages + 1))
     assert all((page - 1) * dots // pages == number for number, (page, _) in enumerate(spans))
+
+
+def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -> None:
+    page = ComparedPair.build(compare(Document("a", LEASE), Document("b", LEASE), tables))
+    assert page.verdict == "identical: the same words in the same order"
+    assert page.summary == f"They share {len(LEASE.split())} words in 1 passage."
+    assert [side.share for side in page.sides] == ["100 % of it is in B", "100 % of it is in A"]
+
+
+@pytest.mark.parametrize("text", ["", "* * *", "entirely other words"])
+def test_texts_that_share_nothing_have_a_page_too(tables: Tables, text: str) -> None:
+    page = ComparedPair.build(compare(Document("a", text), Document("b", LEASE), tables))
+    assert page.summary == "They share no passage of eight words."
+    assert not page.plot.dots
