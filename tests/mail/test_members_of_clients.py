@@ -54,7 +54,13 @@ def test_mails_are_below_what_they_answer(client: Any, mails: Engine) -> None:
     answer = ask(client, "thread")
     assert set(THREAD) in [set(group) for group in groups(answer)]
     assert answer["dedupe"]["families"] == 6
-    assert marks(answer)["thanks"]["why"] == {"signature": "thread", "by": "headers", "parent": "answer"}
+    why = {
+        "signature": "thread",
+        "by": "headers",
+        "parent": "answer",
+        "phrase": "answers answer, according to its header",
+    }
+    assert marks(answer)["thanks"]["why"] == why
     request = parse_request({"dedupe": "indent", "dedupe_level": "thread", "dedupe_explain": "true"})
     assert groups(search(mails, parse_query("roof"), request)) == groups(answer)
 

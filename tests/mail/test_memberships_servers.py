@@ -84,9 +84,7 @@ def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(address: 
     write(first, Document("c/1", "a list of slates", meta={"family": "c"}))
     settle_all(both)
     assert is_settled(both.group_set())
-    names = [(each.name.index, each.name.id) for each in documents(both)]
-    stored = both.run(both.memberships().read(names))
-    assert {id_: Memberships.read(values).thread for (_, id_), values in stored.items()} == {
+    assert stored_threads(both) == {
         "a": ThreadMember("a", "", "", inclusive=False),
         "a/1": ThreadMember("a", "a", "family", inclusive=False),
         "b": ThreadMember("a", "a", "headers", inclusive=False),
@@ -114,8 +112,7 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias:
         write(first, Document(f"z-{name}", ANSWER if name == "a" else f"{ANSWER[:-1]} {name}\n", meta=head))
     settle_all(both)
     assert write_threads(both).written == 0
-    stored = both.run(both.memberships().read([(each.name.index, each.name.id) for each in documents(both)]))
-    places = {id_: (each.thread.thread, each.thread.inclusive) for (_, id_), each in stored.items() if each.thread}
+    places = {id_: (each.thread, each.inclusive) for id_, each in stored_threads(both).items()}
     assert places == {
         "a": ("a", False),
         "copy": ("a", False),
@@ -135,8 +132,14 @@ def test_an_id_that_both_indexes_hold_has_no_place(address: str, alias: str) -> 
     for engine in (first, second):
         write(engine, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
     settle_all(both)
-    stored = both.run(both.memberships().read([(each.name.index, each.name.id) for each in documents(both)]))
-    assert [id_ for (_, id_), each in stored.items() if each.thread] == ["a"]
+    assert list(stored_threads(both)) == ["a"]
+
+
+def stored_threads(engine: Engine) -> dict[str, ThreadMember]:
+    """Return the stored places in threads, by id."""
+    names = [(each.name.index, each.name.id) for each in documents(engine)]
+    read = {id_: Memberships.read(values) for (_, id_), values in engine.run(engine.memberships().read(names)).items()}
+    return {id_: each.thread for id_, each in read.items() if each.thread}
 
 
 def documents(engine: Engine) -> list:
