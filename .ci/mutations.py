@@ -51,11 +51,6 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_columns_match.py",
         "workers/groups/test_everything.py",
     ),
-    "ibidem_workers/groups/match_task.py": ("workers/groups/test_shared_match.py", "workers/groups/test_bad_input.py"),
-    "ibidem_workers/groups/shared_match.py": (
-        "workers/groups/test_shared_match.py",
-        "workers/groups/test_bad_input.py",
-    ),
     "ibidem_workers/groups/lease.py": ("workers/groups/test_lease.py",),
     "ibidem_workers/groups/block.py": ("workers/groups/test_block.py", "workers/groups/test_lead_keys.py"),
     "ibidem_workers/groups/follower.py": ("workers/groups/test_follower*.py",),

@@ -70,12 +70,6 @@ def settling() -> Iterator[str]:
     rate = next(number(row["documents a second"]) for row in backfill if row.get("work") == REGROUP)
     hours = BILLION / rate / 3_600
     yield f"settling groups, leads looked up, by one process | {hours:,.0f} h | {rate:,.0f} documents a second"
-    shares = [number(row["share"]) / 100 for row in figures if row.get("they match", "0") != "0"]
-    share = max(shares)
-    serial = f"the most of {len(shares)} runs: {share:.0%} of the processor time"
-    yield f"of it what no worker can do | {hours * share:,.0f} h | {serial}"
-    shared_hours = hours * (share + (1 - share) / WORKERS)
-    yield f"settling groups, {WORKERS} workers help | {shared_hours:,.0f} h | both of these"
     grown = [row for row in figures if "ms a document" in row][-1]
     columns_hours = number(grown["ms a document"]) * BILLION / 3.6e6
     of = f"{grown['ms a document']} ms a document of {grown['documents']}"

@@ -30,7 +30,6 @@ from pathlib import Path
 import measured
 import plan
 import stored_search
-import stored_sharing
 from benchmark import exponent, options
 from generations import generations
 from ibidem.index.groups import index_groups
@@ -306,32 +305,6 @@ def search_part(arguments: argparse.Namespace, folder: str, documents: Sequence[
     ]
 
 
-def sharing_part(
-    arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables
-) -> list[str]:
-    """Measure settling that is shared with workers."""
-    path, new = Path(folder) / "sharing.sqlite", stored_sharing.NEW
-    engine = open_engine(f"sqlite:////{path}", stored_sharing.INDEX)
-    engine.create()
-    fill(engine, documents[:-new], tables)
-    settle(engine)
-    fill(engine, documents[-new:], tables)
-    engine.close()
-    brokers = {"RabbitMQ": os.environ["IBIDEM_TEST_RABBITMQ"], "Redis": os.environ["IBIDEM_TEST_REDIS"]}
-    del arguments
-    return [
-        f"{len(documents) - new:,} newswire stories in SQLite are settled, then {new:,} more by look-ups, in one",
-        "block, with workers on a queue; the groups are the same each time. Seconds of the processor. Who settles",
-        "waits for the workers here; without waiting it would match as many documents as one of them. `Serial`: all",
-        "else that it does alone: reading, deciding among the new documents, checking answers, writing joins and the",
-        "checkpoint. `Enough`: `serial` and the busiest of those that match: the time where each has a processor.",
-        "",
-        "| broker | workers | they match | serial, s | own match | busiest | of workers | all | share | enough |",
-        "|---|---|---|---|---|---|---|---|---|---|",
-        *(f"| {each} |" for each in stored_sharing.rows(path, brokers)),
-    ]
-
-
 def plan_part(arguments: argparse.Namespace, folder: str, documents: Sequence[Document], tables: Tables) -> list[str]:
     """Compute the cost of a billion documents."""
     del arguments, folder, documents, tables
@@ -348,7 +321,6 @@ PARTS: Mapping[str, tuple[str, Part]] = {
     "agreement": ("Agreement and cost", agreement_part),
     "hot": ("A text with very many copies", hot_part),
     "growth": ("Growth", growth_part),
-    "sharing": ("Matching shared with workers", sharing_part),
     "search": ("A search", search_part),
     "plan": ("A billion documents", plan_part),
 }

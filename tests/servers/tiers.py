@@ -47,8 +47,6 @@ THOROUGH: Mapping[str, str] = {
     "test_an_index_that_is_made_anew_under_the_same_alias_is_followed": "waits long; other changes are followed",
     "workers/backfill/test_run.py::"
     "test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost": "a killed run over a file is tried each time",
-    "workers/groups/test_shared_match_brokers.py::"
-    "test_whoever_is_killed_the_groups_are_those_of_one_plain_pass": "at each broker; the simulation kills each time",
     "workers/test_strangers.py::"
     "test_a_small_message_never_fills_the_memory": "at each broker; workers/test_messages.py has the limits",
     "test_installation.py": "builds and installs archives; CI tries what is uploaded",

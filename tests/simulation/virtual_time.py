@@ -11,7 +11,7 @@ from ibidem_workers import runs, tasks
 from ibidem_workers.backfill import replace, run
 from ibidem_workers.brokers import files, lease
 from ibidem_workers.groups import lease as settling_lease
-from ibidem_workers.groups import service, shared_match
+from ibidem_workers.groups import service
 from simulation.scheduler import Process, Scheduler
 
 
@@ -100,7 +100,6 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         (settling_lease, "this_process"): lambda: name_of(scheduler.current),
         (settling_lease, "has_exited"): lambda name: ended(scheduler, name),
         (service, "time"): clock,
-        (shared_match, "uuid4"): draw,
         (replace, "time"): clock,
         (run, "this_process"): lambda: name_of(scheduler.current),
         (runs, "time"): clock,

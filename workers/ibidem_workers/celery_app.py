@@ -4,7 +4,7 @@ For each broker (file queue, RabbitMQ, Redis) a class configures Celery, checks 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -28,21 +28,12 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import Batch, SerializedBatch, batch_key
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
-from ibidem_workers.messages import COMPRESSION, MATCH_TASK, TRIES_BEFORE, most_of_message, register_compression
+from ibidem_workers.messages import COMPRESSION, TRIES_BEFORE, most_of_message, register_compression
 
 RAW = 2  # bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON
 
 FOREIGN = "that no submitter has sent"
 TIMEOUT_S = 5
-
-
-# RabbitMQ drops a request to match after a minute: who asked has done the work by then.
-MATCH_ARGUMENTS: Mapping[str, object] = {"x-queue-type": "quorum", "x-message-ttl": 60_000}
-
-
-def match_queue(settings: Settings) -> str:
-    """Return the name of the queue of match requests, which workers of earlier releases do not read."""
-    return f"{settings.queue}-match"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +106,6 @@ class RabbitMq(Broker):
             "task_queues": [
                 Queue(settings.queue, queue_arguments=arguments),
                 Queue(self._dead_queue, queue_arguments={"x-queue-type": "quorum"}),
-                Queue(match_queue(settings), queue_arguments=MATCH_ARGUMENTS),
             ],
         }
 
@@ -172,9 +162,9 @@ def _transport_options(settings: Settings) -> dict[str, Any]:
 
 
 def _own_queue(settings: Settings) -> dict[str, Any]:
-    """Configure our queues: one of batches, and one of match requests."""
+    """Configure our queue."""
     return {
-        "task_queues": [Queue(settings.queue), Queue(match_queue(settings))],
+        "task_queues": [Queue(settings.queue)],
         "worker_enable_remote_control": False,
         "worker_send_task_events": False,
     }
@@ -266,25 +256,6 @@ def _publishing(app: Celery) -> Iterator[None]:
             f"the broker {redact(url)} does not take messages: {redacted_message(error, url)}",
             "check the broker (IBIDEM_BROKER), then run the same command again",
         ) from error
-
-
-class CeleryMatchQueue:
-    """Queue of match requests, on the configured broker; it connects on the first publish."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._name = match_queue(settings)
-        self._app = make_app(settings)
-
-    def publish(self, requests: Sequence[Mapping[str, object]]) -> None:
-        """Publish requests."""
-        with _publishing(self._app):
-            for each in requests:
-                self._app.send_task(MATCH_TASK, args=[each], argsrepr="", kwargsrepr="", queue=self._name)
-
-    def purge(self) -> None:
-        """Remove the requests that no worker has taken."""
-        with _publishing(self._app), self._app.connection_for_write() as connection:
-            connection.default_channel.queue_purge(self._name)
 
 
 def connect_broker(settings: Settings) -> None:

@@ -25,7 +25,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import dead_letters
 from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import CeleryMatchQueue, connect_broker
+from ibidem_workers.celery_app import connect_broker
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.inline_worker import MAX_CHARACTERS, MAX_DOCUMENTS, work_inline
 from ibidem_workers.pool import Pool
@@ -104,10 +104,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
             _prepare(engine, settings)
             engine.group_set()  # groups that cannot be settled are refused before anything is written
             run = local.run(source, tally)
-        retry_unavailable(
-            lambda: settle_all(engine, report_groups, memory=settings.settle_bytes, queue=CeleryMatchQueue(settings)),
-            settings.patience,
-        )
+        retry_unavailable(lambda: settle_all(engine, report_groups, memory=settings.settle_bytes), settings.patience)
         return run
 
 

@@ -99,9 +99,6 @@ NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "args
 
 FOR_BROKERS = "x-"  # prefix of headers that brokers add and Celery ignores
 
-# Task that matches documents for who settles groups; its messages have a queue of their own.
-MATCH_TASK = "ibidem.match"
-
 MAX_TRIES = 1_000_000
 MAX_NUMBER = 10**12
 
@@ -119,10 +116,7 @@ def check(message: Message, limit: int) -> None:
     arguments, keywords, embed = message.payload
     if keywords or any(embed.values()):
         raise ValueError("it has arguments that its task does not take")
-    if message.headers.get("task") == MATCH_TASK:
-        _check_request(*arguments)
-    else:
-        _check_arguments(*arguments)
+    _check_arguments(*arguments)
 
 
 def _check_headers(headers: Mapping[str, object]) -> None:
@@ -148,11 +142,6 @@ def _check_arguments(run: object, number: object, records: object, part: object 
         raise ValueError("it does not have a number in its run")
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it contains no documents")
-
-
-def _check_request(request: object = None, *more: object) -> None:
-    if not isinstance(request, dict) or more:
-        raise ValueError("it contains no request to match documents")
 
 
 def _is_count(value: object, limit: int) -> bool:

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
@@ -31,14 +31,12 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import Batch, Record
 from ibidem_workers.brokers.lease import is_alive, this_process
-from ibidem_workers.celery_app import TASK, connect_broker, make_app, match_queue, send
-from ibidem_workers.groups.match_task import MatchWorker
-from ibidem_workers.messages import MATCH_TASK, TRIES, TRIES_BEFORE, most_of_message, restrict_serializers
+from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
+from ibidem_workers.messages import TRIES, TRIES_BEFORE, most_of_message, restrict_serializers
 from ibidem_workers.pool import STOPPED
 from ibidem_workers.starter import fork_workers, report
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
@@ -140,8 +138,6 @@ def _prepare_process(number: int) -> None:
     gc.set_threshold(COLLECTED_AFTER)
     report_ready = cache(lambda: report("ready", number))
     signals.worker_ready.connect(lambda **_: report_ready(), weak=False)
-    # While it subscribes to its second queue, messages of the first arrive and are processed at once.
-    signals.task_received.connect(lambda **_: report_ready(), weak=False)
     signals.setup_logging.connect(_leave_logging)
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
@@ -154,7 +150,7 @@ def _make_worker(app: Celery, settings: Settings) -> Any:
     return app.Worker(
         pool="solo",
         concurrency=1,
-        queues=[settings.queue, match_queue(settings)],
+        queues=[settings.queue],
         hostname=f"{settings.index}-{os.getpid()}@{socket.gethostname()}",  # each worker has its own name
         loglevel="WARNING",
         quiet=True,
@@ -193,22 +189,9 @@ def register(app: Celery, context: WorkerContext) -> list[EngineError]:
             _hand_back(app, replace(delivery, tries=delivery.tries + 1), error)
 
     app.task(name=TASK, bind=True)(task)
-    register_match(app, context.engine)
-    for name in app.tasks.keys() - {TASK, MATCH_TASK}:
+    for name in app.tasks.keys() - {TASK}:
         app.tasks.unregister(name)  # Celery's own, which no submitter sends
     return errors
-
-
-def register_match(app: Celery, engine: Engine) -> None:
-    """Register the match task; its message is acknowledged early, since the requester does not need an answer."""
-    match_worker = MatchWorker(engine)
-
-    def match(request: Mapping[str, object]) -> None:
-        """Match documents for the process that settles groups."""
-        if not _asked_to_end():
-            match_worker.answer(request)
-
-    app.task(name=MATCH_TASK, acks_late=False)(match)
 
 
 def _delivery(task: Task, run: str, batch: Batch) -> Delivery:

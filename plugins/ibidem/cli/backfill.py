@@ -45,7 +45,6 @@ from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
-from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 
@@ -149,8 +148,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
             total += documents
             advance(total, None)
 
-        queue = CeleryMatchQueue(settings)
-        settle_all(engine, add_progress, memory=settings.settle_bytes, queue=queue)
+        settle_all(engine, add_progress, memory=settings.settle_bytes)
         counts = engine.groups().counts()
     took = round(time.monotonic() - BEGAN, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}

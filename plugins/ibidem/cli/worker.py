@@ -15,7 +15,6 @@ from ibidem_core.redaction import redact
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle
 from ibidem_workers.pool import Pool
 
@@ -36,12 +35,12 @@ def run(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
     with suppress(Sigterm), Pool(settings) as pool:
-        engine, queue, refusal = open_engine(settings.address, settings.index), CeleryMatchQueue(settings), ""
+        engine, refusal = open_engine(settings.address, settings.index), ""
         while True:
             pool.check()
             if pool.is_ready:
                 try:
-                    settle(engine, SETTLES, memory=settings.settle_bytes, queue=queue)
+                    settle(engine, SETTLES, memory=settings.settle_bytes)
                 except Unavailable:  # the workers report it, and wait
                     pass
                 except UsageError as error:

@@ -16,10 +16,9 @@ from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
 from workers.groups.test_service import check, groups, index, plain, regroup, signed, stored
-from workers.groups.test_shared_match import Workers
 
 # From how many new documents on leads are read into columns, and how many leads a document then may have.
-WAYS = {"columns": (1, 20), "look-ups": (10_000, 20), "workers": (1, -1)}
+WAYS = {"columns": (1, 20), "look-ups": (10_000, 20), "look-ups of many": (1, -1)}
 
 
 def damaged(records: list[Record]) -> list[Record]:
@@ -31,7 +30,7 @@ def damaged(records: list[Record]) -> list[Record]:
 def settle(engine: Engine, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     many, leads = WAYS[way]
     monkeypatch.setattr(follower, "LEADS_PER_DOCUMENT", leads)
-    Follower(engine, size=4, many=many, queue=Workers(engine)).catch_up()
+    Follower(engine, size=4, many=many).catch_up()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -101,7 +100,7 @@ def test_an_index_that_is_deleted_while_it_is_settled_is_named_and_one_that_is_m
         remove_indices(opensearch, own_index.index)
 
     with pytest.raises(EngineError, match=own_index.index):
-        Follower(own_index, delete, size=2, many=many, queue=Workers(own_index)).catch_up()
+        Follower(own_index, delete, size=2, many=many).catch_up()
     engine = open_engine(opensearch, own_index.index)
     engine.create()
     engine.write(signed(5))

@@ -16,7 +16,6 @@ from ibidem_workers.groups.follower import Follower, decided_names, override_has
 from workers.groups.test_follower import OTHER, TEXT, decide, write
 from workers.groups.test_service import groups, index, plain, stored
 from workers.groups.test_settle import named
-from workers.groups.test_shared_match import Workers
 
 
 def write_many(engine: Engine, count: int = 7) -> None:
@@ -29,29 +28,27 @@ COLUMNS, LOOK_UPS = 20, -1  # leads that are read in about the time of a look-up
 
 
 @pytest.mark.parametrize(
-    ("many", "leads", "has_queue", "portions", "asked"),
+    ("many", "leads", "portions"),
     [
-        (8, COLUMNS, True, [2, 2, 2, 1], 0),
-        (7, COLUMNS, True, [7], 0),
-        (1, COLUMNS, True, [7], 0),
-        (1, COLUMNS, False, [7], 0),
-        (1, LOOK_UPS, False, [2, 2, 2, 1], 0),
-        (7, LOOK_UPS, True, [5, 2], 7),
-        (8, LOOK_UPS, True, [2, 2, 2, 1], 0),
+        (8, COLUMNS, [2, 2, 2, 1]),
+        (7, COLUMNS, [7]),
+        (1, COLUMNS, [7]),
+        (1, LOOK_UPS, [2, 2, 2, 1]),
+        (8, LOOK_UPS, [2, 2, 2, 1]),
     ],
 )
-def test_many_new_documents_are_read_into_columns_or_matched_by_workers_more_at_once_than_few(  # noqa: PLR0917 - a table
-    many: int, leads: int, has_queue: bool, portions: list[int], asked: int, monkeypatch: pytest.MonkeyPatch
+def test_many_new_documents_are_read_into_columns_more_at_once_than_few(
+    many: int, leads: int, portions: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "LEADS_PER_DOCUMENT", leads)
-    monkeypatch.setattr(module, "MAX_PORTION", 5 if leads == LOOK_UPS else 8)
+    monkeypatch.setattr(module, "MAX_PORTION", 8)
     with index() as engine:
         write(engine, x=OTHER, first=f"{TEXT} first")
         Follower(engine).catch_up()
         write_many(engine)
-        workers, looked = Workers(engine), list[int]()
-        Follower(engine, looked.append, 2, many=many, queue=workers if has_queue else None).catch_up()
-        assert (looked, sum(len(each["names"]) for each in workers.requests)) == (portions, asked)
+        looked = list[int]()
+        Follower(engine, looked.append, 2, many=many).catch_up()
+        assert looked == portions
         assert groups(engine) == plain(engine)
         assert groups(engine)["d0"] == "first"
 
@@ -132,12 +129,8 @@ def test_what_is_found_while_another_took_the_lease_is_given_up(many: int) -> No
         assert (stored(engine), looked) == (before, [])
 
 
-@pytest.mark.parametrize("leads", [COLUMNS, LOOK_UPS])
 @pytest.mark.parametrize("calls", [1, 2])
-def test_what_is_read_or_matched_is_given_up_whenever_another_takes_the_lease(
-    calls: int, leads: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "LEADS_PER_DOCUMENT", leads)
+def test_what_is_read_is_given_up_whenever_another_takes_the_lease(calls: int) -> None:
     with index() as engine:
         write_many(engine)
         before, asked, looked = stored(engine), list[bool](), list[int]()
@@ -146,7 +139,7 @@ def test_what_is_read_or_matched_is_given_up_whenever_another_takes_the_lease(
             asked.append(len(asked) + 1 >= calls)
             return asked[-1]
 
-        Follower(engine, looked.append, 2, is_lost=is_lost, many=1, queue=Workers(engine)).step()
+        Follower(engine, looked.append, 2, is_lost=is_lost, many=1).step()
         assert (stored(engine), looked) == (before, [])
         assert GroupCheckpoint.read(engine).done == {}
 

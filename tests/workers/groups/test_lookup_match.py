@@ -66,17 +66,6 @@ def test_each_document_joins_the_first_settled_lead_that_it_duplicates(
     assert joins_of(match(engine, end, joined=joined).joins(rows(engine, "bynfz"))) == expected
 
 
-def test_leads_are_told_with_the_numbers_of_their_writes_and_those_of_the_block_are_left_out(engine: Engine) -> None:
-    found = match(engine).first_leads(rows(engine, "bynfz"))
-    assert {name[1]: (join.lead[1], order) for name, (join, order) in found.items()} == {
-        "b": ("a", 1),
-        "y": ("x", 2),
-        "z": ("x", 2),
-    }
-    assert match(engine, 1).first_leads(rows(engine, "ynfz")) == {}
-    assert {name[1] for name in match(engine, 1).first_leads(rows(engine, "byz"))} == {"b"}
-
-
 @pytest.mark.parametrize(("end", "is_lead", "expected"), [(4, True, "x"), (1, True, ""), (4, False, "")])
 def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a_settled_lead(
     engine: Engine, end: int, is_lead: bool, expected: str

@@ -27,7 +27,6 @@ from ibidem_workers.groups.service import (
 from workers.groups.test_follower import OTHER, TEXT, decide, write
 from workers.groups.test_service import check, groups, index
 from workers.groups.test_service_lease import taken_by_another
-from workers.groups.test_shared_match import Workers
 
 
 @pytest.fixture(autouse=True)
@@ -127,24 +126,24 @@ def test_a_settling_that_fails_gives_its_lease_back(engine: Engine) -> None:
 @pytest.mark.parametrize(
     "start",
     [
-        lambda engine, report, queue: settle(engine, inf, report, memory=7, queue=queue),
-        lambda engine, report, queue: settle_all(engine, report, memory=7, queue=queue),
-        lambda engine, report, queue: regroup(engine, report=report, memory=7, size=2),
+        lambda engine, report: settle(engine, inf, report, memory=7),
+        lambda engine, report: settle_all(engine, report, memory=7),
+        lambda engine, report: regroup(engine, report=report, memory=7, size=2),
     ],
 )
 def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable[..., object]) -> None:
     write(engine, c=f"{OTHER} more")
-    made, queue, looked = list[Follower](), Workers(engine), list[int]()
+    made, looked = list[Follower](), list[int]()
 
     def make(*given: object, **named: object) -> Follower:
         made.append(Follower(*given, **named))  # type: ignore[arg-type] # handed on as it came
         return made[-1]
 
     with patch.object(service, "Follower", make):
-        start(engine, looked.append, queue)
+        start(engine, looked.append)
     (follower,) = made
     assert follower.memory == 7
-    assert (follower.queue is queue, looked) == ((True, [1]) if follower.size == 1_000 else (False, [2, 1]))
+    assert looked == ([1] if follower.size == 1_000 else [2, 1])
     assert follower.is_lost() is False
     taken_by_another(engine, pytest.MonkeyPatch())
     assert (follower.is_lost(), follower.stop()) == (True, True)
@@ -152,13 +151,12 @@ def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable
 
 def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
     write(engine, c=f"{OTHER} more")
-    other, queue, looked = SettlingLease(engine), Workers(engine), list[int]()
+    other, looked = SettlingLease(engine), list[int]()
     assert other.take()
     pauses.extend([bool, other.give_back, bool])
     with patch.object(service, "Follower", wraps=Follower) as made:
-        settle_all(engine, looked.append, memory=7, queue=queue)
-    named = made.call_args.kwargs
-    assert (looked, named["memory"], named["queue"] is queue) == ([1], 7, True)
+        settle_all(engine, looked.append, memory=7)
+    assert (looked, made.call_args.kwargs["memory"]) == ([1], 7)
     assert is_settled(engine)
 
 

@@ -17,7 +17,6 @@ from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.stored_groups import parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
-from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle
 
 _log = logging.getLogger(__name__)
@@ -76,7 +75,7 @@ class _Settler(threading.Thread):
 
     def __init__(self, settings: Settings) -> None:
         super().__init__(name="settler", daemon=True)
-        self._settings, self._queue = settings, CeleryMatchQueue(settings)
+        self._settings = settings
         self._has_work, self._has_ended = threading.Event(), threading.Event()
         self._error: Exception | None = None
         self._refusal = ""
@@ -107,7 +106,7 @@ class _Settler(threading.Thread):
     def _settle(self, engine: Engine) -> None:
         began = time.monotonic()
         try:
-            settle(engine, SETTLE_S, memory=self._settings.settle_bytes, queue=self._queue)
+            settle(engine, SETTLE_S, memory=self._settings.settle_bytes)
             if time.monotonic() - began >= SETTLE_S:
                 self._has_work.set()  # there may be more
         except Unavailable:

@@ -22,7 +22,6 @@ from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.celery_app import CeleryMatchQueue
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.pool import WorkerFailure
@@ -261,8 +260,7 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
         backfill = start_in_place(engine, source, settings, report)
         engine.group_set()  # groups that cannot be settled are refused before anything is written
         backfill.run()
-        queue = CeleryMatchQueue(settings)
-        retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes, queue=queue), settings.patience)
+        retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes), settings.patience)
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run

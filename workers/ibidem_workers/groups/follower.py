@@ -31,7 +31,6 @@ from ibidem_workers.groups.everything import settle_everything
 from ibidem_workers.groups.heirs import inherit
 from ibidem_workers.groups.lookup_match import ref
 from ibidem_workers.groups.settle import Match, Plan, Settler, start_groups
-from ibidem_workers.groups.shared_match import MatchQueue, SharedMatch
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 
 SIZE = 1_000  # documents in a portion whose leads are looked up
@@ -83,8 +82,7 @@ class Follower:
     # Returns whether another process settles now: all that was found and is not written is given up.
     is_lost: Callable[[], bool] = lambda: False
     memory: int = MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
-    many: int = MANY  # new documents from which on columns may be faster than look-ups, and workers help with look-ups
-    queue: MatchQueue | None = None  # where workers are asked to match; None: nobody is asked
+    many: int = MANY  # new documents from which on columns may be faster than look-ups
     _places: Places | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -154,26 +152,15 @@ class Follower:
         """Settle one part up to a sequence number."""
         new = SeqNoRange(part, checkpoint.settled_write(part), end)
         count = settler.store.count_leads(new) if new.end - new.after >= self.many and not self.stop() else 0
-        if count < self.many:
-            self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
-        elif self._are_for_columns(settler.store.counts().groups, count):
+        if count >= self.many and self._are_for_columns(settler.store.counts().groups, count):
             self._settle_by_columns(settler, checkpoint, new)
         else:
-            self._settle_with_workers(settler, checkpoint, new)
+            self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
 
     def _are_for_columns(self, leads: int, new: int) -> bool:
         """Return whether there are enough new leads to read all leads, and enough memory for them."""
         held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
         return leads - new <= LEADS_PER_DOCUMENT * new and leads * HELD_BYTES <= held
-
-    def _settle_with_workers(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
-        """Settle new documents by look-ups, with the help of workers if there is a queue."""
-        if self.queue is None:
-            self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
-            return
-        match = SharedMatch(self.engine, settler, self.queue, self._go_on, -(-self.size // 2))
-        with suppress(Lost):
-            self._settle_in_portions(settler, checkpoint, new, MAX_PORTION, self.stop, match)
 
     def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents against the columns of all leads."""

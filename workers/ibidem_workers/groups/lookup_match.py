@@ -25,13 +25,6 @@ class LookUpMatch:
         """Return the joins of a block, including joins among its rows; all other rows become leads."""
         return self.rules.joins(self._leads(rows), rows)
 
-    def first_leads(self, rows: Sequence[Row]) -> dict[DocumentRef, tuple[Join, int]]:
-        """Return for each row that duplicates a settled lead the join, and the lead's sequence number."""
-        leads = self._leads(rows)
-        orders = {lead.name: lead.order for lead in leads}
-        joins = self.rules.joins(leads, rows) if leads else []
-        return {join.name: (join, orders[join.lead]) for join in joins if join.lead in orders}
-
     def _leads(self, rows: Sequence[Row]) -> list[Row]:
         """Look up the possible leads of rows, copies first, since copies need no further look-up."""
         leads = self._find(rows, copies=True)

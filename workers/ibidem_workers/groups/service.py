@@ -13,20 +13,12 @@ from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
 from ibidem_workers.groups.heirs import inherit
 from ibidem_workers.groups.lease import SettlingLease
-from ibidem_workers.groups.shared_match import MatchQueue
 from ibidem_workers.groups.stored_columns import MAX_BYTES
 
 PAUSE = 0.2  # seconds between two looks while another process settles
 
 
-def settle(
-    engine: Engine,
-    seconds: float,
-    report: Report = lambda _: None,
-    *,
-    memory: int = MAX_BYTES,
-    queue: MatchQueue | None = None,
-) -> None:
+def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
     """Settle the new documents of an index, unless another process does."""
     engine = engine.group_set()
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
@@ -39,7 +31,7 @@ def settle(
         return
     if lease.take():
         try:
-            Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory, queue=queue).catch_up()
+            Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory).catch_up()
         finally:
             lease.give_back()
 
@@ -49,14 +41,12 @@ def loss_of(lease: SettlingLease) -> Callable[[], bool]:
     return lambda: not lease.renew()
 
 
-def settle_all(
-    engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES, queue: MatchQueue | None = None
-) -> None:
+def settle_all(engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
     goal = engine.group_set().groups().newest()
-    settle(engine, inf, report, memory=memory, queue=queue)
+    settle(engine, inf, report, memory=memory)
     while not has_settled(together := engine.group_set(), remaining(goal, together)):
-        settle(engine, inf, report, memory=memory, queue=queue)
+        settle(engine, inf, report, memory=memory)
         time.sleep(PAUSE)
 
 
