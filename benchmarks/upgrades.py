@@ -1,13 +1,12 @@
-"""Upgrades with everything running: nodes of two versions, a backfill that is killed at each step, an earlier ibidem.
+"""Upgrades with everything running: nodes of two versions, a backfill that is killed at each step.
 
     python benchmarks/upgrades.py [--only EXPRESSION] [--write]
 
 A cluster of two nodes with the plugin is upgraded node by node, and documents are ingested, deleted, decided on,
 settled and searched at each stage. `ibidem backfill --into` is killed at each of its requests that change something,
 once before and once after the engine has carried it out. Then others write and delete, the same command is given again,
-and every document is compared. A kill is reported as missed if its change did not come. An earlier release, built from
-the history of the project, leaves an index, messages in the queue and others that its killed worker had taken, and this
-version processes them. A page shows the last run of each part.
+and every document is compared. A kill is reported as missed if its change did not come. A page shows the
+last run of each part.
 """
 
 import re
@@ -23,7 +22,6 @@ from benchmark import draw_lots, options, show
 from faults.environment import Own
 from faults.table import small_table
 from servers.nodes import EngineName
-from upgrade.earlier_release import upgrade_from
 from upgrade.killed_swap import MissedStep, kills, trial
 from upgrade.rolling import roll
 from workers.backfill.conftest import Theirs
@@ -74,12 +72,6 @@ def swap(engine: EngineName) -> Iterator[str]:
     yield from ("", *broken, *missed)
 
 
-def release() -> Iterator[str]:
-    """Take over from an earlier release."""
-    with tempfile.TemporaryDirectory() as folder:
-        yield from upgrade_from(Path(folder))
-
-
 def is_broken(line: str) -> bool:
     """Return whether a line tells of broken laws, or of kills that tried nothing."""
     counts = re.findall(r"\b(\d+) (?:laws broken|kills missed)", line) + re.findall(r"^\| [^|]+ \| (\d+)", line)
@@ -90,13 +82,11 @@ def is_broken(line: str) -> bool:
 PARTS: dict[str, Callable[[], Iterator[str]]] = {
     **{f"rolling {engine} {old} to {new}": partial(rolling, engine, old, new) for engine, old, new in ROLLING},
     **{f"swap {engine}": partial(swap, engine) for engine in ENGINES},
-    "release": release,
 }
 
 HEADINGS = {
     "rolling": "Nodes of two versions",
     "swap": "Backfill into a new index, killed",
-    "release": "An earlier release",
 }
 
 

@@ -1,8 +1,7 @@
 """Layouts of an index: JSON and SQL, loaded by name, versioned.
 
 One file for SQLite, `sqlite.v3.sql`, and one for a cluster, `cluster.v3.json`, which is the same in OpenSearch and
-Elasticsearch; a layout that has been released is never edited, the next one gets the next number. The tables
-of an index of schema 2 are checked by `sqlite.v2.sql` before `ibidem backfill --into` reads them.
+Elasticsearch; a layout that has been released is never edited, the next one gets the next number.
 """
 
 from importlib.resources import files

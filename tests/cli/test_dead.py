@@ -1,4 +1,4 @@
-"""`ibidem dead`: what could not be ingested."""
+"""`ibidem status --dead`: what could not be ingested."""
 
 import pytest
 
@@ -9,11 +9,11 @@ from support.command_line import Answer, Run
 
 
 def test_dead_letters_are_none_at_first_and_named_ones_have_to_be_there(run: Run, answer: Answer) -> None:
-    assert answer("dead", "list") == {"dead": []}
-    assert "No failed documents" in run("dead", "list")[1]
-    assert run("dead", "show", "nosuch")[0] == 2
-    assert run("dead", "drop")[0] == 2
-    assert run("dead", "retry", "nosuch")[0] == 2
+    assert answer("status", "--dead") == {"dead": []}
+    assert "No failed documents" in run("status", "--dead")[1]
+    assert run("status", "--dead", "nosuch")[0] == 2
+    assert run("status", "--dead", "--drop")[0] == 2
+    assert run("status", "--dead", "--retry", "nosuch")[0] == 2
 
 
 @pytest.fixture
@@ -28,23 +28,23 @@ def buried(run: Run) -> None:
 
 @pytest.mark.usefixtures("buried")
 def test_a_dead_letter_is_listed_with_its_reason_and_shown_as_it_came(run: Run, answer: Answer) -> None:
-    (letter,) = answer("dead", "list")["dead"]
+    (letter,) = answer("status", "--dead")["dead"]
     assert (letter["id"], letter["why"], letter["tries"]) == ("deed", "it crashed its worker 3 times", 3)
-    assert "it crashed its worker 3 times" in run("dead", "list")[1]
-    assert "A deed of gift." in run("dead", "show", "deed")[1]
-    assert answer("dead", "show", "deed")["record"]["title"] == "A deed"
+    assert "it crashed its worker 3 times" in run("status", "--dead")[1]
+    assert "A deed of gift." in run("status", "--dead", "deed")[1]
+    assert answer("status", "--dead", "deed")["dead"][0]["record"]["title"] == "A deed"
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("buried")
 def test_a_dead_letter_that_is_tried_again_with_success_is_gone(answer: Answer) -> None:
-    assert answer("dead", "retry", "deed")["indexed"] == 1
-    assert answer("dead", "list") == {"dead": []}
+    assert answer("status", "--dead", "--retry", "deed")["indexed"] == 1
+    assert answer("status", "--dead") == {"dead": []}
     assert answer("search", "deed")["hits"]["total"]["value"] == 1
 
 
 @pytest.mark.usefixtures("buried")
 def test_dead_letters_are_dropped_by_id_or_all_at_once_and_never_by_mistake(run: Run, answer: Answer) -> None:
-    assert run("dead", "drop")[0] == 2
-    assert answer("dead", "drop", "--all") == {"dropped": 1}
-    assert answer("dead", "list") == {"dead": []}
+    assert run("status", "--dead", "--drop")[0] == 2
+    assert answer("status", "--dead", "--drop", "*") == {"dropped": 1}
+    assert answer("status", "--dead") == {"dead": []}

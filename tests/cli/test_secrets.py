@@ -16,7 +16,7 @@ COMMANDS = (
     ("status",),
     ("search", "rent"),
     ("ingest", "docs.jsonl"),
-    ("dead", "list"),
+    ("status", "--dead"),
     ("worker",),
 )
 STARTS_WORKERS = (

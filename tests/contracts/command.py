@@ -15,7 +15,7 @@ import pytest
 
 from support.archives import extract
 
-LEASES = Path(__file__).parents[1] / "upgrade" / "schema-2.tar.xz"  # documents and a small idf table
+LEASES = Path(__file__).parents[1] / "upgrade" / "schema-3.tar.xz"  # documents and a small idf table
 
 
 @dataclass(frozen=True)

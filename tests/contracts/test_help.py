@@ -8,7 +8,7 @@ import pytest
 from contracts.command import Command
 from contracts.golden import Golden
 
-FAMILIES = ("overrides", "idf", "dead")
+FAMILIES = ("overrides", "idf")
 
 
 def commands(help_text: str) -> list[str]:

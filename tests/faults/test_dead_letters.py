@@ -38,23 +38,23 @@ def test_a_document_that_its_mapping_refused_is_there_once_the_mapping_is_mended
 
     summary = way.json("ingest", str(path), exit_code=3)
     assert (summary["indexed"], summary["refused"], summary["pending"]) == (1, 2, 0)
-    entries = way.json("dead", "list")["dead"]
+    entries = way.json("status", "--dead")["dead"]
     assert {(letter["id"], letter["field"]) for letter in entries} == {
         ("bad", "pages_in_print"),
         ("odd", "pages_in_print"),
     }
     assert "twelve" in next(letter["why"] for letter in entries if letter["id"] == "bad")
-    assert way.json("dead", "show", "bad")["record"]["text"] == "of the united states"
+    assert way.json("status", "--dead", "bad")["dead"][0]["record"]["text"] == "of the united states"
 
-    assert way.json("dead", "retry", "bad", exit_code=3)["refused"] == 1
-    assert {letter["id"] for letter in way.json("dead", "list")["dead"]} == {"bad", "odd"}
+    assert way.json("status", "--dead", "--retry", "bad", exit_code=3)["refused"] == 1
+    assert {letter["id"] for letter in way.json("status", "--dead")["dead"]} == {"bad", "odd"}
 
     mended = {"properties": {"pages_in_print": {"type": "integer", "ignore_malformed": True}}}
     ask(opensearch, "PUT", f"/{way.index}/_mapping", json.dumps(mended))
-    assert way.json("dead", "retry", "bad")["indexed"] == 1
-    assert [letter["id"] for letter in way.json("dead", "list")["dead"]] == ["odd"]
-    assert way.json("dead", "drop", "odd") == {"dropped": 1}
-    assert way.json("dead", "list") == {"dead": []}
+    assert way.json("status", "--dead", "--retry", "bad")["indexed"] == 1
+    assert [letter["id"] for letter in way.json("status", "--dead")["dead"]] == ["odd"]
+    assert way.json("status", "--dead", "--drop", "odd") == {"dropped": 1}
+    assert way.json("status", "--dead") == {"dead": []}
 
     ask(opensearch, "POST", f"/{way.index}/_refresh")
     assert ask(opensearch, "GET", f"/{way.index}/_doc/bad")["_source"]["pages_in_print"] == "twelve"

@@ -163,16 +163,6 @@ TARGETS: Mapping[str, Target] = {
         (b"---\na: b\n---\n# A *title*\n\nSee [it](a.b) and ![p](c)\n\n| a |\n|---|\n| b |\n\n```\ncode\n```\n> x\n",),
         (b"[", b"](", b"**", b"`", b"|", b"> ", b"<!--", b"---\n", b"\x00"),
     ),
-    "rst": Target(
-        write_record(Format.RST),
-        (
-            (
-                b".. _a:\n\n=====\nTitle\n=====\n\nSee :ref:`it <a>`, ``code``::\n\n  x\n\n"
-                b".. note:: y\n   z\n\n.. image:: a.png\n"
-            ),
-        ),
-        (b".. ", b"::", b"`", b"**", b"====\n", b"|", b"_", b":a:`"),
-    ),
     "eml": Target(
         write_record(Format.EML), MAILS, (b"Content-Type: ", b"=?utf-8?b?", b"--b\n", b"boundary=b", b"charset=")
     ),

@@ -23,7 +23,7 @@ from servers.indices import ask, remove_indices
 from support.archives import extract
 
 FOLDER = Path(__file__).parent
-FIRST = FOLDER / "schema-2.tar.xz"  # holds the documents and the table that every schema is kept with
+FIRST = FOLDER / "schema-3.tar.xz"  # holds the documents and the table that every schema is kept with
 
 
 def unpacked(archive: Path, folder: Path) -> None:

@@ -58,7 +58,7 @@ def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
 
 def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> None:
     add_dead_letters(engine, [letter("a")])
-    with pytest.raises(UsageError, match=r"'b'.*ibidem dead list"):
+    with pytest.raises(UsageError, match=r"'b'.*ibidem status --dead"):
         letters(engine, ["a", "b"])
     with pytest.raises(UsageError):
         drop(engine, ["b"])

@@ -40,7 +40,7 @@ class DeadLetter:
         return self.refusal.id, str(self.record.get(ORIGIN, ""))
 
     def as_json(self) -> dict[str, object]:
-        """Return the entry for `ibidem dead list --json`, with the field, the place and the run."""
+        """Return the entry for `ibidem status --dead --json`, with the field, the place and the run."""
         when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
         refusal = self.refusal
         return {
@@ -68,7 +68,7 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
             last[letter.document] = letter
     missing = sorted(set(ids) - {id_ for id_, _ in last})
     if missing:
-        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "list them with: ibidem dead list")
+        raise UsageError(f"no failed document {', '.join(map(repr, missing))}", "list them with: ibidem status --dead")
     return list(last.values())
 
 

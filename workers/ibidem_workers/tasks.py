@@ -268,7 +268,7 @@ def _refusal(delivery: Delivery, reason: str) -> Refusal:
 
 
 def _document_refusal(location: str, id_: str, reason: str) -> Refusal:
-    return Refusal(location, id_, "", f"{reason}; look at it with: ibidem dead show {id_}")
+    return Refusal(location, id_, "", f"{reason}; look at it with: ibidem status --dead {id_}")
 
 
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:

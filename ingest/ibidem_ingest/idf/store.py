@@ -16,7 +16,7 @@ from pathlib import Path
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.general import build_general
-from ibidem_ingest.idf.table import Table, is_earlier, write_whole
+from ibidem_ingest.idf.table import Table, write_whole
 from ibidem_ingest.private import make_folder
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
@@ -73,7 +73,7 @@ class Tables:
         """
         if name not in self._by_name:
             path = self._path(name)
-            if not _NAME.fullmatch(name) or not path.exists() or is_earlier(path):
+            if not _NAME.fullmatch(name) or not path.exists():
                 return None
             table = Table.open(path)
             if table.name != name:
@@ -88,7 +88,7 @@ class Tables:
             TableError: A table's file is damaged.
         """
         paths = self.folder.glob("*.idf")
-        names = sorted(path.stem for path in paths if _NAME.fullmatch(path.stem) and not is_earlier(path))
+        names = sorted(path.stem for path in paths if _NAME.fullmatch(path.stem))
         tables = [table for name in names if (table := self.named(name))]
         return sorted(tables, key=lambda table: (table.language, table.name))
 
@@ -113,14 +113,7 @@ class Tables:
         name = self._read_pointer(language)
         if name == _NONE:
             return None
-        return self._fold(name) or self.named(name) or self._build(language)
-
-    def _fold(self, name: str) -> Table | None:
-        """Convert a table that an earlier version counted into the current format; None if it is no such table."""
-        folded = Table.fold(self._path(name)) if _NAME.fullmatch(name) else None
-        if folded:
-            self.use(folded)
-        return folded
+        return self.named(name) or self._build(language)
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer file; empty if there is none."""

@@ -28,7 +28,6 @@ from numpy.typing import NDArray
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.private import make_folder
-from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 ABSENT: Final = (1 << 24) - 1  # the rank of a term that is not in the table: behind all others
@@ -97,8 +96,7 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
         raise TableError(f"cannot write {path}: {error.strerror or error}", remedy) from error
 
 
-# The scheme, and the one whose terms have marks (`text.folding`): a table of that one is folded once.
-SCHEME, EARLIER = "idf2", "idf1"
+SCHEME = "idf2"
 
 HIGHEST = 0.8
 MIN_DOCUMENTS = 5
@@ -217,25 +215,6 @@ class Table:
             raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
         return table
 
-    @classmethod
-    def fold(cls, path: Path) -> "Table | None":
-        """Convert a table of the previous scheme, whose terms have diacritics; None for any other file.
-
-        Documents that hold a term in two forms are counted twice, as far as there are so many documents.
-        """
-        if not is_earlier(path):
-            return None
-        try:
-            parts = _parse(np.fromfile(path, np.uint8), EARLIER)
-        except (ValueError, KeyError, TypeError) as error:
-            raise TableError(f"the idf table {path} is damaged ({error})", _REMEDY) from error
-        letters, ends = parts["letters"].tobytes(), parts["ends"].tolist()
-        counts: dict[str, float] = {}
-        for start, end, count in zip([0, *ends], ends, parts["counts"].tolist(), strict=False):
-            term = fold(letters[start:end].decode())
-            counts[term] = min(parts["documents"], counts.get(term, 0.0) + count)
-        return cls.build(parts["language"], parts["documents"], counts, parts["origin"])
-
     def _check(self) -> None:
         if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
             raise ValueError("its name does not match its contents")
@@ -244,26 +223,16 @@ class Table:
             raise ValueError("its terms are hashed by another scheme")
 
 
-def is_earlier(path: Path) -> bool:
-    """Return whether a file is a table of the previous scheme."""
-    try:
-        with path.open("rb") as file:
-            magic = _MAGIC % EARLIER.encode()
-            return file.read(len(magic)) == magic
-    except OSError:
-        return False
-
-
-def _parse(file: NDArray[np.uint8], scheme: str = SCHEME) -> dict[str, Any]:
+def _parse(file: NDArray[np.uint8]) -> dict[str, Any]:
     """Parse and validate header and parts."""
-    magic = _MAGIC % scheme.encode()
+    magic = _MAGIC % SCHEME.encode()
     start = len(magic) + 9
     if file[: len(magic)].tobytes() != magic:
         raise ValueError("it does not begin like one")
     end = start + int(file[len(magic) : start - 1].tobytes(), 16)
     header = orjson.loads(file[start:end].tobytes())
     body = file[end + -end % 8 :]
-    if header["scheme"] != scheme or header["checksum"] != _checksum([body.data]):
+    if header["scheme"] != SCHEME or header["checksum"] != _checksum([body.data]):
         raise ValueError("checksum or scheme differ")
     return {
         "name": str(header["name"]),

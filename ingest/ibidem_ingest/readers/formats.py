@@ -27,7 +27,6 @@ class Format(StrEnum):
     HTML = "html"
     PDF = "pdf"
     MARKDOWN = "markdown"
-    RST = "rst"
     EML = "eml"
     MSG = "msg"
     MBOX = "mbox"
@@ -48,7 +47,7 @@ SUFFIXES = {
     ".text": Format.TEXT,
     ".md": Format.MARKDOWN,
     ".markdown": Format.MARKDOWN,
-    ".rst": Format.RST,
+    ".rst": Format.TEXT,
     ".eml": Format.EML,
     ".msg": Format.MSG,
     ".mbox": Format.MBOX,

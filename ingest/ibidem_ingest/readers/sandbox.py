@@ -32,7 +32,7 @@ from ibidem_ingest.readers.encoding import UTF_8, Decoding
 from ibidem_ingest.readers.formats import Format, guess_format
 from ibidem_ingest.readers.html import html_record
 from ibidem_ingest.readers.mail import mail_record
-from ibidem_ingest.readers.markup import markdown_record, rst_record
+from ibidem_ingest.readers.markup import markdown_record
 from ibidem_ingest.readers.outlook import outlook_record
 from ibidem_ingest.readers.pdf import pdf_record
 
@@ -60,7 +60,6 @@ _PIECE = 1 << 20
 RECORDS: dict[Format, Callable[..., dict[str, object]]] = {
     Format.HTML: html_record,
     Format.MARKDOWN: markdown_record,
-    Format.RST: rst_record,
     Format.EML: lambda path, max_text: mail_record(path, max_text, partial(_parse_attachment, max_text)),
     Format.MSG: lambda path, max_text: outlook_record(path, max_text, partial(_parse_attachment, max_text)),
     Format.DOCX: docx_record,
@@ -68,7 +67,7 @@ RECORDS: dict[Format, Callable[..., dict[str, object]]] = {
     Format.PDF: pdf_record,
 }
 
-TEXTS = frozenset({Format.HTML, Format.MARKDOWN, Format.RST})  # formats whose files are texts in some encoding
+TEXTS = frozenset({Format.HTML, Format.MARKDOWN})  # formats whose files are texts in some encoding
 
 
 def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object]:

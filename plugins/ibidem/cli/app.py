@@ -144,7 +144,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
 COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
     "ingest": "Ingest files into the index, through the queue.",
-    "status": "Show the progress or summary of a run, including one started with --no-wait.",
+    "status": "Show the progress or summary of a run, or failed documents, with --dead.",
     "delete": "Delete documents; with --identical their identical copies too.",
     "overrides": "List, add or remove manual decisions on pairs of documents.",
     "worker": "Run a worker for the queue.",
@@ -153,7 +153,6 @@ COMMANDS = {
     "compare": "Compare two documents or two files: every signal, and the text they share.",
     "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
     "doctor": "Show every setting with its origin, and which services answer.",
-    "dead": "List, show, retry or drop failed documents.",
     "backfill": "Sign the documents of an existing index, in place or into a new index.",
     "strip": "Remove ibidem's fields from the documents of an index.",
     "regroup": "Settle stored groups again: join leads that are duplicates of each other.",
@@ -192,7 +191,7 @@ def side_commands() -> dict[str, tuple[str, str]]:
 
 
 def load(module: str) -> Callable[..., object] | typer.Typer:
-    """Load a command: the function `run` of its module, or the `app` of a family such as `dead`."""
+    """Load a command: the function `run` of its module, or the `app` of a family such as `idf`."""
     command = import_module(module)
     family: typer.Typer | None = getattr(command, "app", None)
     return family if family is not None else exit_on_error(command.run)

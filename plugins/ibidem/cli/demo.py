@@ -7,9 +7,8 @@ from pathlib import Path
 from rich.text import Text
 
 from ibidem.cli.console import Json, bar, messages, print_json, results
-from ibidem.cli.ingest import update_bar
 from ibidem.cli.search import show
-from ibidem.cli.status import show_summary
+from ibidem.cli.status import show_summary, update_bar
 from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
 from ibidem_core.settings import load
 

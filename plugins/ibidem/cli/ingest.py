@@ -8,8 +8,8 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.app import BEGAN, SOME_REFUSED
-from ibidem.cli.console import Advance, Json, engine_context, messages, print_json, rated_bar, results, sanitize
-from ibidem.cli.status import name_few, show_summary
+from ibidem.cli.console import Json, engine_context, messages, print_json, rated_bar, results, sanitize
+from ibidem.cli.status import name_few, show_summary, update_bar
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import delete
 from ibidem.index.gone_files import check_folders, find_gone
@@ -19,7 +19,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_ingest.readers.input_files import named_pipes
 from ibidem_workers.ingest import ingest
-from ibidem_workers.runs import Progress, summary
+from ibidem_workers.runs import summary
 from ibidem_workers.submit import IngestRequest
 
 Paths = Annotated[
@@ -150,8 +150,3 @@ def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -
         name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance))
     with engine_context(settings) as engine:
         return summary(engine, name)
-
-
-def update_bar(progress: Progress, advance: Advance) -> None:
-    """Update a progress bar; the total is known once all documents are submitted."""
-    advance(progress.done, progress.documents if progress.submitted else None)

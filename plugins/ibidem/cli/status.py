@@ -1,23 +1,44 @@
-"""`ibidem status`: progress and summary of a run: its documents by outcome, and the refusals with their reasons."""
+"""`ibidem status`: progress and summary of a run, and documents that could not be ingested, with the reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
+from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import Indented, Json, engine_context, print_json, results, sanitize
+from ibidem.cli.console import (
+    Advance,
+    Indented,
+    Json,
+    bar,
+    engine_context,
+    messages,
+    print_json,
+    results,
+    sanitize,
+)
 from ibidem.grouped_search.explanations import format_count
+from ibidem_core import logs
+from ibidem_core.settings import load
 from ibidem_ingest.document import DEFAULT_LANGUAGE
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.input_files import LINK, PIPE
-from ibidem_workers.runs import AGAIN, summary
+from ibidem_workers.dead_letters import DeadLetter, drop, letters
+from ibidem_workers.ingest import retry
+from ibidem_workers.runs import AGAIN, Progress, summary
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10
 
 Summary = Mapping[str, Any]
+
+
+def update_bar(progress: Progress, advance: Advance) -> None:
+    """Update a progress bar; the total is known once all documents are submitted."""
+    advance(progress.done, progress.documents if progress.submitted else None)
 
 
 def show_summary(summary: Summary, console: Console) -> None:
@@ -161,18 +182,108 @@ def name_few(names: Sequence[str]) -> str:
     return text + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
+EVERY = "*"  # in place of ids: every failed document
+
+
 def run(
-    run: Annotated[str, typer.Argument(metavar="[RUN]", help="A run's name; the last one by default.")] = "",
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[RUN|ID]", help="A run's name; the last one by default. With --dead: ids."),
+    ] = None,
+    dead: Annotated[
+        bool,
+        typer.Option("--dead", help="List documents that could not be ingested; with ids, show them as they came."),
+    ] = False,
+    is_retry: Annotated[
+        bool | None,
+        typer.Option("--retry/--drop", help="With --dead: ingest these documents again, or forget them; '*' is all."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Show the progress or summary of a run, also of one started with --no-wait; exits with 3 on refusals."""
-    with engine_context() as engine:
-        run_summary = summary(engine, run)
+    if not dead:
+        if is_retry is not None:
+            raise UsageError(f"{'--retry' if is_retry else '--drop'} needs --dead", "give --dead too")
+        if len(names or ()) > 1:
+            raise UsageError("more than one run is named", "name one run, or give --dead for failed documents")
+        with engine_context() as engine:
+            run_summary = summary(engine, names[0] if names else "")
+        if not as_json:
+            results().print(Text(f"Run {run_summary['run']}"))
+        show_run(run_summary, as_json=as_json)
+    elif is_retry is None:
+        list_dead(names or (), as_json=as_json)
+    elif not names:
+        raise UsageError("no failed document is named", "name their ids, or give '*' for all")
+    elif is_retry:
+        retry_dead(names, as_json=as_json)
+    else:
+        with engine_context() as engine:
+            count = drop(engine, [letter.refusal.id for letter in letters(engine, chosen(names))])
+        if as_json:
+            print_json({"dropped": count})
+        else:
+            messages().print(f"{format_count(count, 'failed document')} dropped")
+
+
+def show_run(run_summary: Summary, *, as_json: bool) -> None:
+    """Print the summary of a run, and exit with 3 if documents were refused."""
     if as_json:
         print_json(run_summary)
     else:
-        console = results()
-        console.print(Text(f"Run {run_summary['run']}"))
-        show_summary(run_summary, console)
+        show_summary(run_summary, results())
     if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
+
+
+def chosen(ids: Sequence[str]) -> Sequence[str]:
+    """Return the ids to look for; none for every failed document."""
+    return () if list(ids) == [EVERY] else ids
+
+
+def list_dead(ids: Sequence[str], *, as_json: bool) -> None:
+    """List failed documents with the reason; of those that are named, also the record as it came."""
+    with engine_context() as engine:
+        dead_letters = letters(engine, chosen(ids))
+    if as_json:
+        print_json({"dead": [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]})
+    elif not dead_letters:
+        results().print("No failed documents.")
+    elif ids:
+        for letter in dead_letters:
+            show_letter(letter)
+    else:
+        results().print(table(dead_letters))
+
+
+def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
+    """Send failed documents through the queue again; exits with 3 if some were refused again."""
+    settings = load()
+    logs.set_up(settings)
+    with engine_context(settings) as engine:
+        ids_again = [letter.refusal.id for letter in letters(engine, chosen(ids))]
+    with bar("Indexing") as advance:
+        name = retry(ids_again, settings, report=lambda progress: update_bar(progress, advance))
+    with engine_context(settings) as engine:
+        run_summary = summary(engine, name)
+    show_run(run_summary, as_json=as_json)
+
+
+def show_letter(letter: DeadLetter) -> None:
+    """Show one document with one line per field."""
+    console = results()
+    for name, value in letter.as_json().items():
+        console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))
+    for name, value in letter.record.items():
+        console.print(Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000])))
+
+
+def table(dead_letters: list[DeadLetter]) -> Table:
+    """Return the failed documents as a table."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2))
+    for column in ("id", "tries", "when", "why"):
+        table.add_column(column, overflow="fold")
+    for letter in dead_letters:
+        row = letter.as_json()
+        table.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
+    return table

@@ -201,7 +201,7 @@ def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
         return Check.from_issue("failed documents", error)
     message = format_count(count, "document could not be ingested", "documents could not be ingested")
     return Check(
-        "failed documents", ok=True, what=message, remedy="look at them with: ibidem dead list" if count else ""
+        "failed documents", ok=True, what=message, remedy="look at them with: ibidem status --dead" if count else ""
     )
 
 

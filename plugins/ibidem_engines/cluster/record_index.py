@@ -25,7 +25,6 @@ SHARED: frozenset[Ledger] = MANUAL_LEDGERS | {"groups"}  # ledgers that every se
 PREFIX, WORK = ".ibidem-", "-work"
 TEMPLATE = "ibidem-records"
 PRIORITY = 1 << 62  # of ibidem's template: above those of users
-EARLIER = ("runs", "dead", "tombstones", "overrides", "alerts", "presets", "tags")  # NAME-ibidem-LEDGER, unreleased
 FOREIGN = (  # settings that a template may give
     "index.default_pipeline",
     "index.final_pipeline",
@@ -145,13 +144,10 @@ def is_sound(mapping: Mapping[str, Any]) -> bool:
 
 
 def issues(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
-    """Yield the faults of record indexes, and those that an unreleased version left."""
+    """Yield the faults of record indexes."""
     for name, index in sorted((_read(cluster, record_indices(sources)) or {}).items()):
         if fault := fault_of(name, index):
             yield HealthIssue("records", fault.what, fault.remedy, stops=True)
-    earlier = _read(cluster, [f"{source}-ibidem-*" for source in sources]) or {}
-    if names := ",".join(name for name in sorted(earlier) if name.rpartition("-")[2] in EARLIER):
-        yield HealthIssue("records", f"records of an unreleased version, never read: {names}", f"DELETE /{names}")
 
 
 def repair(cluster: ClusterClient, names: Sequence[str]) -> list[str]:

@@ -35,11 +35,6 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     )
 
 
-def is_complete(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether the layout is complete: files of earlier releases may lack an SQL index."""
-    return not _missing_entries(connection, layout, index)
-
-
 def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     """Return whether the table with the index's metadata can be read; every layout has it."""
     return _state(_index_entries(connection, index, layout), index) == _state(_layout_entries(layout, index), index)
@@ -126,8 +121,7 @@ class SqliteFile:
         with self._lock, self._translate_errors():
             connection = self._open("rw")
             self._with_retries(connection, "pragma journal_mode = wal")
-            state = self._state()
-            if not state or (str(state.get("layout")) == LAYOUT and not is_complete(connection, LAYOUT, self.index)):
+            if not self._state():
                 self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:

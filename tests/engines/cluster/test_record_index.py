@@ -184,19 +184,6 @@ def test_a_mapping_that_a_server_guessed_is_named_with_the_remedy(served: str) -
         assert [each.remedy for each in engine.health_issues() if f"DELETE /{WORK}" in each.remedy]
 
 
-def test_records_of_an_unreleased_version_are_named_by_doctor(served: str) -> None:
-    ask(served, "PUT", f"/{INDEX}-ibidem-runs")
-    ask(served, "PUT", f"/{INDEX}-ibidem-news")
-    try:
-        with opened(served) as engine:
-            engine.create()
-            assert [each.remedy for each in engine.health_issues() if each.name == "records"] == [
-                f"DELETE /{INDEX}-ibidem-runs"
-            ]
-    finally:
-        ask(served, "DELETE", f"/{INDEX}-ibidem-runs,{INDEX}-ibidem-news")
-
-
 def test_a_name_whose_records_would_be_those_of_another_is_refused(served: str) -> None:
     engine = open_engine(served, f"{INDEX}-work")
     with pytest.raises(UsageError, match="would be mixed"):

@@ -289,17 +289,3 @@ def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
 def test_what_is_in_a_file_s_schema_is_not_trusted(file: SqliteFile) -> None:
     with file.reading():
         assert file.run("pragma trusted_schema").fetchone() == (0,)
-
-
-def test_a_file_of_an_earlier_release_is_read_and_given_the_index_that_it_lacks(file: SqliteFile, path: Path) -> None:
-    put(file, "run")
-    file.close()
-    with closing(sqlite3.connect(path)) as connection:
-        connection.execute('drop index "ibidem.news.groups"')
-    earlier = SqliteFile(path, "news")
-    assert count(earlier) == 1
-    earlier.create()
-    with earlier.reading():
-        assert earlier.run("select count(*) from sqlite_master where name = 'ibidem.news.groups'").fetchone() == (1,)
-    assert count(earlier) == 1
-    earlier.close()

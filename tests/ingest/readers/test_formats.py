@@ -14,7 +14,7 @@ from ibidem_ingest.readers.formats import Format, guess_format, parse_format, pa
         ("NEWS.JSONL.GZ", Format.JSONL),
         ("brief.txt", Format.TEXT),
         ("readme.md", Format.MARKDOWN),
-        ("index.rst", Format.RST),
+        ("index.rst", Format.TEXT),
         ("page.htm", Format.HTML),
         ("scan.PDF", Format.PDF),
         ("brief.txt.gz", Format.TEXT),
