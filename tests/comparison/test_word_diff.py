@@ -1,10 +1,13 @@
 """What differs between a lead and its duplicate fits on one line and is true."""
 
+from itertools import pairwise
+from random import Random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.word_diff import EXAMINED, Piece, shorten, word_diff
+from ibidem.comparison.word_diff import EXAMINED, READ, Piece, set_aside, shorten, word_diff
 
 WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
 
@@ -98,3 +101,60 @@ def test_what_both_texts_begin_and_end_with_changes_no_difference(
     long = word_diff(" ".join(around + lead + around), " ".join(around + duplicate + around), limit=100)
     for kind in ("lead", "duplicate"):
         assert only(kind, long) == only(kind, short)
+
+
+def book(*, pages: int = 300, words: int = 400) -> list[list[str]]:
+    draw = Random(1)  # noqa: S311 (words of a text)
+    return [[f"word{draw.randrange(5_000)}" for _ in range(words)] for _ in range(pages)]
+
+
+def text(pages: list[list[str]], line: str = "\n") -> str:
+    return "\f".join(" ".join(page[:50]) + line + " ".join(page[50:]) for page in pages)
+
+
+def test_one_word_of_a_long_book_is_shown_with_its_page() -> None:
+    changed = book()
+    changed[99].insert(200, "not")
+    diff = word_diff(text(book()), text(changed))
+    assert [piece.kind for piece in diff] == ["gap", "page", "same", "duplicate", "same", "gap"]
+    assert diff[1].words == ("page 100:",)
+    assert only("duplicate", diff) == ["not"]
+
+
+def test_differences_far_apart_are_all_shown_however_lines_are_broken() -> None:
+    changed = book()
+    changed[0].insert(0, "Confidential")
+    changed[99].insert(200, "not")
+    del changed[149][10]
+    del changed[199]
+    diff = word_diff(text(book()), text(changed, line=" "))
+    assert only("duplicate", diff) == ["Confidential", "not"]
+    assert only("page", diff) == ["page 1:", "page 100:", "page 150:", "page 200:"]
+    assert [len(piece.words) for piece in diff if piece.kind == "lead"] == [1, 400]
+
+
+def test_a_difference_on_another_page_names_both_pages() -> None:
+    changed = book()
+    del changed[8]
+    changed[99].insert(200, "not")
+    assert only("page", word_diff(text(book()), text(changed))) == ["page 9:", "page 101 → 100:"]
+
+
+def test_up_to_where_differences_were_looked_for_is_said() -> None:
+    pages = book(pages=600)
+    changed = [list(page) for page in pages]
+    changed[-1].insert(0, "not")
+    changed[-1].append("end")
+    begin, *_ = set_aside(text(pages), text(changed, line=" "))
+    note = word_diff(text(pages), text(changed, line=" "))[-1]
+    assert (note.kind, *note.words) == ("unread", f"not looked for beyond character {READ + begin:,}")
+    same_lines = word_diff(text(pages), text(changed))
+    assert only("duplicate", same_lines) == ["not", "end"]
+    assert "unread" not in {piece.kind for piece in same_lines}
+
+
+def test_words_without_order_are_cut_at_anchors_a_bounded_number_of_times() -> None:
+    names = [f"u{number}" for number in range(3_000)]
+    lead = [word for pair in pairwise(names) for word in pair]
+    diff = word_diff(" ".join(lead), " ".join(reversed(lead)), limit=10_000)
+    assert only("lead", diff)

@@ -1,29 +1,39 @@
 """Word diff of a lead and its duplicate, on one line and at limited cost.
 
-What both texts begin and end with is set aside first, character by character; of what is left at most `EXAMINED` words
-a side are aligned (`difflib`, longest common runs first), and no more are cut than that, so the cost does not grow with
-the length of the documents.
+What both texts begin and end with is set aside first, character by character. What is left is aligned at anchors, runs
+of words that each text has once (patience diff); `difflib` aligns the words between two anchors. The first differences
+alone are looked for, and beyond `READ` characters none; the last piece says so.
 """
 
+from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 from typing import Literal
 
-from ibidem.comparison.word_places import chunks
+import numpy as np
 
-EXAMINED = 400
-READ = 200_000
+from ibidem.comparison.word_places import chunks
+from ibidem.grouped_search.explanations import page_range
+from ibidem_ingest.document import PAGE_BREAK
+from ibidem_ingest.signatures.unique_words import longest
+
+EXAMINED = 400  # words of each text that are aligned without anchors
+ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
+DEEPEST = 20  # times that words between two anchors are cut at anchors again
+READ = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
+BACK = 1_000  # characters in which the boundary of a word is looked for
 WORD = 20  # characters of which a word, with what is around it, has hardly more
 
-# Words of each text that are cut at first; where they do not show how a difference ends, all are.
+# Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
 FIRST = EXAMINED + 100
 
 MAX_RUN = 6
 MAX_WORD = 24
 
-Kind = Literal["same", "gap", "lead", "duplicate"]
+# `page` says where the next difference is, `unread` up to where differences were looked for.
+Kind = Literal["same", "gap", "lead", "duplicate", "page", "unread"]
 Place = tuple[int, int, int, int]
 
 
@@ -31,8 +41,9 @@ Place = tuple[int, int, int, int]
 class Piece:
     """A run of words in a difference."""
 
-    kind: Kind  # in both texts (`same`), only in one of them, or a run of common words that is left out (`gap`)
-    words: tuple[str, ...] = ()  # the words as in the text; empty for a gap
+    # In both texts (`same`), only in one of them, a run of common words that is left out (`gap`), or a note.
+    kind: Kind
+    words: tuple[str, ...] = ()  # the words as in the text, or those of the note; empty for a gap
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +52,7 @@ class DiffSide:
 
     keys: list[tuple[str, ...]]  # the tokens of each chunk, so that case and punctuation are no difference
     words: list[str]  # each chunk, as in the text
+    starts: list[int]  # offset of each chunk in what was cut
 
     @classmethod
     def cut(cls, text: str, limit: int | None = None) -> "DiffSide":
@@ -50,21 +62,26 @@ class DiffSide:
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
         cut = list(islice(chunks(text), limit))
-        return cls([chunk.tokens for chunk in cut], [text[chunk.start : chunk.end] for chunk in cut])
+        words = [text[chunk.start : chunk.end] for chunk in cut]
+        return cls([chunk.tokens for chunk in cut], words, [chunk.start for chunk in cut])
+
+    def offset(self, number: int) -> int:
+        """Return where a word begins, or the last one; 0 if there is none."""
+        return self.starts[min(number, len(self.starts) - 1)] if self.starts else 0
 
 
-def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[str, str]:
+def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[int, str, str]:
     """Remove the common beginning and end of two texts, except for the words around the difference.
 
-    >>> [part[-24:] for part in set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.")]
-    ['. The same. Rent is due.', 'e same. Rent is not due.']
+    >>> set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.", around=10)
+    (194, 'same. Rent is due.', 'same. Rent is not due.')
     """
     begin = word_border(a, common_length(a, b) - around)
     left, right = a[begin:], b[begin:]
     mirrored = common_length(left[::-1], right[::-1])
     behind = max(0, mirrored - around)
     end = behind - next((at for at, character in enumerate(left[len(left) - behind :]) if character.isspace()), behind)
-    return left[: len(left) - end], right[: len(right) - end]
+    return begin, left[: len(left) - end], right[: len(right) - end]
 
 
 def common_length(a: str, b: str) -> int:
@@ -81,9 +98,10 @@ def common_length(a: str, b: str) -> int:
 
 
 def word_border(text: str, reached: int) -> int:
-    """Return the last word boundary up to `reached` that is not inside a hyphenated word; else 0."""
-    borders = (at for at in range(reached, 0, -1) if text[at - 1].isspace())
-    return next((at for at in borders if text[:at].rstrip()[-1:].isalnum()), 0)
+    """Return the last word boundary up to `reached` that is not inside a hyphenated word; else `BACK` before it."""
+    first = max(0, reached - BACK)
+    borders = (at for at in range(reached, first, -1) if text[at - 1].isspace())
+    return next((at for at in borders if text[first:at].rstrip()[-1:].isalnum()), first)
 
 
 def common_start(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
@@ -101,10 +119,8 @@ def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
     return next((i for i in range(limit) if a[-1 - i] != b[-1 - i]), limit)
 
 
-def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
-    """Yield the ranges where two word sequences differ, within the examined words.
-
-    A place that reaches beyond is yielded when it is the only one, and then with all that follows it.
+def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -> Iterator[Place]:
+    """Yield the ranges where two word sequences differ, in the order of both.
 
     >>> list(places("the first annual report".split(), "the second annual report".split()))
     [(1, 2, 1, 2)]
@@ -112,23 +128,63 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
     start = common_start(a, b)
     end = common_end(a, b, start)
     left, right = a[start : len(a) - end], b[start : len(b) - end]
-    seen_left, seen_right = left[:EXAMINED], right[:EXAMINED]
-    cut = len(left) > EXAMINED or len(right) > EXAMINED
-    first = True
-    for tag, i, j, k, m in SequenceMatcher(None, seen_left, seen_right, autojunk=False).get_opcodes():
-        if tag == "equal":
-            continue
-        at_the_edge = cut and (j == len(seen_left) or m == len(seen_right))
-        if at_the_edge and not first:
+    cuts = anchors(left, right) if depth and max(len(left), len(right)) > EXAMINED else []
+    if not cuts:
+        yield from ((start + i, start + j, start + k, start + m) for i, j, k, m in places_in_order(left, right))
+        return
+    i = k = 0
+    for next_i, next_k in [*cuts, (len(left), len(right))]:
+        between = left[i:next_i], right[k:next_k]
+        found = places(*between, depth - 1) if between[0] != between[1] else ()
+        yield from ((start + i + f, start + i + t, start + k + g, start + k + u) for f, t, g, u in found)
+        i, k = next_i, next_k
+
+
+def places_in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
+    """Yield the ranges where two word sequences differ; what is too long is read `EXAMINED` words after the other.
+
+    Where these have nothing in common, all that follows is one place.
+    """
+    x = y = 0
+    while x < len(a) or y < len(b):
+        left, right = a[x : x + EXAMINED], b[y : y + EXAMINED]
+        codes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
+        is_last = x + EXAMINED >= len(a) and y + EXAMINED >= len(b)
+        differing = [(x + i, x + j, y + k, y + m) for tag, i, j, k, m in codes if tag != "equal"]
+        # The last words may be in the other text's next ones.
+        whole = differing if is_last or codes[-1][0] == "equal" else differing[:-1]
+        yield from whole
+        if is_last:
             return
-        to_left, to_right = (len(left), len(right)) if at_the_edge else (j, m)
-        yield start + i, start + to_left, start + k, start + to_right
-        first = False
+        if len(whole) == len(differing):
+            x, y = x + len(left), y + len(right)
+        elif len(codes) > 1:
+            x, y = differing[-1][0], differing[-1][2]
+        else:
+            yield x, len(a), y, len(b)
+            return
 
 
-def is_open(differing: Sequence[Place]) -> bool:
-    """Return whether the first words of two texts are too few to show the whole first difference."""
-    return not differing or max(differing[0][1] - differing[0][0], differing[0][3] - differing[0][2]) > FIRST // 2
+def anchors(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
+    """Return where runs of words begin that each sequence has once, in the same order in both.
+
+    >>> anchors("an old king of the north".split(), "the king of the north".split())
+    [(2, 1), (3, 2)]
+    """
+    for size in ANCHORS:
+        place = unique_runs(b, size)
+        pairs = [(at, place[run]) for run, at in unique_runs(a, size).items() if run in place]
+        if pairs:
+            left, right = (each.tolist() for each in longest(*np.array(pairs, np.int64).T))
+            return list(zip(left, right, strict=True))
+    return []
+
+
+def unique_runs(words: Sequence[Hashable], size: int) -> dict[tuple[Hashable, ...], int]:
+    """Return the positions of the runs of words that occur once, in order."""
+    runs = list(zip(*(islice(words, i, None) for i in range(size)), strict=False))
+    counts = Counter(runs)
+    return {run: at for at, run in enumerate(runs) if counts[run] == 1}
 
 
 def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
@@ -148,23 +204,60 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
-    parts = set_aside(lead[:READ], duplicate[:READ], WORD * (context + 1))
-    lead_side, duplicate_side = (DiffSide.cut(part, FIRST) for part in parts)
-    differing = list(islice(places(lead_side.keys, duplicate_side.keys), limit))
-    if FIRST in (len(lead_side.words), len(duplicate_side.words)) and is_open(differing):
-        lead_side, duplicate_side = (DiffSide.cut(part) for part in parts)
-        differing = list(islice(places(lead_side.keys, duplicate_side.keys), limit))
-    a, b = lead_side.words, duplicate_side.words
-    pieces: list[Piece] = []
-    reached = 0
+    begin, *rest = set_aside(lead, duplicate, WORD * (context + 1))
+    sides = [DiffSide.cut(part[:READ], FIRST) for part in rest]
+    is_cut = FIRST in (len(sides[0].words), len(sides[1].words))
+    differing = list(islice(places(sides[0].keys, sides[1].keys), limit))
+    if is_cut and not (len(differing) == limit and max(differing[-1][1], differing[-1][3]) < EXAMINED):
+        sides = [DiffSide.cut(part[:READ]) for part in rest]
+        differing = list(islice(places(sides[0].keys, sides[1].keys), limit))
+        is_cut = max(map(len, rest)) > READ
+        if is_cut and differing and is_at_end(differing[-1], sides):
+            del differing[-1]  # it ends only where reading does
+    is_short = is_cut and len(differing) < limit
+    pieces = list(written(differing, sides, PageOf(lead, duplicate, begin), context))
+    return [*pieces, Piece("unread", (f"not looked for beyond character {begin + READ:,}",))] if is_short else pieces
+
+
+def is_at_end(place: Place, sides: Sequence[DiffSide]) -> bool:
+    """Return whether a difference reaches to the last word that was cut of one text."""
+    return place[1] == len(sides[0].words) or place[3] == len(sides[1].words)
+
+
+@dataclass(frozen=True, slots=True)
+class PageOf:
+    """The pages of two texts."""
+
+    lead: str
+    duplicate: str
+    begin: int  # offset at which the words were cut
+
+    def label(self, lead_start: int, duplicate_start: int) -> str:
+        """Name the page of a difference in both texts; empty for texts without page breaks."""
+        if PAGE_BREAK not in self.lead or PAGE_BREAK not in self.duplicate:
+            return ""
+        in_lead = 1 + self.lead.count(PAGE_BREAK, 0, self.begin + lead_start)
+        in_duplicate = 1 + self.duplicate.count(PAGE_BREAK, 0, self.begin + duplicate_start)
+        return page_range("page", in_lead, in_lead) + (f" → {in_duplicate:,}" if in_duplicate != in_lead else "")
+
+
+def written(differing: Sequence[Place], sides: Sequence[DiffSide], page: PageOf, context: int) -> Iterator[Piece]:
+    """Yield the words of differences with those around them, and the page of each that is on another."""
+    a, b = sides[0].words, sides[1].words
+    reached, label = 0, ""
     for i, j, k, m in differing:
-        pieces += common_words(a[reached:i], context, first=not pieces)
-        pieces += [Piece("lead", tuple(a[i:j])), Piece("duplicate", tuple(b[k:m]))]
+        common = list(common_words(a[reached:i], context, first=not reached))
+        here = page.label(sides[0].offset(i), sides[1].offset(k))
+        if here != label:
+            common.insert(max(0, len(common) - 1), Piece("page", (f"{here}:",)))
+            label = here
+        yield from (piece for piece in common if piece.words or piece.kind == "gap")
+        yield from (piece for piece in (Piece("lead", tuple(a[i:j])), Piece("duplicate", tuple(b[k:m]))) if piece.words)
         reached = j
-    if pieces:
-        pieces.append(Piece("same", tuple(a[reached : reached + context])))
-        pieces += [Piece("gap")] * (len(a) > reached + context)
-    return [piece for piece in pieces if piece.words or piece.kind == "gap"]
+    if differing and reached < len(a):
+        yield Piece("same", tuple(a[reached : reached + context]))
+        if len(a) > reached + context:
+            yield Piece("gap")
 
 
 def shorten(run: Sequence[str]) -> str:

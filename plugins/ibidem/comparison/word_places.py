@@ -21,7 +21,7 @@ from ibidem_ingest.text.tokens import tokens
 _BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
 
 
-_CHUNK = re.compile(rf"\S(?:\S|(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK})(?=\S))*")
+_CHUNK = re.compile(rf"\S+(?:(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK})\S+)*")
 
 
 @dataclass(frozen=True, slots=True)

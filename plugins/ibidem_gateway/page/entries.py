@@ -20,7 +20,7 @@ from ibidem_ingest.errors import UsageError
 
 OPEN, CLOSE = HIGHLIGHT
 
-Kind = Literal["same", "word", "lead", "duplicate", "gap"]
+Kind = Literal["same", "word", "lead", "duplicate", "gap", "page", "unread"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,8 @@ class TextPiece:
     """A piece of text."""
 
     text: str  # what it says
-    # `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out.
+    # `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out; `page` and
+    # `unread`: notes on a difference.
     kind: Kind = "same"
 
 
