@@ -21,7 +21,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install groups demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites soak faults nodes upgrades simulate mutations clean
+.PHONY: install groups demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites faults nodes upgrades simulate mutations clean
 
 install: $(VENV)/.installed
 
@@ -101,29 +101,16 @@ figures: install
 	$(BIN)/pip install --quiet --disable-pip-version-check --editable ".[bench]"
 	$(BIN)/python benchmarks/quality.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/splits.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/noise.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/stability.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/speed.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/avx2.py --collections $(COLLECTIONS)
 	$(BIN)/python benchmarks/waits.py --collections $(COLLECTIONS) --write
 	$(MAKE) plugin
 	$(BIN)/python benchmarks/search.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/books.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/gateway.py --collections $(COLLECTIONS) --write
-	$(BIN)/python benchmarks/follow.py --collections $(COLLECTIONS) --write
-	$(BIN)/python benchmarks/retrieval.py --collections $(COLLECTIONS) --write
 	$(BIN)/python benchmarks/peak.py --write
 	$(BIN)/python benchmarks/sizing.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/min_hash.py --collections $(COLLECTIONS)
-	$(BIN)/python benchmarks/plan.py
 
 # The engines' own REST suites through the gateway, all chapters that it may change; the tests run those that write and search.
 suites: install
 	IBIDEM_SUITES=all $(BIN)/pytest tests/suites
-
-# An hour of steady ingest and search.
-soak: install
-	$(BIN)/python benchmarks/soak.py --collections $(COLLECTIONS)
 
 # Schedules of a simulated cluster, queue and clock, one for each seed; `SEEDS=1 FIRST=17 FOCUS=DELETION` runs one again.
 simulate: install

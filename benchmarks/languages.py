@@ -36,10 +36,23 @@ from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
+from ibidem_lab.agreement import PairFigures
 from ibidem_lab.evaluate import found_pairs, sign_collection
-from ibidem_lab.labels import order_pair
-from noise import CONFUSED, figures
+from ibidem_lab.labels import Pair, order_pair
 
+CONFUSED = {  # letters that recognition confuses
+    "e": "co",
+    "c": "eo",
+    "h": "bn",
+    "b": "h",
+    "n": "u",
+    "u": "n",
+    "i": "l",
+    "l": "i",
+    "o": "c",
+    "t": "f",
+    "f": "t",
+}
 LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "ar", "hi", "zh", "ja", "ko", "th")
 DENSE = ("zh", "ja", "ko", "th")  # languages in which a letter is a syllable or a word
 
@@ -147,6 +160,18 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
     table = tables.of(language)
     terms = f"{table.size:,}" if table else "none"
     return f"| {kind} | {language} | {len(documents)} | {terms} | {' | '.join(cells)} |"
+
+
+def figures(true: set[Pair], pairs: set[Pair], clean_pairs: set[Pair]) -> str:
+    """Write recall and precision."""
+    figures = PairFigures.measure(true, {pair for pair in pairs if not is_clean_pair(pair, clean_pairs)})
+    return f"{figures.recall:.3f} ({figures.precision:.3f})"
+
+
+def is_clean_pair(pair: Pair, clean_pairs: set[Pair]) -> bool:
+    """Return whether two stories, or copies of them, are near duplicates without any noise."""
+    a, b = (name.removesuffix("~") for name in pair)
+    return a != b and order_pair(a, b) in clean_pairs
 
 
 def rows(folder: Path, limit: int) -> Iterator[str]:

@@ -1,1 +1,1 @@
-"""Inputs that nobody meant: one target for each parser, fed here briefly and by `benchmarks/fuzz.py` for long."""
+"""Inputs that nobody meant: one target for each parser, fed here briefly."""

@@ -1,7 +1,7 @@
 """Groups of a whole index, as `ibidem groups` counts them: newly computed, or stored.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
-what decides is kept of each, and the keys that documents share: 200,000 of them took 640 MB (`benchmarks/grouping.py`).
+what decides is kept of each, and the keys that documents share; 200,000 of them took 640 MB.
 
 Stored groups are counted and listed slice by slice, in constant memory, whatever the index holds.
 """
