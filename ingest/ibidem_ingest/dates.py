@@ -9,7 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-from ibidem_ingest.errors import short_repr
+from ibidem_ingest import written_dates
+from ibidem_ingest.errors import UsageError, short_repr
 
 EPOCH = date(1980, 1, 1)
 _EPOCH_ORDINAL = EPOCH.toordinal()
@@ -97,32 +98,38 @@ def _utc(time: datetime) -> datetime:
 # A number below is seconds since 1970 (until 2286), one above milliseconds, as servers count them.
 SECONDS_BELOW = 10_000_000_000
 
+MAX_LENGTH = 100  # characters of a date; the rules for longer texts would only cost time
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _SHAPES = tuple(
-    re.compile(shape, re.ASCII)
+    re.compile(rf"{shape}(?:T\d.*| +\d\d?:\d\d.*)?", re.ASCII)
     for shape in (
-        r"(?P<y>\d{4})/(?P<m>\d\d)/(?P<d>\d\d)(?:[ T].*)?",
-        r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)(?:T.*)?",
-        r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})(?: .*)?",
+        r"(?P<y>\d{4})/(?P<m>\d\d)/(?P<d>\d\d)",
+        r"(?P<y>\d{4})-(?P<m>\d{1,2})-(?P<d>\d{1,2})",
+        r"(?P<y>\d{4})(?P<m>\d\d)(?P<d>\d\d)",
+        r"(?P<d>\d{1,2})\.(?P<m>\d{1,2})\.(?P<y>\d{4})",
     )
 )
+_WEEK = re.compile(r"\d{4}-?W\d\d-?\d", re.ASCII)
 
 
 def iso_date(value: object) -> str:
-    """Convert a date to ISO 8601; empty if it is ambiguous or unknown.
+    """Convert a date to ISO 8601; empty if it is unknown, or may be read in several ways.
 
-    Read are: ISO 8601 as it is, `1987/10/19` and `1987/10/19 09:30:00`, `19871019`, `19.10.1987`, the dates of mail
-    and HTTP (`Mon, 19 Oct 1987 09:30:00 GMT`), and numbers: a year, or seconds or milliseconds since 1970. A
-    date such as `10/11/1987` is ambiguous, so it is not read.
+    Read are: ISO 8601 as it is, `1987/10/19` and `1987/10/19 09:30:00`, `19871019`, `1987-W43-1`, `19.10.1987`, the
+    dates of mail and HTTP (`Mon, 19 Oct 1987 09:30:00 GMT`), dates in words (`October 19, 1987`), and numbers: a year,
+    or seconds or milliseconds since 1970. A date such as `10/11/1987` may be read in two ways, so it is not read.
 
-    >>> [iso_date(value) for value in ("1787-09", "1987/10/19", 561600000000, 1787, "10/11/1987")]
-    ['1787-09', '1987-10-19', '1987-10-19T00:00:00Z', '1787', '']
+    >>> [iso_date(value) for value in ("1787-09", "1987/10/19", 561600000000, 1787, "10/11/1987", "March 4, 2024")]
+    ['1787-09', '1987-10-19', '1987-10-19T00:00:00Z', '1787', '', '2024-03-04']
     """
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     text = str(value).strip()
     if _is_date(text):
         return text
+    if len(text) > MAX_LENGTH:
+        return ""
     day = _parse_number(float(text)) if re.fullmatch(r"-?\d{9,15}(\.\d+)?", text, re.ASCII) else _parse_text(text)
     return day if _is_date(day) else ""
 
@@ -142,8 +149,12 @@ def _parse_text(text: str) -> str:
         if match := shape.fullmatch(text):
             return f"{match['y']}-{int(match['m']):02}-{int(match['d']):02}"
     try:
+        if _WEEK.fullmatch(text):
+            return date.fromisoformat(text).isoformat()
+        if _is_date(day := written_dates.iso_date(text, day_first=".")):
+            return day
         return parsedate_to_datetime(text).isoformat()
-    except (ValueError, TypeError, IndexError):
+    except (ValueError, TypeError, IndexError, UsageError):
         return ""
 
 

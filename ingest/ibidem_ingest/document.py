@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from ibidem_ingest.dates import interval, iso_date
+from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
 from ibidem_ingest.text.tokens import WIDEST, normal_length
 
@@ -16,6 +16,7 @@ MAX_TEXT = 10_000_000
 MAX_ID_BYTES = 512
 ORIGIN = "ibidem.origin"  # field of a record with the file that its id names; no field of a collection has this name
 WHERE = "ibidem.where"  # field of a record in a message with the place where it was read: `news.jsonl:17`
+UNREAD_DATE = "date"  # field of `meta` with a date as it was written, where it cannot be read
 MAX_WHERE = 5_000  # characters of a place: the longest path of Linux, with a number
 
 FIELDS = frozenset(
@@ -99,7 +100,8 @@ def read_record(
     top-level field that no document has goes into `meta`, where a field of the same name wins (`moved` names them).
     `pages` is the list of the pages' texts; a form feed inside one becomes a line break, so that the pages keep
     their numbers. Where a record has text and pages, both must agree except for white space; the page breaks are those
-    of `pages`. A language with a region (`en-GB`) counts as the language.
+    of `pages`. A language with a region (`en-GB`) counts as the language. A date that cannot be read, or may be read in
+    several ways, leaves the document without one; `meta.date` has it as it was written.
 
     Args:
         record: A JSON object.
@@ -141,6 +143,15 @@ def check(document: Document) -> None:
     read_record(document.as_record(), "document")
 
 
+def has_unread_date(document: Document) -> bool:
+    """Return whether a document has a date that cannot be read, as a note or still in its field.
+
+    >>> has_unread_date(read_record({"id": "a", "text": "", "date": "circa 1787"}, "a"))
+    True
+    """
+    return bool(document.meta.get(UNREAD_DATE)) if not document.date else not iso_date(document.date)
+
+
 def meta_fields(record: Mapping[str, object]) -> set[str]:
     """Return the top-level fields of a record that `read_record` moves into `meta`.
 
@@ -153,16 +164,17 @@ def meta_fields(record: Mapping[str, object]) -> set[str]:
 def _document(record: Mapping[str, object], location: str, max_text: int, language: str) -> Document:
     if not isinstance(record, Mapping):
         raise _FieldError("", f"{kind(record)}, not an object; write one object for each document")
+    date, unread = _date(record)
     return Document(
         id=_id(record),
         text=_text(record, max_text),
         title=_string(record, "title"),
-        date=_date(record),
+        date=date,
         source=_string(record, "source"),
         url=_string(record, "url"),
         language=_language(record) or language,
         version=_version(record),
-        meta=_meta(record),
+        meta=_meta(record, unread),
         origin=_string(record, ORIGIN),
         where=location,
     )
@@ -266,15 +278,12 @@ def _excerpt(value: str, position: int) -> str:
     return f", in {excerpt}; remove it, or repair the text where it was made"
 
 
-def _date(record: Mapping[str, object]) -> str:
-    date = _string(record, "date")
-    if read := iso_date(date):
-        return read
-    try:
-        interval(date)
-    except ValueError as error:
-        raise _FieldError("date", str(error)) from error
-    return date
+def _date(record: Mapping[str, object]) -> tuple[str, str]:
+    """Return the date, and the date as written if it cannot be read: it is a note, and no reason to refuse the text."""
+    value = record.get("date")
+    written = str(value) if isinstance(value, float) else _string(record, "date")
+    date = iso_date(written)
+    return date, "" if date else written.strip()
 
 
 def _language(record: Mapping[str, object]) -> str:
@@ -297,14 +306,16 @@ def _version(record: Mapping[str, object]) -> int | None:
     return version
 
 
-def _meta(record: Mapping[str, object]) -> Mapping[str, object]:
-    """Collect the fields of a record that are not standard fields of a document."""
+def _meta(record: Mapping[str, object], unread_date: str) -> Mapping[str, object]:
+    """Collect the fields of a record that are not standard fields of a document, and a date that cannot be read."""
     value = record.get("meta")
     meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):
         raise _FieldError("meta", f"{short_repr(value)} is {kind(value)}; write an object")
     if names := meta_fields(record):
         meta = {name: record[name] for name in record if name in names} | dict(meta)
+    if unread_date:
+        meta = {UNREAD_DATE: unread_date} | dict(meta)
     if not meta:
         return {}
     meta = dict(meta)

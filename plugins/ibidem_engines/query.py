@@ -7,9 +7,9 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.query_syntax import WORD_FIELDS, Parentheses, Term, read_query
-from ibidem_engines.written_dates import iso_range
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.written_dates import iso_range
 
 MAX_WORDS = 200
 TYPED = ("source", "language", "date", "id")  # fields whose conditions may be typed in a query, as `source:Reuters`

@@ -29,6 +29,7 @@ DONE = {
     "meta_fields": ["court"],
     "passed_over": {".docx": 3, "link": 2, "no suffix": 1, "named pipe": 1},
     "damaged_bytes": {"caf.txt": 2},
+    "unread_dates": 7,
 }
 
 
@@ -53,6 +54,7 @@ def render(**changes: object) -> str:
         "stored in meta: court",
         "skipped: 3 .docx, 1 no suffix",
         "2 links in folders skipped",
+        "7 dates could not be read in one way; `meta.date` keeps what was written",
     ],
 )
 def test_a_summary_says(line: str) -> None:
@@ -69,7 +71,7 @@ def test_ids_of_several_files_are_refused_together_and_do_not_count_as_versions(
 
 
 def test_what_did_not_happen_is_not_mentioned() -> None:
-    printed = render(refused=0, refusals=[], repeated=0, meta_fields=[], stale=0)
+    printed = render(refused=0, refusals=[], repeated=0, meta_fields=[], unread_dates=0, stale=0)
     assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.query import days, parse_query
-from ibidem_engines.written_dates import MONTHS, iso_date, iso_range
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.written_dates import MONTHS, iso_date, iso_range
 
 ENGLISH = [names.split()[0] for names in MONTHS]
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.document import Document, meta_fields, read_record
+from ibidem_ingest.document import Document, has_unread_date, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -83,7 +83,8 @@ def test_a_refusal_can_travel_whatever_it_refuses(id_: str, date: str) -> None:
         ({"id": "a", "text": "we the people", "pages": ["we the", "persons"]}, "pages", "disagrees with `text`"),
         ({"id": "a", "text": "", "title": ["T"]}, "title", "['T'] is a list; write a string"),
         ({"id": "a", "text": "", "title": "T\ud800"}, "title", "a lone surrogate"),
-        ({"id": "a", "text": "", "date": "1787."}, "date", "'1787.' is not a date; write a year (1787)"),
+        ({"id": "a", "text": "", "date": ["1787"]}, "date", "['1787'] is a list; write a string"),
+        ({"id": "a", "text": "", "date": "1787\x00"}, "date", "a null byte at character 4"),
         ({"id": "a", "text": "", "language": "english"}, "language", "'english' is not a code; write one of ISO 639-1"),
         ({"id": "a", "text": "", "version": True}, "version", "True is not a whole number"),
         ({"id": "a", "text": "", "version": 1.0}, "version", "1.0 is not a whole number"),
@@ -114,7 +115,7 @@ def test_an_id_at_fault_is_named_so_that_every_terminal_and_message_takes_it() -
 
 def test_a_huge_value_is_shown_short() -> None:
     assert len(refusal(id="a", text=["x" * 10_000] * 10_000).why) < 200
-    assert len(refusal(id="a", text="", date="x" * 10_000).why) < 250
+    assert len(refusal(id="a", text="", title=["x" * 10_000]).why) < 250
 
 
 def test_a_record_that_is_no_object_is_refused() -> None:
@@ -192,7 +193,46 @@ def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
         ("19 Oct 1987 09:30 -0500 (EST)", "1987-10-19T09:30:00-05:00"),
         ("19.10.1987", "1987-10-19"),
         ("1987/10/19", "1987-10-19"),
+        ("1987-10-19 03:15 PM", "1987-10-19"),
+        ("1987-W43-1", "1987-10-19"),
+        ("Monday, October 19, 1987 at 3:15 p.m. EST", "1987-10-19"),
+        ("19 octobre 1987", "1987-10-19"),
+        ("October 1987", "1987-10"),
+        ("13/10/1987", "1987-10-13"),
+        ("10-13-1987", "1987-10-13"),
+        ("1987年10月19日", "1987-10-19"),
+        ("1987년 10월 19일", "1987-10-19"),
+        ("昭和62年10月19日", "1987-10-19"),
+        ("平成元年1月8日", "1989-01-08"),
     ],
 )
 def test_dates_are_read_by_the_rule_for_indexes_of_others(text: str, expected: str) -> None:
     assert read_record({"id": "a", "text": "", "date": text}, "f:1").date == expected
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "03/04/2024", "03-04-2024", "44 BC", "44 BCE", "3 March 1787 BC", "circa 1787", "c. March 1787",
+        "before March 4, 1787", "1787-1790", "4.3.2024 - 5.3.2024", "4.3.2024 05.03.2024", "2024-02-30", "2024-13-01",
+        "0000-00-00", "30 February 1987", "2024-W60-1", "4.3.24", "spring 1987", "soon", "天保3年1月8日", "x" * 10_000,
+    ],
+)  # fmt: skip
+def test_a_date_without_exactly_one_reading_is_a_note_on_a_document_without_a_date(written: str) -> None:
+    document = read_record({"id": "a", "text": "We the People", "date": written, "court": "9th Cir."}, "f:1")
+    assert (document.date, document.meta) == ("", {"date": written, "court": "9th Cir."})
+    assert has_unread_date(document)
+    again = read_record(document.as_record(), "f:1")
+    assert again == document
+
+
+def test_a_field_of_meta_named_date_is_kept() -> None:
+    document = read_record({"id": "a", "text": "", "date": "soon", "meta": {"date": "in May"}}, "f:1")
+    assert (document.date, document.meta) == ("", {"date": "in May"})
+
+
+@pytest.mark.parametrize("date", [None, "", "  ", "1787", 1787, 561600000.5])
+def test_a_date_that_can_be_read_or_is_missing_leaves_no_note(date: object) -> None:
+    document = read_record({"id": "a", "text": "", "date": date}, "f:1")
+    assert document.meta == {}
+    assert not has_unread_date(document)

@@ -10,7 +10,7 @@ import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.brokers.files import SpoolDirectory
@@ -88,6 +88,13 @@ def test_fields_that_went_into_meta_are_said(engine: Engine, settings: Settings)
     tally.moved.update(["court"])
     run = Submission(engine, settings, tally=tally).send([Document("a", "x")]).run
     assert summary(engine, run)["meta_fields"] == ["court"]
+
+
+def test_documents_whose_date_cannot_be_read_are_counted(engine: Engine, settings: Settings) -> None:
+    dates = ["circa 1787", "03/04/2024", "March 4, 2024", "1787", None]
+    documents = [read_record({"id": f"d{n}", "text": "x", "date": date}, "f") for n, date in enumerate(dates)]
+    run = Submission(engine, settings).send([*documents, Document("hand", "x", date="44 BC")]).run
+    assert summary(engine, run)["unread_dates"] == 3
 
 
 def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, settings: Settings) -> None:

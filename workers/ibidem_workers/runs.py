@@ -41,6 +41,7 @@ class RunRecord:
     passed_over: dict[str, int] = field(default_factory=dict)
     # For each file with bytes outside its encoding, how many were replaced.
     damaged_bytes: dict[str, int] = field(default_factory=dict)
+    unread_dates: int = 0  # documents that have no date since theirs cannot be read
     holder: str = ""  # the process that reads; empty if an earlier version noted the run
     # How many documents had joined a group when it began, by level.
     joined: dict[str, int] = field(default_factory=dict)
@@ -279,6 +280,7 @@ def _summary(
         "meta_fields": record.meta_fields,
         "passed_over": record.passed_over,
         "damaged_bytes": record.damaged_bytes,
+        "unread_dates": record.unread_dates,
         "languages": dict(Counter(sums.languages).most_common()),
     }
 

@@ -15,7 +15,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import count_joined
 from ibidem_engines.ledger import OwnRecord
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers.batch_result import refusals_as_json
@@ -129,6 +129,7 @@ class Submission:
                 self._refuse(Refusal(location, item.id, "meta", reason))
             else:
                 self._seen_ids.add(document.id)
+                self._tally.unread_dates += has_unread_date(item)
                 yield document
 
     def _refusal_reason(self, record: bytes) -> str:
@@ -181,6 +182,7 @@ class Submission:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
         self.record.passed_over = dict(self._tally.skipped_files)
+        self.record.unread_dates = self._tally.unread_dates
         self.record.damaged_bytes = dict(self._tally.damaged_bytes.most_common(MAX_DAMAGED))
         self._last_note = time.monotonic()
         retry_unavailable(lambda: self._head.write(self.record.as_json()), self._patience)

@@ -100,7 +100,7 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
         "pages": pages,
         "title": metadata["title"] or first_line(pages[0]),
         "source": metadata["publisher"],
-        "date": iso_date(metadata["date"]),
+        "date": iso_date(metadata["date"]) or metadata["date"],
         "language": language if is_code(language) else "",
         "meta": {"author": metadata["creator"]} if metadata["creator"] else {},
     }

@@ -158,6 +158,7 @@ class Tally:
     skipped_files: Counter[str] = field(default_factory=Counter)
     # For each file with bytes outside its encoding, how many of them were replaced.
     damaged_bytes: Counter[str] = field(default_factory=Counter)
+    unread_dates: int = 0  # documents that have no date since theirs cannot be read
 
 
 DETECT = "detect"  # setting with which the language is detected from the text, where the document is signed

@@ -217,7 +217,7 @@ def _document(
         if damage := record.pop(DAMAGED_BYTES, 0):
             tally.damaged_bytes[source.where] += int(str(damage))
         text = _text(record)
-        identity = {"id": source.id or text_hash(text), ORIGIN: source.origin}
+        identity = {"id": source.id or text_hash(text if text.strip() else repr(record)), ORIGIN: source.origin}
         return read_record(record | identity, source.where, max_text, choice.default_language)
     except Unreadable as error:
         return Refusal(source.where, source.id, error.field, error.why)

@@ -1,11 +1,15 @@
 """Mails: one per file (`.eml`, or a file of a Maildir), or many in a mailbox (`.mbox`)."""
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from email import message_from_bytes, policy
+from email import message_from_bytes
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from pathlib import Path
 from typing import BinaryIO
+
+from typing_extensions import override
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_damage
@@ -17,7 +21,12 @@ from ibidem_ingest.readers.time_limit import TimeLimit
 
 MAX_PARTS = 1_000  # parts of a mail that are read at most; only a malicious mail nests more
 
+MAX_HEADER = 8_192  # characters of a header field that are parsed: Python's parser takes minutes for 160,000
+
 BEGIN = b"From "  # the beginning of the line before each mail of a mailbox
+
+_HEADER = re.compile(rb"From |[!-9;-~]+:")  # how a mail with a header begins
+_NO_HEADER = b"Content-Type: text/plain; charset=utf-8\n\n"
 
 # Field of a mail's record with the records of what is attached, until `inputs` makes documents of them.
 ATTACHED = "attached"
@@ -30,7 +39,7 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
     """Read a mail: its subject is the title, its sender the source; attachments are under `attached`."""
     data = content(path, max_text)
     with translate_damage("mail"):
-        mail = message_from_bytes(data, policy=policy.default)
+        mail = message_from_bytes(data, policy=ShortHeaders())
         if not isinstance(mail, EmailMessage) or not mail.keys():
             raise Unreadable(
                 "it is not a mail: it does not begin with a header; give its format with --format, or leave it out"
@@ -38,14 +47,36 @@ def mail_record(path: Path, max_text: int, parse: ParseFile | None = None) -> di
         return mail_fields(mail, parse)
 
 
+class ShortHeaders(EmailPolicy):
+    """Python's default policy, which also cuts long header fields before they are parsed."""
+
+    @override
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        return name, cut_header(value)
+
+
+def cut_header(value: str) -> str:
+    """Cut a header field to the characters that are parsed, between two words.
+
+    >>> len(cut_header("<a@example.org> " * 1_000))
+    8175
+    """
+    return value if len(value) <= MAX_HEADER else value[:MAX_HEADER].rsplit(maxsplit=1)[0]
+
+
 def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object]:
-    """Return the record of a parsed mail; see `mail_record`."""
+    """Return the record of a parsed mail; see `mail_record`.
+
+    A mail without text is one of its thread all the same, so that it is kept if anything else is known of it.
+    """
     contents = _Contents(parse)
     contents.read(mail)
     text = contents.text()
     attachments = [_sub_record(mail, each) for each in contents.attached]
     record = _head(mail)
-    if not text.strip() and not attachments:
+    is_known = record["title"] or record["source"] or contents.names or _line(mail, "message-id")
+    if not text.strip() and not is_known:
         raise Unreadable(EMPTY if not mail.get_payload() else "it contains no text; leave it out", "text")
     record |= {"text": text, "title": record["title"] or first_line(text)}
     meta = dict(record["meta"]) if isinstance(record["meta"], dict) else {}
@@ -55,7 +86,10 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
 
 
 def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[bytes | None]:
-    """Split a mailbox into mails; None is yielded for a mail over the maximum size of a text."""
+    """Split a mailbox into mails; None is yielded for a mail over the maximum size of a text.
+
+    An entry without a header gets one, so that it is read as a text.
+    """
     limit = max_text * BYTES_A_CHARACTER
     mail: bytearray | None = None
     size, blank = 0, True
@@ -63,7 +97,7 @@ def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[by
         time_limit.check()
         if blank and line.startswith(BEGIN):
             if mail is not None:
-                yield bytes(mail) if size <= limit else None
+                yield _with_header(mail) if size <= limit else None
             mail, size = bytearray(), 0
         elif mail is not None:
             size += len(line)
@@ -71,7 +105,11 @@ def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[by
                 mail += line[1:] if line.startswith(b">From ") else line
         blank = not line.strip()
     if mail is not None:
-        yield bytes(mail) if size <= limit else None
+        yield _with_header(mail) if size <= limit else None
+
+
+def _with_header(mail: bytearray) -> bytes:
+    return bytes(mail) if _HEADER.match(mail) else _NO_HEADER + mail
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
@@ -83,7 +121,7 @@ def _head(mail: EmailMessage) -> dict[str, object]:
     meta |= {name: value for name, value in values.items() if value}
     if references := message_ids(_line(mail, "references")):
         meta["references"] = references
-    return {"title": subject, "source": values["from"], "date": iso_date(sent), "meta": meta}
+    return {"title": subject, "source": values["from"], "date": iso_date(sent) or sent, "meta": meta}
 
 
 @dataclass(eq=False, slots=True)

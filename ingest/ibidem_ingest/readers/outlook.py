@@ -18,7 +18,7 @@ from typing import Any
 
 from ibidem_ingest.errors import Unreadable, translate_damage
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.mail import MAX_PARTS, ParseFile, mail_fields
+from ibidem_ingest.readers.mail import MAX_PARTS, ParseFile, cut_header, mail_fields
 from ibidem_ingest.readers.text import content
 
 SUBJECT, SENT, DELIVERED, HEADERS = 0x0037, 0x0039, 0x0E06, 0x007D
@@ -102,7 +102,7 @@ class Storage:
 
     def attach_to(self, mail: EmailMessage) -> None:
         """Attach the content of this storage to a mail: a file, or another message."""
-        name = next(filter(None, map(self.text, (LONG_FILE_NAME, FILE_NAME, NAME))), "")
+        name = cut_header(next(filter(None, map(self.text, (LONG_FILE_NAME, FILE_NAME, NAME))), ""))
         inner = (*self.path, f"{STREAM}{DATA:04X}{OBJECT}")
         if inner in self.entries:
             below = Storage(self.file, self.entries, inner, self.depth + 1)
@@ -205,4 +205,4 @@ def _decode(data: bytes, code_page: int) -> str:
 def _line(value: str) -> str:
     """Return a header value on one line, without characters that headers must not contain."""
     clean = "".join(each if each.isprintable() else " " for each in value.encode(errors="replace").decode())
-    return " ".join(clean.split())
+    return cut_header(" ".join(clean.split()))

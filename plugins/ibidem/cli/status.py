@@ -140,6 +140,9 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
         files = name_few([f"{name} ({format_count(count, 'byte')})" for name, count in damaged.items()])
         reason = "� stands in place of bytes that are not in the encoding"
         yield Text(f"\n{sanitize(f'{reason}: {files}; --strict refuses such files.')}")
+    if unread := summary.get("unread_dates"):
+        dates = format_count(unread, "date")
+        yield Text(f"\n{dates} could not be read in one way; `meta.date` keeps what was written, and `date` is empty.")
     if (languages := summary.get("languages") or {}).keys() - {DEFAULT_LANGUAGE}:
         yield Text(f"\nLanguages: {name_few([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})

@@ -17,11 +17,11 @@ from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
-from ibidem_engines.written_dates import iso_date, iso_range
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_gateway.page.rendering import written_date
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.written_dates import iso_date, iso_range
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")

@@ -1,6 +1,7 @@
 """Mails, alone and in mailboxes: each a document, whatever their encodings; what is broken is read or refused."""
 
 from contextlib import suppress
+from email import message_from_bytes
 from email.message import EmailMessage
 from io import BytesIO
 from pathlib import Path
@@ -12,7 +13,8 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.mail import mail_record, mails
+from ibidem_ingest.readers.formats import Choice
+from ibidem_ingest.readers.mail import MAX_HEADER, ShortHeaders, mail_record, mails
 from ibidem_ingest.readers.time_limit import TimeLimit
 from support.examples import examples
 
@@ -113,13 +115,77 @@ def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_
     [
         (b"", "not a mail"),
         (b"no header at all", "not a mail"),
-        (b"Subject: a\n\n", "empty"),
-        (b"Subject: a\nContent-Type: image/png\n\nx", "no text"),
+        (b"X: a\n\n", "empty"),
+        (b"Content-Type: image/png\n\nx", "no text"),
     ],
 )
 def test_what_is_no_mail_or_holds_no_text_is_refused(tmp_path: Path, data: bytes, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
         read_mail(tmp_path, data)
+
+
+@pytest.mark.parametrize(
+    ("data", "title", "names"),
+    [
+        (b"Subject: Moved to three (EOM)\n\n", "Moved to three (EOM)", None),
+        (b"Subject: Moved\nContent-Type: text/html\n\n<p> </p>", "Moved", None),
+        (b"Subject: Cellar\nContent-Type: image/png\n\nx", "Cellar", None),
+        (b'From: ann@example.org\nContent-Type: image/png; name="a.png"\n\nx', "", ["a.png"]),
+        (b"Message-ID: <1@example.org>\n\n", "", None),
+    ],
+    ids=["subject", "html", "picture", "named picture", "id"],
+)
+def test_a_mail_without_text_is_kept(tmp_path: Path, data: bytes, title: str, names: list[str] | None) -> None:
+    record = read_mail(tmp_path, data)
+    meta = record["meta"]
+    assert isinstance(meta, dict)
+    assert (str(record["text"]).strip(), record["title"], meta.get("attachments")) == ("", title, names)
+
+
+@pytest.mark.slow
+def test_mails_without_text_have_ids_of_their_own_also_where_ids_are_made_from_texts(tmp_path: Path) -> None:
+    (tmp_path / "a.eml").write_bytes(b"Subject: Moved to three\n\n")
+    (tmp_path / "b.eml").write_bytes(b"Subject: Moved to four\n\n")
+    assert len({each.id for each in read([tmp_path], Choice(id_from="hash")) if isinstance(each, Document)}) == 2
+
+
+@pytest.mark.slow
+def test_entries_of_a_mailbox_without_a_header_are_kept_by_their_body(tmp_path: Path) -> None:
+    entries = [
+        b"\nThe rent is due.\n",
+        b"Gr\xc3\xbc\xc3\x9fe aus Ulm\n\nDie Miete ist da.\n",
+        b"\n",
+        b"Subject: Rent\n\nPaid.\n",
+    ]
+    (tmp_path / "in.mbox").write_bytes(b"".join(b"From x\n" + each + b"\n" for each in entries))
+    first, second, third, fourth = read([tmp_path])
+    assert isinstance(first, Document)
+    assert isinstance(second, Document)
+    assert isinstance(third, Refusal)
+    assert isinstance(fourth, Document)
+    assert [first.text.strip(), first.title] == ["The rent is due."] * 2
+    assert second.text.strip() == "Grüße aus Ulm\n\nDie Miete ist da."
+    assert (fourth.title, fourth.text.strip()) == ("Rent", "Paid.")
+
+
+@pytest.mark.parametrize("name", ["From", "To", "Subject", "References", "X-Other"])
+def test_no_header_is_parsed_beyond_its_limit(name: str) -> None:
+    words = b"ann@example.org " * 10_000
+    data = b"X-First: a\n" + name.encode() + b": " + words + b"\nX-Last: b\n\nx"
+    mail = message_from_bytes(data, policy=ShortHeaders())
+    raw = dict(mail.raw_items())
+    assert MAX_HEADER - 20 < len(raw[name]) <= MAX_HEADER
+    assert set(raw[name].split()) == {"ann@example.org"}
+    assert (raw["X-First"], raw["X-Last"]) == ("a", "b")
+
+
+def test_the_headers_of_a_part_of_a_mail_are_cut_too(tmp_path: Path) -> None:
+    name = "x" * 160_000
+    part = f'--b\nContent-Type: text/plain; name="{name}"\nContent-Disposition: attachment\n\nthe lease\n'
+    data = f"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n{part}--b--\n".encode()
+    meta = read_mail(tmp_path, data)["meta"]
+    assert isinstance(meta, dict)
+    assert max(map(len, meta["attachments"])) <= MAX_HEADER
 
 
 @pytest.mark.slow

@@ -67,9 +67,9 @@ def test_what_comes_before_damage_is_read_and_the_rest_refused(tmp_path: Path, t
 
 
 def test_a_row_that_cannot_be_taken_harms_no_other(tmp_path: Path) -> None:
-    first, second, third = outcomes(tmp_path, "text,date\nx,1787\ny,soon\nz,1788\n")
+    first, second, third = outcomes(tmp_path, "text,language\nx,en\ny,soon enough\nz,de\n")
     assert isinstance(second, Refusal)
-    assert (second.where, second.field) == (f"{tmp_path}/a.csv:3", "date")
+    assert (second.where, second.field) == (f"{tmp_path}/a.csv:3", "language")
     assert isinstance(first, Document)
     assert isinstance(third, Document)
 
