@@ -31,6 +31,26 @@ def test_compare_takes_two_files_too(answer: Answer) -> None:
     assert answer("compare", "a.txt", "b.txt")["level"] == "identical"
 
 
+def test_files_of_unknown_suffixes_are_compared_in_the_format_that_is_named(run: Run, answer: Answer) -> None:
+    for name in ("a.js", "b.js"):
+        Path(name).write_text(
+            "// The level is read from a file, and a level without stones is refused.", encoding="utf-8"
+        )
+    code, _, err = run("compare", "a.js", "b.js")
+    assert (code, "--format" in err) == (2, True)
+    for format_ in ("text", ".js=text"):
+        assert answer("compare", "a.js", "b.js", "--format", format_)["level"] == "identical"
+
+
+def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) -> None:
+    for name in ("lease", "draft"):
+        Path(name).write_text("Quite another text, which nobody means.", encoding="utf-8")
+    assert answer("compare", "lease", "draft", "--format", "text")["level"] == "identical"
+    assert answer("compare", "lease", "draft", "--id")["level"] == "near"
+    code, _, err = run("compare", "lease", "draft", "--id", "--format", "text")
+    assert (code, "cannot be combined" in err) == (2, True)
+
+
 @pytest.mark.parametrize(("a", "b"), [("lease", "nosuch"), ("docs.jsonl", "docs.jsonl")])
 def test_compare_of_what_is_not_two_documents_is_a_wrong_use(run: Run, a: str, b: str) -> None:
     assert run("compare", a, b)[0] == 2

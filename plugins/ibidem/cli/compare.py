@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,6 +27,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
+from ibidem.cli.ingest import FormatName
 from ibidem.comparison.compare import Comparison, compare
 from ibidem.comparison.matches import Block, Passage, blocks
 from ibidem.comparison.word_diff import word_diff
@@ -159,12 +160,17 @@ def run(
     similarity: Similarity = None,
     preset: Preset = None,
     window_days: WindowDays = None,
+    format_: FormatName = "",
+    as_ids: Annotated[bool, typer.Option("--id", help="A and B are ids, also where files have these names.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""
+    if as_ids and format_:
+        raise UsageError("--id and --format cannot be combined", "--format reads files: give one of the two")
     policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST, presets_for(preset))
     settings = load()
-    left, right, decision = documents(a, b, settings)
+    choice = None if as_ids else Choice(format_, language=DETECT)
+    left, right, decision = documents(a, b, settings, choice)
     comparison = compare(left, right, Tables(settings.tables), policy, decision)
     if as_json:
         print_json(comparison.as_json())
@@ -174,21 +180,18 @@ def run(
         console.print(part)
 
 
-def documents(a: str, b: str, settings: Settings) -> tuple[Document, Document, Override | None]:
-    """Read two files, or two documents of the index with the manual decision on them."""
-    if Path(a).is_file() and Path(b).is_file():
-        return read_file(a, settings), read_file(b, settings), None
+def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tuple[Document, Document, Override | None]:
+    """Read two files, or two documents of the index with the manual decision on them; ids alone without a choice."""
+    if choice is not None and Path(a).is_file() and Path(b).is_file():
+        return read_file(a, settings, choice), read_file(b, settings, choice), None
     with engine_context(settings) as engine:
         left, right = read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
         return left, right, read_decision(engine, a, b)
 
 
-def read_file(path: str, settings: Settings) -> Document:
+def read_file(path: str, settings: Settings, choice: Choice) -> Document:
     """Read the one document of a file."""
-    documents = [
-        document
-        for document, _ in zip(read([path], Choice(language=DETECT), settings.max_text), range(2), strict=False)
-    ]
+    documents = list(islice(read([path], choice, settings.max_text), 2))
     if len(documents) != 1:
         number = "no document" if not documents else "more than one document"
         raise UsageError(f"{path} holds {number}", "compare files with one document each, or ids of the index")
