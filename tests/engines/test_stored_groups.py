@@ -81,16 +81,6 @@ class TestLeads:
         ]
 
 
-@pytest.fixture(params=["held in memory", "asked for"])
-def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """How values of settled leads are looked up."""
-    if request.param == "asked for":
-        for module in ("cluster.settled_leads", "sqlite.lead_carriers"):
-            monkeypatch.setattr(f"ibidem_engines.{module}.WORTH", -1)
-        monkeypatch.setattr("ibidem_engines.sqlite.lookup.DOCUMENTS_PER_LOOKUP", -1)
-
-
-@pytest.mark.usefixtures("way")
 class TestCarriers:
     def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
         store(engine, record("a"), record("b"))
@@ -127,7 +117,7 @@ class TestCarriers:
         monkeypatch: pytest.MonkeyPatch,
         clue: LookupField,
     ) -> None:
-        monkeypatch.setattr("ibidem_engines.sqlite.lead_carriers.LOOSE", 3)
+        monkeypatch.setattr("ibidem_engines.sqlite.groups.MAX_LEADS", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))
         a, *ids, _ = leads(groups)
         for each in ids:
@@ -148,8 +138,7 @@ class TestCarriers:
     def test_all_are_found_however_many_are_read_at_once(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        for name in ("settled_leads.SLICE", "lead_lookup.SLICE"):
-            monkeypatch.setattr(f"ibidem_engines.cluster.{name}", 2)
+        monkeypatch.setattr("ibidem_engines.cluster.lead_lookup.TOGETHER", 1)
         store(engine, *(record(name, LONG) for name in "abcde"))
         rare = Several(read_values(record("a", LONG))["rare"], 5, 70, 90)
         assert names(groups.with_value([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == [

@@ -6,7 +6,6 @@ Facets count all that matches by source, language and year, with the groups of e
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -18,12 +17,11 @@ from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.bulk import Action, run
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.dsl import PACKED, Clause, packed_options
+from ibidem_engines.cluster.dsl import PACKED, Clause
 from ibidem_engines.cluster.index import Layout, read
 from ibidem_engines.cluster.lead_lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
 from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
-from ibidem_engines.cluster.settled_leads import MAX_LEADS, KeyMarks, SettledLeads
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.requests import Target, answer_to
 from ibidem_engines.stored_groups import (
@@ -68,7 +66,6 @@ class ClusterGroups(StoredGroups):
         self.layout = layout
         self._parts = shards(layout)
         self._identities: Mapping[str, str] | None = None
-        self._settled = {part: SettledLeads(MAX_LEADS // max(1, len(self._parts))) for part in self._parts}
 
     @override
     def parts(self) -> list[ShardRef]:
@@ -108,26 +105,11 @@ class ClusterGroups(StoredGroups):
     @override
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
-        key_marks = KeyMarks(keys)
         for part, number in end.items():
             if number:
-                search = self._settled[part].search(key_marks, number, partial(self._packed, part, number))
                 conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
-                look_up = LeadLookUp(self._shard(part), self.layout, conditions)
-                hits += self.cluster.hold(look_up.with_value(search.keys, search.writes))
+                hits += self.cluster.hold(LeadLookUp(self._shard(part), self.layout, conditions).with_value(keys))
         return hits
-
-    def _packed(self, part: ShardRef, end: int, start: int, size: int) -> list[tuple[int, bytes]]:
-        """Read the packed values of leads from a sequence number on."""
-        body = {
-            "query": {"bool": {"filter": [LEADS, {"range": {"_seq_no": {"gte": start, "lt": end}}}]}},
-            "sort": ["_seq_no"],
-            "size": size,
-            "track_total_hits": False,
-            **packed_options(),
-        }
-        hits = self._search(self._shard(part), body)["hits"]["hits"]
-        return [(int(hit["_seq_no"]), read_binary(hit, PACKED) or b"") for hit in hits]
 
     def _shard(self, part: ShardRef) -> Target:
         """Return a part as a target: each shard numbers its writes separately."""

@@ -1,8 +1,7 @@
-"""Look-up of the leads that a few hundred documents may join, by three kinds of searches.
+"""Look-up of the leads that a few hundred documents may join, by two kinds of searches.
 
 One search asks for all values of which one is enough. Values of which several are needed are asked for document by
-document, as many in a search as a query may have clauses. Leads whose rare terms are known are asked for by the numbers
-of their writes.
+document, as many in a search as a query may have clauses.
 """
 
 from collections import defaultdict
@@ -20,8 +19,6 @@ from ibidem_ingest.signatures.lookup_keys import LookupField
 
 TOGETHER = 250  # documents whose values are asked for in one search
 
-SLICE = 1_000  # leads that are asked for by the numbers of their writes in one search
-
 CLAUSES = 900  # clauses of a query; a server takes 1,024
 
 
@@ -33,25 +30,18 @@ class LeadLookUp:
         self._kinds, self._hit_limit = layout.kinds, layout.max_hits
         self._conditions = list(conditions)
 
-    def with_value(self, keys: Sequence[LeadKeys], writes: Sequence[int] = ()) -> RequestFlow[list[Hit]]:
-        """Read the leads that have any of the values, or a sequence number in the range, each once."""
+    def with_value(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
+        """Read the leads that have any of the values, each once."""
         with_value: dict[tuple[str, str], Hit] = {}
         parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
-        bodies: list[tuple[Sequence[LeadKeys], Clause]] = [
-            ((), self._body([{"terms": {"_seq_no": writes[start : start + SLICE]}}]))
-            for start in range(0, len(writes), SLICE)
-        ]
-        while parts or bodies:
-            bodies += [(part, body) for part in parts for body in self._bodies(part)]
-            if not bodies:
-                break
+        while bodies := [(part, body) for part in parts for body in self._bodies(part)]:
             retries: list[Sequence[LeadKeys]] = []
             for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
                 hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
                 if total > len(hits) and len(part) > 1:
                     retries += [part[: len(part) // 2], part[len(part) // 2 :]]
                 with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
-            parts, bodies = list({id(part[0]): part for part in retries}.values()), []
+            parts = list({id(part[0]): part for part in retries}.values())
         return list(with_value.values())
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:

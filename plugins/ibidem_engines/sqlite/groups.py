@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
-from ibidem_engines.bloom_filter import BloomFilter
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.query import Query
@@ -75,7 +74,7 @@ class SqliteGroups(StoredGroups):
     def __init__(self, file: SqliteFile) -> None:
         self.index = file.index
         self._file = file
-        self._finder = Finder(file, BloomFilter)
+        self._finder = Finder(file)
 
     @override
     def parts(self) -> list[ShardRef]:

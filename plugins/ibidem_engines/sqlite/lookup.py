@@ -8,13 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ibidem_engines.bloom_filter import BloomFilter, marks
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.lead_carriers import LeadCarriers, LeadPostings
 from ibidem_engines.sqlite.read import matching_places, read_places
-from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, word
+from ibidem_engines.sqlite.tables import MARKED, CountMinSketch, as_json, marks, word
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
@@ -39,7 +37,6 @@ class _Question(NamedTuple):
     position: int  # place of the search in the call
     lookup_field: LookupField  # the class
     values: Sequence[str]
-    start: int = 0  # the place from which on leads are looked for
 
 
 @dataclass(slots=True)
@@ -59,14 +56,11 @@ class Finder:
     before a look-up begins is found by it. Marks are read as soon as values looked up without them have cost as much.
     """
 
-    def __init__(self, file: SqliteFile, sketch: type[CountMinSketch] | type[BloomFilter] = CountMinSketch) -> None:
+    def __init__(self, file: SqliteFile) -> None:
         self._file = file
-        self._make = sketch
-        self._sketch = sketch(0)
+        self._sketch = CountMinSketch(0)
         self._newest = 0
         self._lookups = 0
-        self._carriers = LeadCarriers(file)
-        self._postings = LeadPostings(file)
 
     def find(
         self, searches: Sequence[SignatureLookup], query: Query | None, last_lead: int | None = None
@@ -74,13 +68,10 @@ class Finder:
         """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
         answers: defaultdict[int, _Answer] = defaultdict(_Answer)
         with self._file.reading():
-            questions = self._worth_asking(searches, last_lead)
+            questions = self._worth_asking(searches)
             own_places = self._own_places({searches[each.position].own_id for each in questions})
             allowed_places = None if query is None else matching_places(self._file, query)
-            with_value = None if last_lead is None else self._carriers.until(last_lead)
-            if last_lead is not None:
-                questions = self._among_postings(answers, questions, searches, last_lead)
-            look_up = _LookUp(self._file, allowed_places, with_value)
+            look_up = _LookUp(self._file, allowed_places, last_lead)
             for each in questions:
                 search = searches[each.position]
                 look_up.answer(answers[each.position], each, search, own_places.get(search.own_id, 0))
@@ -91,7 +82,7 @@ class Finder:
         nothing = LookupResult(())
         return [_result(answers[at], hits, number) if at in answers else nothing for at in range(len(searches))]
 
-    def _worth_asking(self, searches: Sequence[SignatureLookup], end: int | None = None) -> list[_Question]:
+    def _worth_asking(self, searches: Sequence[SignatureLookup]) -> list[_Question]:
         """Remove the values that no document has, or only the searching document."""
         questions = [
             _Question(at, lookup_field, values)
@@ -100,7 +91,7 @@ class Finder:
         ]
         marked_questions = [each for each in questions if each.lookup_field in MARKED]
         values = list(chain.from_iterable([each.values for each in marked_questions]))
-        if not self._read_marks(len(values), end):
+        if not self._read_marks(len(values)):
             return questions
         sizes = [len(each.values) for each in marked_questions]
         own_counts = np.repeat([bool(searches[each.position].own_id) for each in marked_questions], sizes)
@@ -116,34 +107,14 @@ class Finder:
         ]
         return shared + [each for each in questions if each.lookup_field not in MARKED]
 
-    def _among_postings(
-        self,
-        answers: defaultdict[int, _Answer],
-        questions: Sequence[_Question],
-        searches: Sequence[SignatureLookup],
-        end: int,
-    ) -> list[_Question]:
-        """Look up rare terms among the leads in memory; returns the remaining questions."""
-        rare_questions = [each for each in questions if each.lookup_field == "rare"]
-        self._postings.catch_up(end, len(rare_questions))
-        min_shared = [searches[each.position].min_shared.get("rare", 1) for each in rare_questions]
-        for each, places in zip(
-            rare_questions, self._postings.sharing([each.values for each in rare_questions], min_shared), strict=True
-        ):
-            answers[each.position].places.update(places[: searches[each.position].hit_limit("rare")].tolist())
-        direct = [each for each in questions if each.lookup_field != "rare"]
-        last_place = self._postings.last
-        return direct if last_place == end else direct + [each._replace(start=last_place) for each in rare_questions]
-
-    def _read_marks(self, goal: int, end: int | None) -> bool:
+    def _read_marks(self, goal: int) -> bool:
         """Hash the values of documents written since the last call, if cheaper than looking them up."""
-        (last_place,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-        newest = last_place if end is None else min(last_place, max(end, self._newest))
+        (newest,) = self._file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
         self._lookups += goal
         if abs(newest - self._newest) > DOCUMENTS_PER_LOOKUP * self._lookups:
             return False
         if newest < self._newest or not self._sketch.holds(VALUES * (newest - self._newest)):
-            self._sketch, self._newest = self._make(2 * VALUES * newest), 0
+            self._sketch, self._newest = CountMinSketch(2 * VALUES * newest), 0
         rows = self._file.run(_MARKS, (self._newest, newest))
         while batch := rows.fetchmany(_AT_ONCE):
             self._sketch.learn(np.frombuffer(b"".join([row[0] for row in batch]), np.uint32))
@@ -159,10 +130,10 @@ class Finder:
 class _LookUp:
     """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once."""
 
-    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, leads: LeadCarriers | None = None) -> None:
+    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, last_lead: int | None = None) -> None:
         self._file = file
         self._allowed_places = allowed_places
-        self._leads = leads
+        self._last_lead = last_lead
         self._carrier_cache: dict[tuple[str, int], list[int]] = {}
 
     def answer(self, answer: _Answer, question: _Question, search: SignatureLookup, own_place: int) -> None:
@@ -172,11 +143,6 @@ class _LookUp:
         # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(question.values))
-        if self._leads is not None:
-            likely = self._leads.find_shared(values, min_shared, question.start)
-            if likely is not None and len(likely) <= limit:
-                answer.places.update(likely.tolist())
-                return
         with_value = [self._carriers(value, read_limit) for value in values]
         if question.lookup_field in LONG_CLUES:
             below_limit = [each for each in with_value if self._count_others(each, own_place) <= limit]
@@ -205,10 +171,10 @@ class _LookUp:
         key = value, limit
         if key not in self._carrier_cache:
             phrase = f'"{word(value)}"'
-            if self._leads is None:
+            if self._last_lead is None:
                 rows = self._file.run(_CARRIERS, (phrase, limit))
             else:
-                rows = self._file.run(_LEADING, (phrase, self._leads.last, limit))
+                rows = self._file.run(_LEADING, (phrase, self._last_lead, limit))
             self._carrier_cache[key] = [place for (place,) in rows]
         return self._carrier_cache[key]
 

@@ -14,7 +14,6 @@ import orjson
 from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
-from ibidem_engines.bloom_filter import Marks
 from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.stored_groups import IndexNames, Ledger, RecordState, StoredRecord
@@ -199,6 +198,18 @@ def word(value: str) -> str:
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
+Marks = NDArray[np.uint32]
+
+
+def marks(values: Sequence[str]) -> Marks:
+    """Hash look-up values to 32 bits each, the lower half of xxh3-64.
+
+    >>> marks(["tp1:00112233445566aa"]).tolist() == marks(["tp1:00112233445566aa"]).tolist()
+    True
+    """
+    return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
+
+
 COUNTERS = 8
 _MIN_BITS, _MAX_BITS = 16, 26
 _ODD = np.uint32(0x9E3779B1)
@@ -231,7 +242,6 @@ class CountMinSketch:
     def counts(self, marks: Marks) -> NDArray[np.uint8]:
         """Return how often each value was seen: 0, 1, or 2 for more often; possibly too high, never too low.
 
-        >>> from ibidem_engines.bloom_filter import marks
         >>> seen = CountMinSketch(100)
         >>> seen.learn(marks(["a", "b", "b"]))
         >>> seen.counts(marks(["a", "b", "c"])).tolist()

@@ -8,7 +8,6 @@ from itertools import accumulate, chain
 
 import orjson
 
-from ibidem_engines.bloom_filter import marks
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import (
@@ -21,7 +20,7 @@ from ibidem_engines.records import (
 )
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.tables import as_json, lookup_values, sketched_values, words
+from ibidem_engines.sqlite.tables import as_json, lookup_values, marks, sketched_values, words
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 

@@ -134,14 +134,3 @@ def test_copies_beyond_what_is_listed_are_counted(
     assert (len(stranger.hits), stranger.copies) == (5, 12)
     assert (len(first.hits), first.copies) == (5, 11)
     assert (len(last.hits), last.copies, list(last.capped)) == (5, 11, [])
-
-
-def test_values_that_only_later_documents_carry_are_not_looked_up(engine: Engine, record: Make) -> None:
-    finder = Finder(engine._file)  # type: ignore[attr-defined]
-    records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
-    engine.write(records)
-    searches = [SignatureLookup(lookup_values(each.packed)) for each in records[25:]]
-    with finder._file.reading():
-        lookups = finder._worth_asking(searches, 25)
-    values = sum(len(batch) for search in searches for clue, batch in search.values.items() if clue != "rare")
-    assert sum(len(question.values) for question in lookups) < values / 20

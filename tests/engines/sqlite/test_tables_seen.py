@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.bloom_filter import marks
-from ibidem_engines.sqlite.tables import CountMinSketch
+from ibidem_engines.sqlite.tables import CountMinSketch, marks
 
 
 @given(st.lists(st.lists(st.integers(0, 40).map(str), max_size=30), max_size=5))

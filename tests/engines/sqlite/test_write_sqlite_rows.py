@@ -5,10 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ibidem_engines.bloom_filter import marks
 from ibidem_engines.engine import WriteStatus
 from ibidem_engines.sqlite import write
-from ibidem_engines.sqlite.tables import lookup_values, sketched_values
+from ibidem_engines.sqlite.tables import lookup_values, marks, sketched_values
 from ibidem_engines.sqlite.write import prepare
 from support.signed_records import make_record
 

@@ -82,8 +82,8 @@ def test_writes_of_documents_that_were_written_again_are_not_taken_for_many_docu
         (2_049, 2_048, 0, False),
         (2_049, 2_048, 2_049 * 500, True),
         (2_049, 2_048, 2_049 * 500 - 1, False),
-        (21 * 90, 90, 0, True),
-        (21 * 90 + 1, 90, 0, False),
+        (51 * 40, 40, 0, True),
+        (51 * 40 + 1, 40, 0, False),
     ],
 )
 def test_leads_are_read_into_columns_where_they_are_few_beside_the_new_ones_and_memory_holds_them(

@@ -39,10 +39,10 @@ FACTOR = 5  # portion size factor when leads are in columns
 
 MAX_PORTION = 10_000  # documents in a portion at most: a server reads no more at once
 
-MANY = 2_000  # new documents from which on columns may be faster than look-ups
+MANY = 200  # new documents from which on columns may be faster than look-ups
 
 # Leads that are read into columns in about the time of one look-up: an estimate; groups do not depend on it.
-LEADS_PER_DOCUMENT = 20
+LEADS_PER_DOCUMENT = 50
 
 HELD_BYTES = 500  # bytes of a document that are held beside its columns: its id, its group, the keys that it shares
 
