@@ -67,22 +67,22 @@ check: install
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/shape.py
 
-# Every test that SECURITY.md or the threat model names; `.ci/run`, which runs them among all tests, names none.
-ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md docs/threat-model.md | tr --delete '`' | sort --unique)
+# Every test that SECURITY.md names; `.ci/run`, which runs them among all tests, names none.
+ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md | tr --delete '`' | sort --unique)
 
 # Stored groups of five collections, as they were frozen.
 groups: install
 	$(BIN)/python .ci/groups.py $(COLLECTIONS)
 
-# What is known to be dangerous in our code and in the packages that are installed, and every test that SECURITY.md or the
-# threat model names, which takes up to half an hour on two busy processors.
+# What is known to be dangerous in our code and in the packages that are installed, and every test that
+# SECURITY.md names, which takes up to half an hour on two busy processors.
 security: install
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive ingest mappings plugins workers
 	$(BIN)/python .ci/audit.py
 	@test -z "$(ATTACKS)" || $(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- \
 	    $(BIN)/pytest --quiet --numprocesses auto --dist loadfile $(ATTACKS)
 
-# What a release uploads, in ./dist, and no upload: docs/releasing.md says what comes after.
+# What a release uploads, in ./dist, and no upload: CONTRIBUTING.md says what comes after.
 release: lint plugins
 	$(BIN)/python .ci/release.py
 

@@ -3,7 +3,7 @@
     make release
 
 Nothing is uploaded. A wheel is made for each target whose compiler is here; a target that is left out is named.
-`docs/releasing.md` lists the manual steps, and what has not been tried.
+`CONTRIBUTING.md` lists the manual steps, and what has not been tried.
 """
 
 import hashlib

@@ -238,7 +238,7 @@ def main() -> None:
     head = [
         f"{len(stories):,} newswire stories, one shard, `collapse` with three duplicates of a group shown; elapsed",
         "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` says how",
-        "each figure is taken; searches by stored groups are in [stored groups](stored.md).",
+        "each figure is taken.",
         "",
     ]
     parts = (report(kind, stories, arguments.rounds, arguments.seconds) for kind in arguments.kind or CLIENTS)

@@ -81,5 +81,5 @@ def test_inner_modules_never_import_the_face() -> None:
 
 
 def test_the_page_of_the_interface_shows_every_public_name_and_no_other() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "api.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[1] / "docs" / "python.md").read_text(encoding="utf-8")
     assert set(re.findall(r"^::: ([\w.]+)$", page, re.MULTILINE)) == {f"{h}.{n}" for n, h in ibidem._HOMES.items()}

@@ -23,7 +23,7 @@ Pair = tuple[int, int]  # two rows
 
 @dataclass(frozen=True, slots=True)
 class PairConstraints:
-    """Manual decisions on pairs of rows; they beat all evidence (presentation.md, "Policy")."""
+    """Manual decisions on pairs of rows; they beat all evidence (how-it-works.md, "Policy")."""
 
     same: frozenset[Pair] = frozenset()  # pairs declared the same
     different: frozenset[Pair] = frozenset()  # pairs declared no duplicates

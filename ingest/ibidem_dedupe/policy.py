@@ -77,7 +77,7 @@ class ContainmentRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Every threshold of the decision on a pair (presentation.md); None disables a kind of evidence.
+    """Every threshold of the decision on a pair (how-it-works.md); None disables a kind of evidence.
 
     Args:
         level: The weakest level that still joins two documents.

@@ -37,7 +37,7 @@ FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_
 
 @dataclass(frozen=True, slots=True)
 class DedupeRequest:
-    """The options for grouping and showing a result list (presentation.md, "Request").
+    """The options for grouping and showing a result list (how-it-works.md, "Request").
 
     Args:
         mode: `off`, `collapse` or `indent`.

@@ -1,4 +1,4 @@
-"""The laws of the layer (presentation.md, "Laws"), on generated windows and real signatures of texts with versions."""
+"""The laws of the layer (how-it-works.md, "Laws"), on generated windows and real signatures of texts with versions."""
 
 from typing import Any
 

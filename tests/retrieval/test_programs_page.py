@@ -1,4 +1,4 @@
-"""The programs of `docs/programs.md` speak as Dify, Open WebUI and Paperless-ngx document it."""
+"""The programs of `docs/tutorial-retrieval.md` speak as Dify, Open WebUI and Paperless-ngx document it."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 import ibidem
 from ibidem_ingest.document import Document
 
-PAGE = Path(__file__).parents[2] / "docs" / "programs.md"
+PAGE = Path(__file__).parents[2] / "docs" / "tutorial-retrieval.md"
 KEY = {"Authorization": "Bearer secret"}
 
 

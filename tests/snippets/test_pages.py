@@ -19,8 +19,6 @@ LANGUAGES = ("go", "java", "js", "python")
 NOT_RUN = {
     "make demo": "makes .venv first; `ibidem demo`, which it calls, is run",
     "make test": "runs these tests",
-    "make lint": "installs linters; `make release` calls it",
-    "make release": "builds for four platforms; tests/test_installation.py",
     "make plugin": "builds with Maven and a JDK; tests/plugin",
     "pip install": "installs over the network; `make install` does the same",
     "docker compose": "needs Docker",
@@ -39,13 +37,12 @@ PROGRAMS = {
     "clients.md": "clients/test_clients_page.py",
     "gateway.md": "gateway/test_recipes.py",
     "plugin.md": "plugin/test_recipes.py",
-    "programs.md": "retrieval/test_programs_page.py",
     "python.md": "cli/test_python_page.py",
     "stored.md": "grouped_search/dsl/test_stored_docs.py",
 }
 
 # Pages whose commands run over files and an index in SQLite.
-LOCAL = ("README.md", "tour.md", "books.md", "law.md", "news.md", "stored.md")
+LOCAL = ("README.md", "tour.md", "books.md", "works.md", "stored.md")
 
 SERVER = ("README.md", "tour.md", "clusters.md")  # pages with commands for an index of others on a server
 

@@ -175,7 +175,7 @@ def search(  # noqa: PLR0913 - the public face: what to search, and by name how 
         tables: Names of the current idf tables, for `mixed_tables`; without them the most common one counts as current.
 
     Returns:
-        The response of presentation.md: the engine's own shape, `_dedupe` on each hit, and the account in `dedupe`.
+        The response of how-it-works.md: the engine's own shape, `_dedupe` on each hit, and the account in `dedupe`.
 
     Raises:
         UsageError: A page or size that does not exist, a cursor of another query, a scope that cannot be kept to.

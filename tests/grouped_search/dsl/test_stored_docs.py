@@ -1,4 +1,4 @@
-"""The requests of `docs/stored.md` and `docs/analytics.md` work on real servers."""
+"""The requests of `docs/stored.md` work on real servers."""
 
 import json
 import re
@@ -21,8 +21,7 @@ def bodies(page: str) -> list[Any]:
     return [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.DOTALL)]
 
 
-INCLUSIVE, CURRENT, COLLAPSE, LEADS = bodies("stored.md")
-DIFFERENT, MONTHS, GROUPS, SOURCES, COMPOSITE, FACET = bodies("analytics.md")
+INCLUSIVE, CURRENT, COLLAPSE, LEADS, DIFFERENT, MONTHS, GROUPS, SOURCES, COMPOSITE, FACET = bodies("stored.md")
 
 
 @pytest.fixture(scope="module")
