@@ -90,7 +90,7 @@ class Settings(BaseSettings):
         default=30,
         ge=0,
         le=3650,
-        description="Days for which a deletion prevents older versions from being written again.",
+        description="Days for which a deletion can be taken back, and keeps older versions away.",
     )
     batch_characters: int = Field(
         default=1_000_000,

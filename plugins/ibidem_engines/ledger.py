@@ -10,6 +10,7 @@ from ibidem_core.records import REMOVE, parse_record
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Ledger, RecordState
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 
 T = TypeVar("T")
@@ -89,6 +90,14 @@ class Tombstone:
         if (time := stone.time) is not None and time.tzinfo is None:
             raise ValueError(f"at: {stone.at!r} has no time zone")
         return stone
+
+
+@dataclass(frozen=True, slots=True)
+class DeletedDocument:
+    """A deleted document; it is kept by its id, as long as its tombstone."""
+
+    version: int  # the version that was stored
+    document: Document
 
 
 def load_overrides(engine: Engine) -> list[Override]:

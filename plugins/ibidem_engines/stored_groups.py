@@ -23,7 +23,7 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 
-Ledger = Literal["runs", "dead", "tombstones", "overrides", "presets", "groups"]
+Ledger = Literal["runs", "dead", "tombstones", "deleted", "overrides", "presets", "groups"]
 # Ledgers that people write: each write depends on the record that is there, and searches see it at once.
 MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets"))
 RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes

@@ -37,6 +37,8 @@ STEPS: list[tuple[str, str]] = [
     ("doctor", "doctor"),
     ("delete", "delete letter --yes"),
     ("delete-identical", "delete lease --identical --yes"),
+    ("delete-undo-list", "delete --undo"),
+    ("delete-undo", "delete --undo letter"),
     ("wrong-option", "search drains --level close"),
 ]
 

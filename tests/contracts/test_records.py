@@ -58,7 +58,7 @@ def fields(value: Any) -> Any:
     return type(value).__name__
 
 
-@pytest.mark.parametrize("ledger", ["runs", "groups", "dead", "tombstones", "overrides"])
+@pytest.mark.parametrize("ledger", ["runs", "groups", "dead", "tombstones", "deleted", "overrides"])
 def test_the_records_of_a_ledger_have_these_keys_and_fields(records: list[tuple[str, str, Any]], ledger: str) -> None:
     shapes: dict[str, Any] = {}
     for key, entry in ((key, entry) for name, key, entry in records if name == ledger):

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.index.documents import delete
-from ibidem.index.former_indexes import still_held
+from ibidem.index.deletion import delete, still_held
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records

@@ -11,7 +11,8 @@ import pytest
 
 import ibidem
 from ibidem.grouped_search.api import search
-from ibidem.index.documents import add_override, clear_tombstones, delete, remove_override
+from ibidem.index.deletion import clear_tombstones, delete
+from ibidem.index.documents import add_override, remove_override
 from ibidem.index.inspection import inspect
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PRESETS

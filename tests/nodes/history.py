@@ -14,7 +14,8 @@ from traceback import extract_tb
 
 from faults.environment import wait_for
 from faults.submissions import Shelf
-from ibidem.index.documents import add_override, delete
+from ibidem.index.deletion import delete
+from ibidem.index.documents import add_override
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import VERDICTS, Verdict
 from ibidem_engines.engine import Engine

@@ -15,7 +15,8 @@ SECONDS = 280
 MARK = "@@@ block @@@"
 # What is another each time: the day, durations, and sizes of files.
 SLOW = re.compile(
-    r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d\b|\b\d+(?:\.\d+)? (?:s|ms)\b|\b\d:\d\d:\d\d\b|[\d.]+ [kM]?B\b|\d[\d,]* bytes\b"
+    r"\b20(?:2[5-9]|[3-9]\d)-\d\d-\d\d(?:T[\d:]+Z)?\b|\b\d+(?:\.\d+)? (?:s|ms)\b|\b\d:\d\d:\d\d\b|"
+    r"[\d.]+ [kM]?B\b|\d[\d,]* bytes\b"
 )
 
 

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ibidem.index.documents import clear_tombstones, delete
+from ibidem.index.deletion import clear_tombstones, delete
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import MAX_VERSION, Engine, WriteStatus
 from ibidem_engines.records import records

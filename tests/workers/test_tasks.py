@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 import pytest
 from celery.worker import consumer
 
-from ibidem.index.documents import delete
+from ibidem.index.deletion import delete
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus

@@ -145,7 +145,7 @@ COMMANDS = {
     "demo": "Search the licence texts installed on this machine, with their duplicates indented.",
     "ingest": "Ingest files into the index, through the queue.",
     "status": "Show the progress or summary of a run, or failed documents, with --dead.",
-    "delete": "Delete documents; with --identical their identical copies too.",
+    "delete": "Delete documents, with --identical their equal copies; take deletions back.",
     "overrides": "List, add or remove manual decisions on pairs of documents.",
     "worker": "Run a worker for the queue.",
     "search": "Show search results with their duplicates indented or collapsed.",

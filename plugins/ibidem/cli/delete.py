@@ -1,72 +1,158 @@
-"""`ibidem delete`: delete documents with tombstones; on request with all their identical copies."""
+"""`ibidem delete`: delete documents with tombstones, on request with all their copies; take deletions back."""
 
-from collections.abc import Sequence
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
 
+from ibidem.cli.app import FAILED
 from ibidem.cli.console import Json, Yes, engine_context, messages, print_json, results, sanitize
 from ibidem.cli.status import name_few
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.documents import Takedown, delete, find_copies
-from ibidem.index.former_indexes import still_held
-from ibidem_core.settings import load
+from ibidem.index.deletion import (
+    Takedown,
+    delete,
+    find_copies,
+    find_leftovers,
+    format_until,
+    kept_documents,
+    still_held,
+    undo,
+)
+from ibidem.index.documents import fetch_documents
+from ibidem_core.settings import Settings, load
 from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
 from ibidem_ingest.errors import UsageError
 
-SHOWN = 100
+KINDS = {"attachments": "its attachments", "dead": "failed documents", "deleted": "documents deleted before"}
+
+Ids = Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Document ids.", show_default=False)]
+Identical = Annotated[
+    bool,
+    typer.Option("--identical", help="Also delete copies of equal text, title, sender, recipients and date."),
+]
+SameWords = Annotated[
+    bool,
+    typer.Option("--same-words", help="Also delete copies of the same words that differ in signs or these fields."),
+]
+Everything = Annotated[
+    bool, typer.Option("--everything", help="Also delete what else holds the text; nothing can be taken back.")
+]
+Undo = Annotated[bool, typer.Option("--undo", help="Take deletions back; without ids, list those that can be.")]
 
 
 def run(
-    ids: Annotated[list[str], typer.Argument(metavar="ID…", help="Document ids.", show_default=False)],
-    identical: Annotated[bool, typer.Option("--identical", help="Also delete their identical copies.")] = False,
+    ids: Ids = None,
+    identical: Identical = False,
+    same_words: SameWords = False,
+    everything: Everything = False,
+    undo: Undo = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
-    """Delete documents; an older version of them does not come back for as long as IBIDEM_TOMBSTONE_DAYS says."""
+    """Delete documents; for IBIDEM_TOMBSTONE_DAYS no older version of them comes back, and --undo takes it back."""
     settings = load()
+    ids = list(dict.fromkeys(ids or ()))
+    if undo and (identical or same_words or everything):
+        raise UsageError("--undo takes ids alone", "leave out --identical, --same-words and --everything")
+    if not ids and not undo:
+        raise UsageError("no document is named", "name its id; ibidem delete --undo lists what can be taken back")
     with engine_context(settings) as engine:
-        takedown = find_copies(engine, ids) if identical else Takedown(list(dict.fromkeys(ids)))
-        document_ids = takedown.ids
-        if takedown.others:
-            names = ", ".join(map(sanitize, takedown.others[:SHOWN]))
-            messages().print(Text(f"with the same content hash but another text, so they are kept: {names}"))
-        if not yes:
-            confirm(engine, document_ids)
-        outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days)
-        deleted = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.DELETED]
+        if undo:
+            take_back(engine, ids, settings, as_json=as_json)
+            return
+        copies = find_copies(engine, ids, same_words=same_words) if identical or same_words else Takedown(ids, {})
+        left = find_leftovers(engine, copies.ids)
+        document_ids = [*copies.ids, *left.attachments] if everything else copies.ids
+        known = show(engine, document_ids, copies)
+        if held := left.as_json():
+            what = "also deleted, for good" if everything else "the text is also held by what --everything deletes"
+            messages().print(Text(f"{what}: {'; '.join(f'{KINDS[kind]}: {name_few(held[kind])}' for kind in held)}"))
+        if not yes and (known or held):
+            confirm(f"Delete {format_count(len(known), 'document')} from {engine.index}?")
+        outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days, keep=not everything)
+        if everything:
+            left.remove(engine)
         former = dict(still_held(engine, settings, document_ids))
+    deleted = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.DELETED]
+    until = format_until(datetime.now(UTC) + timedelta(days=settings.tombstone_days))
+    report = {
+        "deleted": len(deleted),
+        "ids": deleted,
+        "differences": copies.differences,
+        "kept": copies.others,
+        "undo_until": until if deleted and not everything else "",
+        "held": held,
+        "former_indexes": former,
+    }
+    show_report(report, as_json=as_json)
+    missing = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.MISSING]
+    if missing:
+        messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))
+    if missing and not (everything and held):
+        raise typer.Exit(FAILED)
+
+
+def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
+    """Show what was deleted, until when it can be taken back, and what still holds it."""
     if as_json:
-        print_json({"deleted": len(deleted), "ids": deleted, "former_indexes": former})
+        print_json(report)
     else:
-        results().print(f"{format_count(len(deleted), 'document')} deleted")
-    for index, held in former.items():
-        names = name_few(held)
+        results().print(f"{format_count(report['deleted'], 'document')} deleted")
+        if report["undo_until"]:
+            results().print(f"Until {report['undo_until']} this takes it back: ibidem delete --undo ID…")
+    for index, names in report["former_indexes"].items():
         messages().print(
             Text(
-                f"still in index {index!r}, which was copied into this one: {names}; "
+                f"still in index {index!r}, which was copied into this one: {name_few(names)}; "
                 "delete that index, or these documents in it"
             )
         )
-    if missing := sorted(outcome.id for outcome in outcomes if outcome.status is WriteStatus.MISSING):
-        messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))
 
 
-def confirm(engine: Engine, ids: Sequence[str]) -> None:
-    """List the documents to delete, and ask for confirmation."""
+def take_back(engine: Engine, ids: list[str], settings: Settings, *, as_json: bool) -> None:
+    """Take deletions back; without ids, list those that can be."""
+    if ids:
+        undo(engine, ids, settings)
+        if as_json:
+            print_json({"restored": len(ids), "ids": ids})
+        else:
+            results().print(f"{format_count(len(ids), 'document')} restored")
+        return
+    kept = kept_documents(engine, settings.tombstone_days)
+    if as_json:
+        print_json({"kept": kept})
+        return
+    for each in kept:
+        results().print(Text(" · ".join(sanitize(part) for part in (each["id"], each["title"]) if part)))
+        results().print(Text(f"  can be taken back until {each['until']}"))
+    if not kept:
+        results().print("No deletion can be taken back.")
+
+
+def show(engine: Engine, ids: Sequence[str], copies: Takedown) -> list[str]:
+    """Print each document to delete with its difference, then the copies that stay; returns the ids that exist."""
     console = messages()
-    documents = engine.fetch([(engine.index, id_) for id_ in ids[:SHOWN]])
-    for entry in documents:
-        console.print(Text(f"  {line(entry)}"))
-    if len(ids) > SHOWN:
-        console.print(f"  … {len(ids) - SHOWN:,} more")
+    known: list[str] = []
+    for entry in fetch_documents(engine, [(engine.index, id_) for id_ in ids]):
+        known.append(entry.document.id)
+        found = copies.differences.get(entry.document.id)
+        console.print(Text(f"  {line(entry)}" + ("" if found is None else f" ({sanitize(found) or 'equal'})")))
+    if copies.others:
+        console.print("These differ, and are kept; --same-words takes those with the same words:")
+    for id_ in copies.others:
+        console.print(Text(f"  {sanitize(id_)} ({sanitize(copies.differences[id_])})"))
+    return known
+
+
+def confirm(question: str, remedy: str = "confirm with --yes") -> None:
+    """Ask for confirmation; the command ends without it."""
     try:
-        answer = typer.confirm(f"Delete {format_count(len(ids), 'document')} from {engine.index}?", err=True)
+        answer = typer.confirm(question, err=True)
     except typer.Abort as error:
-        raise UsageError(
-            "deletion needs confirmation, but standard input gave no answer", "confirm with --yes"
-        ) from error
+        raise UsageError("deletion needs confirmation, but standard input gave no answer", remedy) from error
     if not answer:
         raise typer.Exit
 

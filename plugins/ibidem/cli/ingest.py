@@ -11,7 +11,7 @@ from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import Json, engine_context, messages, print_json, rated_bar, results, sanitize
 from ibidem.cli.status import name_few, show_summary, update_bar
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.documents import delete
+from ibidem.index.deletion import delete
 from ibidem.index.gone_files import check_folders, find_gone
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load

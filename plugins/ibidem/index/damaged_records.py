@@ -5,10 +5,11 @@ from functools import partial
 from typing import get_args
 
 from ibidem_core.errors import NoIndex
+from ibidem_core.records import parse_record
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.ledger import DamagedEntry, Parse, Tombstone, find_damaged
+from ibidem_engines.ledger import DamagedEntry, DeletedDocument, Parse, Tombstone, find_damaged
 from ibidem_engines.stored_groups import Ledger
 from ibidem_engines.stored_presets import read_preset
 from ibidem_workers.backfill import checkpoint as backfill
@@ -28,6 +29,7 @@ _RUNS: dict[str, Parse[object]] = {
 _READERS: dict[Ledger, Parse[object]] = {
     "dead": read_letter,
     "tombstones": Tombstone.from_record,
+    "deleted": partial(parse_record, DeletedDocument),
     "overrides": Override.from_record,
     "groups": GroupCheckpoint.from_record,
     "presets": read_preset,

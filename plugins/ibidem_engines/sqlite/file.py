@@ -85,7 +85,7 @@ PRAGMAS = (
     "synchronous = full",  # a write is on the disk before it is acknowledged
     "cache_size = -32768",
     "wal_autocheckpoint = 8000",  # the log is folded in every 32 MB
-    "secure_delete = off",
+    "secure_delete = on",  # what is deleted is overwritten
 )
 
 Value = str | int | float | bytes | None

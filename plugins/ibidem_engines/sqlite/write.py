@@ -241,7 +241,8 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     unchanged = [each.record for each in ready if outcomes[each.position].status is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
     if stored.tombstones:
-        tables.remove(file, "tombstones", [each.id for each in inserts])
+        for ledger in ("tombstones", "deleted"):
+            tables.remove(file, ledger, [each.id for each in inserts])
     return outcomes
 
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from ibidem.index.documents import clear_tombstones
+from ibidem.index.deletion import clear_tombstones
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template

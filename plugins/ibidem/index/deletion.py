@@ -1,0 +1,301 @@
+"""Deletion of documents: with their equal copies, taken back while their tombstones last, or with all that is left."""
+
+import time
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from hashlib import blake2b
+
+import orjson
+
+from ibidem.comparison.word_diff import common_length
+from ibidem.index.documents import TEXTS_AT_ONCE, fetch_documents, fetch_hits
+from ibidem_core.errors import EngineError, NoIndex, Unavailable
+from ibidem_core.records import parse_record
+from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus
+from ibidem_engines.ledger import DeletedDocument, Tombstone, read_entries, read_key, read_ledger
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import MissingDocument, UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.mail.head import FAMILY
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.packed import Packed, unpack
+from ibidem_ingest.text.tokens import tokens
+from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint
+from ibidem_workers.dead_letters import MAX_RECORD, DeadLetter, forget, letters
+from ibidem_workers.groups.service import DECISION_S, settle
+
+CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
+
+# Fields of `meta` in which equal documents agree: sender, recipients and attachments of mails.
+MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
+
+parse_deleted = partial(parse_record, DeletedDocument)
+
+
+def normalize(text: str) -> str:
+    """Return a text in Unicode's form NFC, with single spaces; texts that differ in nothing else are equal."""
+    return unicodedata.normalize("NFC", " ".join(text.split()))
+
+
+def difference(a: Document, b: Document) -> str:
+    """Describe in which fields two documents differ; empty for equal ones.
+
+    >>> difference(Document("a", "It cost -5,200 dollars."), Document("b", "It cost 5,200 dollars.", title="Costs"))
+    'text: “It cost -5,200 dollars.” → “It cost 5,200 dollars.”; title: “” → “Costs”'
+    """
+    left, right = _fields(a), _fields(b)
+    return "; ".join(f"{name}: {_excerpts(left[name], right[name])}" for name in left if left[name] != right[name])
+
+
+def _fields(document: Document) -> dict[str, str]:
+    values = {"text": document.text, "title": document.title, "date": document.date or document.meta.get("sent", "")}
+    values |= {name: document.meta.get(name, "") for name in MAIL_FIELDS}
+    return {name: normalize(each if isinstance(each, str) else str(each)) for name, each in values.items()}
+
+
+def _excerpts(a: str, b: str) -> str:
+    """Return the first difference of two texts, with what is around it; invisible characters as escapes."""
+    begin = common_length(a, b)
+    behind = common_length(a[begin:][::-1], b[begin:][::-1])
+    shown: list[str] = []
+    first = max(a.rfind(" ", 0, max(0, begin - CONTEXT)) + 1, begin - EXCERPT)
+    for text in (a, b):
+        last = min(len(text) - behind + CONTEXT, begin + EXCERPT)
+        part = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text[max(0, first) : last])
+        shown.append(f"“{'…' if first > 0 else ''}{part}{'…' if last < len(text) else ''}”")
+    return " → ".join(shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Takedown:
+    """Documents to delete, with the copies found."""
+
+    ids: Sequence[str]  # the ids of the documents, then of their copies, each once
+    differences: Mapping[str, str]  # for each document that was found, in what it differs; empty for an equal one
+
+    @property
+    def others(self) -> list[str]:
+        """Documents that were found, and stay."""
+        return sorted(self.differences.keys() - set(self.ids))
+
+
+def find_copies(engine: Engine, ids: Sequence[str], *, same_words: bool = False) -> Takedown:
+    """Find all documents that are equal to one of some documents, or that have its words.
+
+    They are looked up by content hash and fingerprint, and what is stored is compared: equal are text, title, sender,
+    recipients and date.
+    """
+    packed = {hit.id: unpack(hit.packed) for hit in fetch_hits(engine, ids) if hit.packed is not None}
+    if missing := [id_ for id_ in ids if packed.get(id_) is None]:
+        raise UsageError(
+            f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
+            "its identical copies cannot be determined; name only documents that exist",
+        )
+    originals: dict[bytes, list[Document]] = {}
+    for document in _read(engine, list(packed)):
+        originals.setdefault(_words(document), []).append(document)
+    found = dict.fromkeys(_candidates(engine, [value for value in packed.values() if value is not None]))
+    copies: list[str] = []
+    differences: dict[str, str] = {}
+    for document in _read(engine, [id_ for id_ in found if id_ not in packed]):
+        same = originals.get(_words(document), [])
+        others = same or [each for group in originals.values() for each in group]
+        differences[document.id] = min((difference(each, document) for each in others), key=len)
+        if same and (same_words or not differences[document.id]):
+            copies.append(document.id)
+    return Takedown([*dict.fromkeys(ids), *copies], differences)
+
+
+def _read(engine: Engine, ids: Sequence[str]) -> Iterator[Document]:
+    yield from (stored.document for stored in fetch_documents(engine, [(engine.index, id_) for id_ in ids]))
+
+
+def _words(document: Document) -> bytes:
+    """Return a cryptographic hash of the words and figures of a document."""
+    return blake2b(" ".join(tokens(document.text)).encode()).digest()
+
+
+def _candidates(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
+    """Yield the ids of documents with an equal hash; the index is scanned if a look-up of contents was cut."""
+    keys = [lookup_keys(value) for value in documents]
+    searches = [
+        SignatureLookup({name: each[name] for name in ("content", "fingerprint") if name in each}, own_id=value.id)
+        for value, each in zip(documents, keys, strict=True)
+    ]
+    answers = engine.find(searches)
+    yield from (hit.id for answer in answers for hit in answer.hits)
+    cut = {value.content for value, answer in zip(documents, answers, strict=True) if answer.copies > len(answer.hits)}
+    if cut:
+        for hit in (hit for part in engine.scan() for hit in part):
+            other = unpack(hit.packed) if hit.packed is not None else None
+            if other is not None and other.content in cut:
+                yield hit.id
+
+
+def delete(
+    engine: Engine, ids: Sequence[str], version: int | None = None, tombstone_days: int = 30, *, keep: bool = True
+) -> list[Outcome]:
+    """Delete documents; versions submitted earlier are no longer written. What is kept can be taken back."""
+    any_version, number = version is None, time.time_ns() // 1_000 if version is None else version
+    outcomes: list[Outcome] = []
+    for start in range(0, len(ids), TEXTS_AT_ONCE):
+        portion = ids[start : start + TEXTS_AT_ONCE]
+        kept = _keep(engine, portion) if keep else dict.fromkeys(portion, 0)
+        deleted = engine.delete(portion, number, any_version=any_version)
+        engine.delete_records("deleted", [each.id for each in deleted if not keep or _is_other(each, kept)])
+        outcomes += deleted
+    engine.refresh()
+    clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
+    if refused := [outcome for outcome in outcomes if outcome.status in (WriteStatus.STALE, WriteStatus.REFUSED)]:
+        first = refused[0]
+        newer = "leave the version out, which deletes any version, or name a newer one"
+        raise UsageError(
+            f"{len(refused)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
+            newer if first.status is WriteStatus.STALE else "delete it by the name of its index",
+        )
+    return outcomes
+
+
+def _keep(engine: Engine, ids: Sequence[str]) -> dict[str, int]:
+    """Store documents among the deleted ones; returns their versions."""
+    stored = {each.document.id: each for each in engine.fetch([(engine.index, id_) for id_ in ids])}
+    entries = {id_: asdict(DeletedDocument(each.version, each.document)) for id_, each in stored.items()}
+    if large := [id_ for id_, entry in entries.items() if len(orjson.dumps(entry)) > MAX_RECORD]:
+        raise UsageError(f"document {large[0]!r} is too large to be kept for --undo", "delete it with --everything")
+    if entries:
+        engine.put_records("deleted", entries)
+    return {id_: each.version for id_, each in stored.items()}
+
+
+def _is_other(outcome: Outcome, kept: Mapping[str, int]) -> bool:
+    """Return whether a document stays, or another version of it was deleted than the one that was kept."""
+    if outcome.status is WriteStatus.DELETED:
+        return (outcome.previous_version or 0) != kept.get(outcome.id)
+    return outcome.status is not WriteStatus.MISSING
+
+
+def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
+    """Remove tombstones of deletions before a time, unless replaced meanwhile, and what was deleted with them."""
+    old = {key: entry for key, entry in engine.get_records("tombstones") if _is_before(entry, cutoff)}
+    count = engine.delete_unchanged("tombstones", old)
+    if old:
+        engine.delete_records("deleted", list(old.keys() - engine.get_records_by_key("tombstones", list(old))))
+    return count
+
+
+def _is_before(entry: object, cutoff: datetime) -> bool:
+    """Return whether a tombstone was set before a time; False for damaged records."""
+    return any(stone.time and stone.time < cutoff for _, stone in read_entries([("", entry)], Tombstone.from_record))
+
+
+def kept_documents(engine: Engine, tombstone_days: int) -> list[dict[str, str]]:
+    """List the deletions that can be taken back: id, title, and until when."""
+    days = timedelta(days=tombstone_days)
+    clear_tombstones(engine, datetime.now(UTC) - days)
+    titles = {id_: each.document.title for id_, each in read_ledger(engine, "deleted", parse_deleted)}
+    stones = read_entries(engine.get_records_by_key("tombstones", list(titles)).items(), Tombstone.from_record)
+    until = {id_: format_until(stone.time + days) for id_, stone in stones if stone.time}
+    again = {hit.id for hit in fetch_hits(engine, list(until))}
+    return [{"id": id_, "title": titles[id_], "until": until[id_]} for id_ in sorted(until.keys() - again)]
+
+
+def format_until(time: datetime) -> str:
+    """Format a time in UTC, in minutes."""
+    return f"{time:%Y-%m-%dT%H:%MZ}"
+
+
+def undo(engine: Engine, ids: Sequence[str], settings: Settings) -> None:
+    """Take back deletions; each document has the version that it had."""
+    clear_tombstones(engine, datetime.now(UTC) - timedelta(days=settings.tombstone_days))
+    for id_ in ids:
+        _restore(engine, id_, settings)
+    engine.refresh()
+    settle(engine, DECISION_S)
+
+
+def _restore(engine: Engine, id_: str, settings: Settings) -> None:
+    """Write a deleted document again, past its tombstone, which is lowered: versions before it still stay away."""
+    deleted = read_key(engine, "deleted", id_, parse_deleted)
+    stone, state = engine.read_record("tombstones", id_)
+    if deleted is None or not isinstance(stone, dict):
+        raise MissingDocument(f"no deleted document {id_!r} is kept", "list what is with: ibidem delete --undo")
+    if any(fetch_hits(engine, [id_])):
+        raise UsageError(f"document {id_!r} is in index {engine.index!r} again", "keep it, or ingest the earlier text")
+    (record,) = records([deleted.document], Tables(settings.tables), settings.distinct)
+    lowered = stone | {"version": max(deleted.version - 1, -(1 << 63))}
+    if engine.replace_record("tombstones", id_, lowered, state) is None:
+        raise Unavailable(f"document {id_!r} is being deleted or written by another process", "try again")
+    (outcome,) = engine.write([replace(record, version=deleted.version)])
+    if outcome.status not in (WriteStatus.INDEXED, WriteStatus.UNCHANGED):
+        engine.put_records("tombstones", {id_: stone})
+        raise UsageError(f"document {id_!r} cannot be written: {outcome.why}", "see what is there: ibidem inspect ID")
+    engine.delete_records("deleted", [id_])
+
+
+@dataclass(frozen=True, slots=True)
+class Leftovers:
+    """What still holds the text of documents that are deleted."""
+
+    attachments: Sequence[str]  # ids of documents that were attached to them
+    dead: Sequence[DeadLetter]  # failed documents
+    deleted: Sequence[str]  # ids of documents that were deleted before, and are kept
+
+    def as_json(self) -> dict[str, list[str]]:
+        """Return the ids of each kind, as `ibidem delete --json` shows them; kinds without any are left out."""
+        dead = sorted({letter.refusal.id for letter in self.dead})
+        ids = {"attachments": list(self.attachments), "dead": dead, "deleted": list(self.deleted)}
+        return {name: each for name, each in ids.items() if each}
+
+    def remove(self, engine: Engine) -> None:
+        """Remove the records; attachments are deleted as documents are."""
+        forget(engine, self.dead)
+        engine.delete_records("deleted", self.deleted)
+
+
+def find_leftovers(engine: Engine, ids: Sequence[str]) -> Leftovers:
+    """Find what would still hold the texts of some documents without them: by their ids, or by an equal text."""
+    attachments = sorted({hit.id for hit in fetch_hits(engine, ids, f"meta.{FAMILY}")} - set(ids))
+    known = {*ids, *attachments}
+    hashes = {_text_hash(document.text) for document in _read(engine, [*ids, *attachments])}
+    dead = [
+        each for each in letters(engine) if each.refusal.id in known or _text_hash(each.record.get("text")) in hashes
+    ]
+    deleted = [
+        id_
+        for id_, each in read_ledger(engine, "deleted", parse_deleted)
+        if id_ in known or _text_hash(each.document.text) in hashes
+    ]
+    return Leftovers(attachments, dead, deleted)
+
+
+def _text_hash(text: object) -> bytes | None:
+    return blake2b(normalize(text).encode()).digest() if isinstance(text, str) and text else None
+
+
+def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield the indexes that a backfill (`--into`) replaced and that still hold some documents, with their ids."""
+    for name in former_indexes(engine):
+        former = open_engine(settings.address, name)
+        try:
+            found = [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]
+        except EngineError:  # the former index was deleted, and the documents with it
+            found = []
+        finally:
+            former.close()
+        if found:
+            yield name, found
+
+
+def former_indexes(engine: Engine) -> list[str]:
+    """Return the names of the indexes from which an index was copied."""
+    try:
+        checkpoints = [each for _, each in read_entries(engine.get_records("runs", KEYS), Checkpoint.from_json)]
+    except NoIndex:
+        return []
+    return sorted({each.source for each in checkpoints if each.into})
