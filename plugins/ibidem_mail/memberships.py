@@ -67,7 +67,7 @@ class WorkMember:
     work: str  # id of the first version
     edition: int  # its place among the versions, from 1; copies that follow each other have the same
     by: str  # what says that it is of the work: `declared`, `name` or `text`; empty for the first document
-    current: bool  # whether it is the last version; of copies, the first one is
+    current: bool  # whether it is the last version; of copies, the last by name or date
 
     def values(self) -> Values:
         """Return the stored form."""

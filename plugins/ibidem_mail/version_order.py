@@ -4,7 +4,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from itertools import accumulate
+from itertools import accumulate, groupby
 from operator import itemgetter
 
 from ibidem_ingest.document import Document
@@ -22,7 +22,7 @@ class Version:
     work: str  # id of the first version
     id: str  # the document's id
     version: int  # its place among the versions, from 1; copies that follow each other have the same
-    current: bool  # whether it is the last version; of copies, the first one is
+    current: bool  # whether it is the last version; of copies, the last by name or date
     replaces: str | None  # id of its predecessor; None for the first version
     by: By | None  # what says that it is of the work: `declared`, `name` or `text`; None for the first document
 
@@ -38,21 +38,23 @@ def versions(works: Works) -> Iterator[Version]:
 
 def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]) -> Iterator[Version]:
     """Number the versions of one work; the first document needs no reason."""
-    places: list[int] = []
-    first_of: list[VersionedDocument] = []
-    for document in documents:
-        if not first_of or first_of[-1].digest != document.digest:
-            first_of.append(document)
-        places.append(len(first_of))
+    copies = [list(each) for _, each in groupby(documents, lambda document: document.digest)]
+    last_of = [next(each for each in same if _marks(each) == _marks(same[-1])) for same in copies]
+    places = [place for place, same in enumerate(copies, 1) for _ in same]
     for position, (document, place) in enumerate(zip(documents, places, strict=True)):
         yield Version(
             work=documents[0].id,
             id=document.id,
             version=place,
-            current=document is first_of[-1],
-            replaces=first_of[place - 2].id if place > 1 else None,
+            current=document is last_of[-1],
+            replaces=last_of[place - 2].id if place > 1 else None,
             by=reasons[position] if position else None,
         )
+
+
+def _marks(document: VersionedDocument) -> Key:
+    """Return by what a document is ordered."""
+    return document.number, document.date, document.stage
 
 
 def _reasons(works: Works) -> Mapping[int, By]:

@@ -46,6 +46,7 @@ class VersionedDocument:
     digest: bytes  # equal for texts of the same words
     sample: Hashes  # the smallest hashes of its runs of words, sorted
     runs: int  # number of its distinct runs
+    roles: frozenset[str] = frozenset()  # what it is to the work that it is named after: `reply`, `dissent`
 
     @property
     def declares(self) -> bool:
@@ -56,7 +57,7 @@ class VersionedDocument:
 def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocument]:
     """Prepare documents; mails are skipped unless they declare a work, since answers have the same subject."""
     for some in text_batches(documents):
-        hashes, ends = hash_words([document.text for document in some])
+        hashes, ends = hash_words([unquoted(document.text) for document in some])
         for document, (start, end) in zip(some, pairwise(ends), strict=True):
             read = _read(document, hashes[start:end])
             if read.declares or not is_mail(document.meta):
@@ -89,7 +90,54 @@ def _read(document: Document, words: Hashes) -> VersionedDocument:
         digest=xxhash.xxh3_128_digest(words.tobytes()),
         sample=distinct[:SAMPLE].copy(),
         runs=distinct.size,
+        roles=roles(document.text, document.title),
     )
+
+
+# What is quoted is another's text: a sentence or more between quotation marks, in one paragraph.
+_QUOTED = re.compile(
+    r"""(?:(?<=[\s([])|^)["\u201c\u201e\u00ab](?:[^"\u201c\u201d\u201e\u00ab\u00bb\n]|\n(?!\s*\n)){40,3000}["\u201c\u201d\u00bb](?!\w)"""
+)
+LEAST_OWN = 0.25  # share of a text outside quotation marks under which quotation marks say nothing, as in a play
+
+
+def unquoted(text: str) -> str:
+    """Return a text without its quotations.
+
+    >>> unquoted('We agree. The referee writes: "The sampling is careful, but I miss a word on density." It is added.')
+    'We agree. The referee writes:  It is added.'
+    """
+    rest = _QUOTED.sub("", text)
+    return rest if len(rest) > LEAST_OWN * len(text) else text
+
+
+TITLE = 10  # characters of a title from which a text that begins with it in quotation marks is about the work
+
+# Documents that have the name of a work and are no version of it, by how they begin.
+_ROLES = {
+    "reply": re.compile(r"\W*(?:repl(?:y|ies)|response|rebuttal|erwiderung|replik|reponse|respuesta|risposta) "),
+    "report": re.compile(r"\W*(?:(?:report|review)(?: of| by)? )?(?:referee|reviewer|gutachte[nr])|\W*review of "),
+    "comment": re.compile(r"\W*(?:comments? (?:on|by)|kommentar zu) "),
+    "correction": re.compile(r"\W*(?:erratum|errata|corrigend(?:um|a)|correction to)\b"),
+    "dissent": re.compile(r".{0,2000}?\bdissent(?:ing|s)?\b", re.DOTALL),
+    "concurrence": re.compile(r".{0,2000}?\bconcurr(?:ing|ence)\b", re.DOTALL),
+}
+
+
+def roles(text: str, title: str = "") -> frozenset[str]:
+    """Return what a text is to the work that it is named after.
+
+    >>> roles("In re R. Q. B., a minor (dissenting). I would affirm."), roles("Replies to referee 1")
+    (frozenset({'dissent'}), frozenset({'reply'}))
+    >>> roles('Two notes on "Carbon in river meadows"', "Carbon in river meadows")
+    frozenset({'about'})
+    """
+    start = text[:2_000].lower()
+    is_about = len(title) >= TITLE and re.search(
+        rf"[\"\u201c\u201e\u00ab]\s*{re.escape(title.lower())}", start[: HEADING + len(title)]
+    )
+    found = {name for name, pattern in _ROLES.items() if pattern.match(start)}
+    return frozenset(found | ({"about"} if is_about else set()))
 
 
 _FILE = re.compile(r"[^\s.]\.[a-zA-Z]{2,5}$")

@@ -1,8 +1,10 @@
 """Works: the documents that are versions of one work, by declarations, by names, and by shared text.
 
 A field that declares it is believed. A name alone is not: two documents of one name share text, or they are two works,
-since every company has a privacy policy. A name that few works have needs less of it. Documents whose names differ are
-two works, whatever they share; where one has no name, text decides. Works that are declared to be two are never joined,
+since every company has a privacy policy, and something has to say which came first: a number, a stage or a date. Else
+they are of one work only if they are nearly the same, as copies are: opinions on a case, or a paper and its review,
+share title and day. Two numbers in a name that few works have need less text. Documents whose names differ are two
+works, whatever they share; where one has no name, text decides. Works that are declared to be two are never joined,
 and text alone joins no two works of different titles, as an untitled document between them might.
 
 Cost grows with the text: of each document some runs are looked up, and each is compared with the few before it that
@@ -37,13 +39,14 @@ MIN_SHARED: Mapping[Relation, float] = {
     "none": 0.3,
 }
 
+# The same for names that few works have, unless one text is far shorter: what is left of one that was written anew.
+# A name of several words with two numbers says itself that it has versions: a run in common is enough. Names that
+# differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
 MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "numbered": 1 / SAMPLE, "same": 0.02, "heading": 0.08}
-"""The same for names that few works have: what is left of a text that was written anew.
 
-A name of several words with two numbers says itself that it has versions: a run in common is enough.
+MIN_LENGTH = 0.1  # runs of the shorter one of two texts that share little, by those of the longer one
 
-Names that differ in a date alone (`series`) may be those of issues, which share a footer: they need as much as others.
-"""
+COPY = 0.9  # share of runs from which documents of one name are of one work though nothing says which came first
 
 MAX_WORKS = 4  # works that have a name at the most for it to be rare; counted when those that share much are joined
 
@@ -135,6 +138,8 @@ class Works:
             return True
         if share < minimum[relation]:
             return share < MIN_SHARED_RARE[relation]
+        if relation != "none" and not may_be_versions(self.documents[a], self.documents[b], relation, share):
+            return True
         if relation == "none" and self._have_two_titles(a, b):
             return True
         self._join(a, b, "text" if relation == "none" else "name")
@@ -208,6 +213,15 @@ def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[
     if is_longer and not (a.number and b.number):  # the Lesser General Public License 2.1 has versions of its own
         return "longer"
     return "other" if words else "none"
+
+
+def may_be_versions(a: VersionedDocument, b: VersionedDocument, relation: Relation, share: float) -> bool:
+    """Return whether two documents of one name are copies, or play one role and something says which came first."""
+    if share >= COPY or relation == "numbered":
+        return True
+    is_alike = share >= MIN_SHARED[relation] or min(a.runs, b.runs) >= MIN_LENGTH * max(a.runs, b.runs)
+    has_dates = bool(a.date and b.date) and not (a.date.startswith(b.date) or b.date.startswith(a.date))
+    return is_alike and a.roles == b.roles and (has_dates or (a.number, a.stage) != (b.number, b.stage))
 
 
 def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str]) -> Relation:

@@ -106,9 +106,19 @@ def test_copies_that_follow_each_other_are_one_version() -> None:
     )
     found = rows(first, copy, second)
     assert [found[id_].version for id_ in "abc"] == [1, 1, 2]
-    assert [found[id_].replaces for id_ in "abc"] == [None, None, "a"]
+    assert [found[id_].replaces for id_ in "abc"] == [None, None, "b"]
     assert [found[id_].current for id_ in "abc"] == [False, False, True]
     assert [found[id_].by for id_ in "abc"] == [None, "name", "name"]
+
+
+def test_of_copies_the_last_by_name_or_date_is_current() -> None:
+    def current(*documents: Document) -> list[str]:
+        return [row.id for row in rows(*documents).values() if row.current]
+
+    draft, final = (Document(id_, TEXT, title=f"Lease, {id_}", date="1990") for id_ in ("draft", "final"))
+    assert current(final, draft) == ["final"]
+    assert current(Document("z", TEXT, title="Lease", date="1991"), Document("a", TEXT, title="Lease")) == ["z"]
+    assert current(Document("b", TEXT, title="Lease"), Document("a", TEXT, title="Lease")) == ["a"]
 
 
 DOCUMENTS = st.lists(

@@ -103,7 +103,6 @@ def test_issues_of_a_series_that_share_a_footer_are_two_works() -> None:
     footer = text(3, 40)
     issues = [f"{text(seed, 400)} {footer}" for seed in (1, 2)]
     assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-02-02")))) == 2
-    assert len(works(*map(document, "ab", issues, ("Minutes", "Minutes")))) == 1
     assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-01-05, final")))) == 1
 
 
@@ -136,7 +135,50 @@ def test_a_pair_that_shares_too_little_for_any_name_is_looked_at_once(monkeypatc
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_works_are_the_same_whatever_the_order_of_documents(order: list[str]) -> None:
     contents = {"a": text(1), "b": text(1, changed=0.1), "c": text(2), "d": text(2, changed=0.05)}
-    assert works(*(document(each, contents[each], "Lease") for each in order)) == {frozenset("ab"), frozenset("cd")}
+    names = {"a": "Lease", "b": "Lease, final", "c": "Lease v1", "d": "Lease v2"}
+    assert works(*(document(each, contents[each], names[each]) for each in order)) == {frozenset("ab"), frozenset("cd")}
+
+
+def test_a_title_alone_joins_copies_only() -> None:
+    contents = text(1), text(1, changed=0.1)
+    for dates in (("", ""), ("2025-11-04", "2025-11-04"), ("2025-11-04", ""), ("2025", "2025-11-04T10:02:00Z")):
+        alike = (Document(id_, contents[at], title="In re R. Q. B.", date=dates[at]) for at, id_ in enumerate("ab"))
+        assert len(works(*alike)) == 2
+    ordered = (Document(id_, contents[at], title="Lease", date=f"2025-11-0{at + 1}") for at, id_ in enumerate("ab"))
+    assert len(works(*ordered)) == 1
+    assert len(works(document("a", text(1), "Lease"), document("b", text(1, changed=0.01), "Lease"))) == 1
+
+
+@pytest.mark.parametrize(
+    "begins",
+    [
+        "Referee 2 on this paper.",
+        "Reply to referee 2.",
+        "Comment on a paper.",
+        "Erratum.",
+        "No. 374118. Before the panel. (dissenting).",
+        "CONCURRING OPINION.",
+        'Two remarks on "Carbon in the river meadows".',
+    ],
+)
+def test_a_text_about_a_work_is_no_version_of_it(begins: str) -> None:
+    paper = Document("a", text(1), title="Carbon in the river meadows", date="2023-02-01")
+    about = Document("b", f"{begins} {text(1, changed=0.1)}", title=paper.title, date="2023-04-01")
+    assert works(paper, about) == {frozenset("a"), frozenset("b")}
+
+
+def test_what_a_text_quotes_is_not_shared_with_the_work() -> None:
+    quoted, own = text(1, 30), text(2, 200)
+    paper = Document("a", f"{own} {quoted}", title="Carbon", date="2023-02-01")
+    letter = Document("b", f'{text(3, 200)} "{quoted}" {text(4, 10)}', title="Carbon", date="2023-04-01")
+    assert len(works(paper, letter)) == 2
+
+
+def test_a_far_shorter_text_that_shares_little_is_no_version() -> None:
+    footer = text(3, 60)
+    paper = Document("a", f"{text(1, 2_000)} {footer}", title="Carbon", date="2023-02-01")
+    assert len(works(paper, Document("b", f"{text(2, 20)} {footer}", title="Carbon", date="2023-04-01"))) == 2
+    assert len(works(paper, Document("b", f"{text(2, 2_000)} {text(1, 300)}", title="Carbon", date="2023-04-01"))) == 1
 
 
 def test_a_document_is_compared_with_few_of_those_that_have_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
