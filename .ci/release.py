@@ -148,7 +148,7 @@ def write_bill_of_materials() -> None:
     with tempfile.TemporaryDirectory() as folder:
         venv.create(folder, with_pip=True)
         interpreter = str(Path(folder, "bin", "python"))
-        run(interpreter, "-m", "pip", "install", "--quiet", f"{wheel}[fast,gateway,plot,readers,redis]")
+        run(interpreter, "-m", "pip", "install", "--quiet", f"{wheel}[fast,gateway,readers,redis]")
         run(interpreter, "-m", "pip", "uninstall", "--quiet", "--yes", "pip", "setuptools")
         run(
             "cyclonedx-py",

@@ -29,7 +29,7 @@ from ibidem_lab.agreement import (
     components,
     count_evidence,
 )
-from ibidem_lab.errors import MAX_LISTED, Mistake, SignedDocuments
+from ibidem_lab.errors import Mistake, SignedDocuments
 from ibidem_lab.labels import (
     Pair,
     count_labelled,
@@ -120,18 +120,17 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     *,
     progress: Callable[[int], None] = lambda _: None,
     filters: Sequence[Filter] = (),
-    worst: int = MAX_LISTED,
 ) -> Evaluation:
     """Sign documents in memory, and compare the duplicates found with labels."""
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress, filters)
-    figures = compare(collection, labels, policy or Policy(), worst)
+    figures = compare(collection, labels, policy or Policy())
     return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
 
-def compare(collection: Collection, labels: Labels, policy: Policy, worst: int = MAX_LISTED) -> Evaluation:
+def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:
     """Compare the duplicates among signed documents with labels."""
     began = perf_counter()
     ids, in_labels = set(collection.ids), labelled_ids(labels.path)
@@ -152,7 +151,7 @@ def compare(collection: Collection, labels: Labels, policy: Policy, worst: int =
         refused=collection.refused,
         unknown=sorted(in_labels - ids - collection.left_out),
         mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(
-            true - unjudged, pairs - unjudged, worst
+            true - unjudged, pairs - unjudged
         ),
         took_s=round(perf_counter() - began, 2),
     )

@@ -15,7 +15,6 @@ from ibidem.cli.console import (
     Level,
     Preset,
     Similarity,
-    WindowDays,
     bar,
     figures,
     messages,
@@ -35,7 +34,6 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
-from ibidem_lab.errors import MAX_LISTED
 from ibidem_lab.evaluate import Evaluation, Labels, evaluate
 
 MAX_NAMES = 10  # so many unknown ids are printed; with `--json` all of them
@@ -66,7 +64,6 @@ class EvaluationRequest:
     labels: Labels  # labelled pairs of the documents
     policy: Policy  # the figures of the decision
     filters: tuple[Filter, ...]  # only documents that pass are taken
-    worst: int  # how many of the worst mistakes are shown
 
 
 def run(
@@ -75,22 +72,17 @@ def run(
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
-    window_days: WindowDays = None,
     positive: Positive = "",
     unjudged: Unjudged = None,
     filters: Filters = None,
-    worst: Annotated[
-        int, typer.Option(metavar="N", min=1, max=1_000, help="How many of the worst errors are listed.")
-    ] = MAX_LISTED,
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
     request = EvaluationRequest(
         (docs,),
         Labels(labels, positive, unjudged),
-        pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset)),
+        pair_policy(figures(level, similarity, preset), presets=presets_for(preset)),
         tuple(parse_filter(typed) for typed in filters or ()),
-        worst,
     )
     evaluation = evaluate_with_bar(request)
     if as_json:
@@ -115,7 +107,6 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
             request.policy,
             progress=lambda count: advance(count, None),
             filters=request.filters,
-            worst=request.worst,
         )
 
 

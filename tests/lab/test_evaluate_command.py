@@ -46,7 +46,7 @@ def test_the_worst_mistakes_are_shown(run: Run) -> None:
         '{"id": "a", "text": "a deed of gift"}\n{"id": "b", "text": "another letter"}\n', encoding="utf-8"
     )
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\n", encoding="utf-8")
-    assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv", "--worst", "1")[1]
+    assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv")[1]
 
 
 @pytest.mark.slow

@@ -40,7 +40,7 @@ def test_versions_go_with_no_figures_and_not_with_threads(run: Run) -> None:
     for other in (("--level", "partial"), ("--stored",)):
         code, _, err = run("groups", "--versions", *other)
         assert code == 2
-        assert "--versions cannot be combined with --level, --similarity, --preset, --window-days or --stored" in err
+        assert "--versions cannot be combined with --level, --similarity, --preset or --stored" in err
         assert "leave them out" in err
     code, _, err = run("groups", "--versions", "--threads")
     assert code == 2

@@ -16,8 +16,6 @@ from ibidem.cli.console import (
     Json,
     Level,
     Preset,
-    Similarity,
-    WindowDays,
     bar,
     engine_context,
     figures,
@@ -75,9 +73,7 @@ def run(
     following: Follow = False,
     groups: Groups = False,
     level: Level = None,
-    similarity: Similarity = None,
     preset: Preset = None,
-    window_days: WindowDays = None,
     as_json: Json = False,
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
@@ -86,7 +82,7 @@ def run(
     """
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
-    parameters = figures(level, similarity, preset, window_days)
+    parameters = figures(level, None, preset)
     if not dry:
         refuse_figures(parameters)
     settings = load()
@@ -109,9 +105,8 @@ def run(
 
 def refuse_figures(parameters: Mapping[str, object]) -> None:
     """Refuse parameters of the pair decision, which only a dry run uses."""
-    options = ("--level", "--similarity", "--preset", "--window-days")
-    for option, value in zip(options, parameters.values(), strict=True):
-        if value is not None:
+    for option, name in (("--level", "dedupe_level"), ("--preset", "dedupe_preset")):
+        if parameters[name] is not None:
             raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
 
 

@@ -15,8 +15,6 @@ from ibidem.cli.console import (
     Indented,
     Json,
     Preset,
-    Similarity,
-    WindowDays,
     engine_context,
     figures,
     format_difference,
@@ -157,9 +155,7 @@ def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
     level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST)] = None,
-    similarity: Similarity = None,
     preset: Preset = None,
-    window_days: WindowDays = None,
     format_: FormatName = "",
     as_ids: Annotated[bool, typer.Option("--id", help="A and B are ids, also where files have these names.")] = False,
     as_json: Json = False,
@@ -167,7 +163,7 @@ def run(
     """Compare two documents: every signal, and the text they share."""
     if as_ids and format_:
         raise UsageError("--id and --format cannot be combined", "--format reads files: give one of the two")
-    policy = pair_policy(figures(level, similarity, preset, window_days), WIDEST, presets_for(preset))
+    policy = pair_policy(figures(level, None, preset), WIDEST, presets_for(preset))
     settings = load()
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)

@@ -239,7 +239,7 @@ WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-day
 
 
 def figures(
-    level: str | None, similarity: str | None, preset: str | None, window_days: str | None
+    level: str | None, similarity: str | None, preset: str | None, window_days: str | None = None
 ) -> dict[str, str | None]:
     """Return the options of the pair decision, by parameter name."""
     return {

@@ -18,7 +18,6 @@ from ibidem.cli.console import (
     Level,
     Preset,
     Similarity,
-    WindowDays,
     bar,
     engine_context,
     figures,
@@ -46,7 +45,6 @@ def run(
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
-    window_days: WindowDays = None,
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
     ] = None,
@@ -65,7 +63,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
-    parameters = figures(level, similarity, preset, window_days)
+    parameters = figures(level, similarity, preset)
     has_figures = any(value is not None for value in parameters.values())
     check_options(stored=stored, threads=threads, versions=versions, has_figures=has_figures)
     if threads or versions:
@@ -94,12 +92,12 @@ def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: b
     if (threads or versions) and (stored or has_figures):
         option = "--threads" if threads else "--versions"
         raise UsageError(
-            f"{option} cannot be combined with --level, --similarity, --preset, --window-days or --stored",
+            f"{option} cannot be combined with --level, --similarity, --preset or --stored",
             "leave them out",
         )
     if stored and has_figures:
         raise UsageError(
-            "--stored cannot be combined with --level, --similarity, --preset or --window-days",
+            "--stored cannot be combined with --level, --similarity or --preset",
             "groups are stored at level near: leave them out",
         )
 

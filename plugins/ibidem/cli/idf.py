@@ -12,7 +12,6 @@ from ibidem.cli.console import Json, bar, engine_context, messages, print_json, 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_core.settings import Settings, load
-from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
@@ -23,6 +22,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 
 BAR = 40
+SAMPLE = 1_000  # documents that are drawn at random to compare two tables
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)  # lengths that stand on a terminal
 
 Shares = Mapping[int, float]
@@ -37,30 +37,6 @@ def bars(shares: Shares) -> Iterator[str]:
     for length in SHOWN:
         if length in shares:
             yield f"{length:>2}  {100 * shares[length]:>5.1f} %  {'█' * round(shares[length] * BAR)}"
-
-
-def draw(curves: Mapping[str, Shares], title: str, path: Path) -> None:
-    """Draw curves into a file, in the format of its suffix."""
-    try:
-        from matplotlib import rc_context  # noqa: PLC0415 - an extra, and only where something is drawn
-        from matplotlib.figure import Figure  # noqa: PLC0415 - as above
-    except ImportError as error:
-        raise UsageError("matplotlib is not installed", install_command("plot")) from error
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for name, shares in curves.items():
-        axes.plot(list(shares), [100 * share for share in shares.values()], marker=".", label=name)
-    axes.set(title=title, xlabel="terms in the fingerprint", ylabel="fingerprints that change, %", ylim=(0, None))
-    axes.grid(alpha=0.3)
-    axes.legend()
-    undated = {"Date": None} if path.suffix == ".svg" else None
-    try:
-        with rc_context({"svg.hashsalt": "ibidem"}):  # the same curves make the same file
-            figure.savefig(path, dpi=150, metadata=undated)
-    except (OSError, ValueError) as error:
-        raise UsageError(
-            f"{path} cannot be written: {error}", "name a file that ends with .png, .svg or .pdf"
-        ) from error
 
 
 app = typer.Typer(help="Build, choose, show or compare tables of word frequencies.")
@@ -78,7 +54,6 @@ RAREST = 10  # so many of a table's rarest allowed terms are shown
 def build(
     paths: Paths = None,
     language: Annotated[str, typer.Option(metavar="CODE", help="Only documents in this language count.")] = "en",
-    use: Annotated[bool, typer.Option("--use", help="Sign with it from now on, as `ibidem idf use` does.")] = False,
     as_json: Json = False,
 ) -> None:
     """Count a table from documents, at least 1,000; nothing changes until it is used."""
@@ -86,10 +61,7 @@ def build(
     origin = f"counted from {', '.join(Path(path).name for path in paths)}" if paths else f"index {settings.index}"
     with bar("Counting") as advance:
         built = build_table(documents(paths, settings), language, origin, lambda count: advance(count, None))
-    tables = Tables(settings.tables)
-    tables.keep(built.table)
-    if use:
-        tables.use(built.table)
+    Tables(settings.tables).keep(built.table)
     warn_once(built.foreign)
     if as_json:
         print_json(built.as_json())
@@ -97,8 +69,7 @@ def build(
     results().print(Text(line(built.table)))
     for other, times in built.others.items():
         messages().print(Text(f"{format_count(times, 'document')} in {sanitize(repr(other))} left out"))
-    if not use:
-        messages().print(Text(f"Sign with it: ibidem idf use {built.table.name}"))
+    messages().print(Text(f"Sign with it: ibidem idf use {built.table.name}"))
 
 
 @app.command()
@@ -139,10 +110,6 @@ def compare(
     a: Annotated[str, typer.Argument(metavar="A", help="A table's name, or its file.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another's.")],
     paths: Paths = None,
-    sampled: Annotated[
-        int, typer.Option("--documents", metavar="N", min=1, help="Number of documents drawn at random.")
-    ] = 1_000,
-    plot: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw the curve: .png, .svg or .pdf.")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare two tables: the order of their terms, and the fingerprints that change from one to the other."""
@@ -154,10 +121,8 @@ def compare(
             f"{left.name} is a table of {left.language!r}, {right.name} of {right.language!r}",
             "compare two of one language",
         )
-    texts = draw_texts(documents(paths, settings), left.language, sampled)
+    texts = draw_texts(documents(paths, settings), left.language)
     rank_correlation, shares = correlation(left, right), changed_fingerprints(texts, left, right)
-    if plot is not None:
-        draw({f"{left.name} to {right.name}": shares}, f"Fingerprints that change ({len(texts):,} documents)", plot)
     if as_json:
         counts = {"common": rank_correlation.common, "spearman": rank_correlation.spearman, "documents": len(texts)}
         print_json(counts | {"changed": to_json(shares)})
@@ -166,10 +131,10 @@ def compare(
         results().print(Text(text))
 
 
-def draw_texts(items: Iterator[Document | Refusal], language: str, count: int) -> list[str]:
+def draw_texts(items: Iterator[Document | Refusal], language: str) -> list[str]:
     """Draw a random sample of texts in a language; warn if there are none, or some are in another language."""
     with bar("Reading") as advance:
-        texts = sample(count_documents(items, lambda done: advance(done, None)), language, count)
+        texts = sample(count_documents(items, lambda done: advance(done, None)), language, SAMPLE)
     if not texts:
         messages().print(Text(f"No documents in {language!r}: fingerprints could not be compared."))
     foreign = find_foreign(language, texts)

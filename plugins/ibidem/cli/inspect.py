@@ -1,9 +1,8 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
 from collections.abc import Iterator, Mapping
-from typing import Annotated, Any, Protocol
+from typing import Any, Protocol
 
-import typer
 from rich.console import RenderableType
 from rich.text import Text
 
@@ -14,7 +13,6 @@ from ibidem.cli.console import (
     Level,
     Preset,
     Similarity,
-    WindowDays,
     engine_context,
     figures,
     presets_for,
@@ -26,11 +24,11 @@ from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.groups import read_group
 from ibidem.index.inspection import Duplicate, Inspection, inspect
 from ibidem_core.side_packages import hook
-from ibidem_dedupe.parameters import SHOWN_TO_PEOPLE
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
 
 COLUMNS = 20
+SHOWN = 50  # duplicates that are printed; `--json` has all
 
 # The signatures that are shown, and what their counts count.
 SIGNATURES = {
@@ -66,14 +64,10 @@ def run(
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
-    window_days: WindowDays = None,
-    every: Annotated[
-        bool, typer.Option("--all", help=f"Show all duplicates; default: the first {SHOWN_TO_PEOPLE}.")
-    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
-    policy = pair_policy(figures(level, similarity, preset, window_days), presets=presets_for(preset))
+    policy = pair_policy(figures(level, similarity, preset), presets=presets_for(preset))
     with engine_context() as engine:
         inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
         sets: MembershipReport | None = hook("membership_report")
@@ -82,7 +76,7 @@ def run(
         print_json(inspection.as_json() | {"group": group} | membership)
         return
     console = results()
-    for part in report(inspection, len(inspection.duplicates) if every else SHOWN_TO_PEOPLE):
+    for part in report(inspection):
         console.print(part)
     console.print(Text(describe_group(id_, group), "account"))
     if group and group["documents"] != len(inspection.duplicates) + 1:
@@ -101,8 +95,8 @@ def describe_group(name: str, group: Mapping[str, Any]) -> str:
     return f"Its stored group of {size} is led by {sanitize(group['lead'])}; joined by: {group['signature']}."
 
 
-def report(inspection: Inspection, limit: int) -> Iterator[RenderableType]:
-    """Yield the document, its signatures and up to `limit` duplicates."""
+def report(inspection: Inspection) -> Iterator[RenderableType]:
+    """Yield the document, its signatures and the first duplicates."""
     yield Text(sanitize(inspection.title or inspection.id), "title")
     if inspection.title:
         yield Text(sanitize(inspection.id), "about")
@@ -111,10 +105,10 @@ def report(inspection: Inspection, limit: int) -> Iterator[RenderableType]:
         if (value := inspection.signatures.get(name)) is not None:
             yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
     yield Text()
-    for duplicate in inspection.duplicates[:limit]:
+    for duplicate in inspection.duplicates[:SHOWN]:
         yield from lines(duplicate, sanitize(inspection.title or inspection.id))
-    if remainder := len(inspection.duplicates[limit:]):
-        yield Text(f"+ {format_count(remainder, 'more duplicate')}; --all shows them", "account")
+    if remainder := len(inspection.duplicates[SHOWN:]):
+        yield Text(f"+ {format_count(remainder, 'more duplicate')}; --json shows them", "account")
     yield Text()
     yield Text(format_count(len(inspection.duplicates), "duplicate"), "account")
     if inspection.capped:

@@ -136,14 +136,6 @@ Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity"
 Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED)]
 WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED)]
 Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH", panel=ADVANCED)]
-Current = Annotated[
-    bool,
-    typer.Option(
-        "--current",
-        help="Show the current version of a group, earlier ones under it: --keep current.",
-        rich_help_panel=ADVANCED,
-    ),
-]
 Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", panel=ADVANCED)]
 By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED)]
 Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED)]
@@ -178,7 +170,6 @@ def run(
     window_days: WindowDays = None,
     max_per_group: MaxPerGroup = None,
     keep: Keep = None,
-    current: Current = False,
     by: By = None,
     window: Window = None,
     scope: Scope = None,
@@ -190,13 +181,11 @@ def run(
     Without a query all documents are listed, grouped as they are stored.
     """
     order = parse_order(sort)
-    if current and keep not in (None, "current"):
-        raise UsageError(f"--current cannot be combined with --keep {short_repr(keep)}", "leave one of them out")
     typed = " ".join(words or ())
     limits_window = any((window, scope, similarity, preset, window_days, level, document))
     parameters = figures(level, similarity, preset, window_days) | {
         "dedupe": dedupe,
-        "dedupe_keep": "current" if current else keep,
+        "dedupe_keep": keep,
         "dedupe_scope": scope,
         "dedupe_by": by or (None if typed.strip() or limits_window else "stored"),
         "dedupe_window": window,
