@@ -13,6 +13,7 @@ from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pair_evidence import Evidence, Guards, minhash_evidence, same_content_evidence
 from ibidem_dedupe.pair_rules import verify
 from ibidem_dedupe.policy import Policy
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
@@ -28,6 +29,10 @@ BUILD: dict[str, Build] = {
 
 def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Iterator[Evidence | None]:
     """Yield the evidence of each pair; None if the two documents are not duplicates."""
+    if loops.IN_USE is None:
+        for row, other in zip(map(columns.unpack_row, a.tolist()), map(columns.unpack_row, b.tolist()), strict=True):
+            yield decide(row, other, policy) if row and other else None
+        return
     names = [evidence.TABLE.name(code) for code in verify(columns, a, b, policy).tolist()]
     equal_slots = (columns.slots[a] == columns.slots[b]).sum(axis=1).tolist()
     for row, other, name, equal, guards in zip(

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, Policy, Terms, min_shared_terms
-from ibidem_ingest.kernel import loops
+from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.noise_columns import (
@@ -20,7 +20,7 @@ from ibidem_ingest.signatures.noise_columns import (
     is_noisy,
     runs_of_a_term,
 )
-from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, MIN_SHARE, SKETCH
+from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, MIN_SHARE
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -87,14 +87,7 @@ class Pairs:
 
 def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
     """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and their total."""
-    if loops.IN_USE:
-        return loops.IN_USE.shared_smallest(sketches, (a, b), NO_NUMBER)
-    numbers = np.sort(np.concatenate((sketches[a], sketches[b]), axis=1), axis=1)
-    is_number = numbers != NO_NUMBER
-    repeats = np.zeros_like(is_number)
-    repeats[:, 1:] = (numbers[:, 1:] == numbers[:, :-1]) & is_number[:, 1:]
-    distinct = np.cumsum(is_number & ~repeats, axis=1)
-    return (repeats & (distinct <= SKETCH)).sum(axis=1), np.minimum(distinct[:, -1], SKETCH)
+    return compiled().shared_smallest(sketches, (a, b), NO_NUMBER)
 
 
 def may_match(pairs: Pairs) -> Bools:
@@ -143,15 +136,8 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
         return mask
     with_slots = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
     height = policy.band_rows
-    if loops.IN_USE:
-        rows = pairs.a[with_slots], pairs.b[with_slots]
-        bands = (SLOTS // height, height)
-        mask[with_slots] = loops.IN_USE.similar_slots(columns.slots, rows, policy.slots.equal, bands)
-        return mask
-    equal = columns.slots[pairs.a[with_slots]] == columns.slots[pairs.b[with_slots]]
-    positions = np.flatnonzero(equal.view(np.uint8).sum(axis=1, dtype=np.uint8) >= policy.slots.equal)
-    equal_bands = equal[positions, : SLOTS // height * height].reshape(-1, SLOTS // height, height).all(axis=2)
-    mask[with_slots[positions]] = equal_bands.any(axis=1)
+    rows, bands = (pairs.a[with_slots], pairs.b[with_slots]), (SLOTS // height, height)
+    mask[with_slots] = compiled().similar_slots(columns.slots, rows, policy.slots.equal, bands)
     return mask
 
 
@@ -187,13 +173,7 @@ def needed_by_size(share: float) -> NDArray[np.int64]:
 
 def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
     """Count the terms that pairs of rows share; padding does not count."""
-    if loops.IN_USE:
-        return loops.IN_USE.shared_values(terms, (a, b), NO_TERM)
-    all_terms = np.sort(np.concatenate((terms[a], terms[b]), axis=1), axis=1)
-    shared_terms: NDArray[np.int64] = ((all_terms[:, 1:] == all_terms[:, :-1]) & (all_terms[:, 1:] != NO_TERM)).sum(
-        axis=1
-    )
-    return shared_terms
+    return compiled().shared_values(terms, (a, b), NO_TERM)
 
 
 def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:

@@ -34,6 +34,8 @@ from ibidem_dedupe.pairs import (
     first_entries,
 )
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.shared_values import SharedValues
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 BLOCK = 10_000  # rows that are settled together; only a whole index holds more
@@ -84,12 +86,16 @@ def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what bef
     original = first_copies(columns, policy, leads, constraints)
     is_copy = original != np.arange(len(columns))
     classifier = PairClassifier(columns, policy, constraints, matcher, long_index)
-    entries = classifier.shared_keys(is_copy)
-    work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
-    if classifier.size <= BLOCK and not leads:
-        work.settle(entries)
+    if loops.IN_USE is None:
+        work = LeaderClustering(classifier, np.empty(0, np.int64))
+        work.settle_one_by_one(np.flatnonzero(~is_copy), leads)
     else:
-        work.settle_in_blocks(entries, leads, report)
+        entries = classifier.shared_keys(is_copy)
+        work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
+        if classifier.size <= BLOCK and not leads:
+            work.settle(entries)
+        else:
+            work.settle_in_blocks(entries, leads, report)
     work.join_copies(np.flatnonzero(is_copy), original)
     return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
 
@@ -111,6 +117,16 @@ class LeaderClustering:
         self.lead = np.arange(self.classifier.size)
         self.evidence = np.zeros(self.classifier.size, np.uint8)
         self.crowded = np.zeros(self.classifier.size, bool)
+
+    def settle_one_by_one(self, rows: Rows, settled_count: int) -> None:
+        """Settle rows by the plain definition: each is compared with the leads that it shares a value with."""
+        values = SharedValues(self.classifier.columns, self.classifier.policy, self.classifier.constraints)
+        for row in rows.tolist():
+            if row >= settled_count:
+                pairs = row * self.classifier.size + np.array(values.earlier(row), np.int64)
+                self.join_within(self.classifier.classify(iter([pairs])))
+            if self.lead[row] == row:
+                values.add(row)
 
     def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
         """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks."""

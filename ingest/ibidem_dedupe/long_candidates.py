@@ -14,6 +14,7 @@ from ibidem_dedupe.candidates import Hashes, KeyIndex, drop_singletons, join_ind
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs, pair_keys
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
@@ -44,17 +45,19 @@ class PageKeys:
 
     def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
         """Return the rows that share a key."""
+        if loops.IN_USE is None:  # all long texts are compared then
+            return KeyIndex(np.empty(0, np.int32), np.empty(0, np.int32))
         row = {name: number for number, name in enumerate(names)}
         rows = np.array([row[name] for name in self.names], np.int64)
         return join_indexes(list(self._parts(rows, len(names))))
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
-        yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64), size)
+        yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64))
         for clue, entries in self.hashes.items():
             lengths = [len(each) for each in entries]
             if not sum(lengths):
                 continue
-            key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths), size)
+            key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths))
             if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_HOLDERS)):
                 self.capped_keys[clue] = count
             shared = drop_frequent(key_index)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ibidem_dedupe.column_rules import Figures, Pairs, Rows, common_numbers, count_shared
 from ibidem_dedupe.learned import FIGURES
 from ibidem_dedupe.pair_evidence import days_apart, same_table, unpack_numbers
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.minhash import correct_for_chance
 from ibidem_ingest.signatures.noise_columns import (
@@ -137,6 +138,11 @@ _CHANGED_CHARACTERS = np.array([changed(share) for share in ESTIMATES.tolist()])
 
 def measure_columns(pairs: Pairs) -> Figures:
     """`measure` for many pairs."""
+    if loops.IN_USE is None:
+        rows = [
+            (pairs.columns.unpack_row(a), pairs.columns.unpack_row(b)) for a, b in zip(pairs.a, pairs.b, strict=True)
+        ]
+        return np.array([measure(a, b) for a, b in rows if a and b]).reshape(len(rows), len(FIGURES))
     figures = np.zeros((len(pairs.a), len(FIGURES)))
     for start in range(0, len(pairs.a), SLICE):
         part = slice(start, start + SLICE)

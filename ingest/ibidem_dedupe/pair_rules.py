@@ -3,9 +3,11 @@
 A test proves the two equal. What a pair's evidence says in detail is left to `decide`, asked for what is shown.
 """
 
+from functools import cache
+
 import numpy as np
 
-from ibidem_dedupe import evidence
+from ibidem_dedupe import evidence, pair_evidence
 from ibidem_dedupe.column_rules import (
     Bools,
     Codes,
@@ -17,6 +19,7 @@ from ibidem_dedupe.column_rules import (
     needed_by_size,
     titles_agree,
 )
+from ibidem_dedupe.decision import decide
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
@@ -30,6 +33,8 @@ SLICE = 8_192  # pairs decided on at once: their columns stay in the processor's
 
 def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     """Decide on many pairs."""
+    if loops.IN_USE is None:
+        return verify_one_by_one(columns, a, b, policy)
     codes = np.zeros(len(a), np.uint8)
     open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
     for start in range(0, len(open_pairs), SLICE):
@@ -38,12 +43,27 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     return codes
 
 
+def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+    """Decide on many pairs by the definition for one."""
+    unpack = cache(lambda row: columns.unpack_row(row) if columns.length[row] else None)
+    codes = np.zeros(len(a), np.uint8)
+    for place, (row, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        one, another = unpack(row), unpack(other)
+        if one is None or another is None:
+            continue
+        if found := decide(one, another, policy):
+            codes[place] = evidence.TABLE.code(found.signature)
+        elif policy.level == "partial" and policy.related is not None and pair_evidence.are_long(one, another):
+            codes[place] = UNDECIDED
+    return codes
+
+
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     """Return which pairs a rule may accept, so that the rules run on few pairs.
 
-    Every pair that a rule accepts passes, and some that none accepts. Without compiled loops all pass.
+    Every pair that a rule accepts passes, and some that none accepts.
     """
-    if loops.IN_USE is None or policy.level == "partial" or not evidence.TABLE.is_screened(policy):
+    if policy.level == "partial" or not evidence.TABLE.is_screened(policy):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
     arrays = (
@@ -70,7 +90,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         *noise.APART,
     )
     lengths = (terms.lengths if terms else 0.0, characters.lengths if characters else 0.0)
-    return loops.IN_USE.screen(arrays, figures, lengths, (a, b))
+    return loops.compiled().screen(arrays, figures, lengths, (a, b))
 
 
 def strongest(pairs: Pairs, policy: Policy) -> Codes:

@@ -19,7 +19,9 @@ from ibidem_dedupe.pair_evidence import Evidence, are_long
 from ibidem_dedupe.pair_rules import UNDECIDED, verify
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.shared_keys import build_key_index
+from ibidem_dedupe.shared_values import SharedValues
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -207,12 +209,23 @@ def duplicates(
 ) -> DuplicatePairs:
     """Find all pairs of duplicates, also within groups."""
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
-    entries = classifier.shared_keys()
-    pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
+    if loops.IN_USE is None:
+        pairs = classifier.classify(pairs_sharing_values(columns, policy))
+    else:
+        entries = classifier.shared_keys()
+        pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
     for position in np.flatnonzero(pairs.code == UNDECIDED).tolist():
         pairs.code[position] = classifier.resolve(int(pairs.row[position]), int(pairs.earlier[position]), UNDECIDED)
     positions = np.flatnonzero(pairs.code)
     return DuplicatePairs(pairs.row[positions], pairs.earlier[positions], pairs.code[positions])
+
+
+def pairs_sharing_values(columns: PackedColumns, policy: Policy) -> Iterator[Rows]:
+    """Yield the pairs of rows that share a value, row by row."""
+    values = SharedValues(columns, policy, PairConstraints())
+    for row in range(len(columns)):
+        yield row * len(columns) + np.array(values.earlier(row), np.int64)
+        values.add(row)
 
 
 def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
@@ -264,43 +277,12 @@ class CandidateRanges:
 
 def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
     """Expand the pairs of rows that share enough keys."""
-    order = order_by_row(entries, postings, size)
+    order = compiled().by_row(entries.row, postings.times, size)
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
     weak = entries.key[order] >= entries.first_weak
     for start, end in slices(rows, times):
         chunk = rows[start:end], weak[start:end], first[start:end], times[start:end]
-        if loops.IN_USE:
-            yield loops.IN_USE.pairs(chunk, postings.rows, size, entries.min_shared)
-        else:
-            yield filter_by_shared_keys(repeat_pairs(chunk, postings.rows, size), entries.min_shared)
-
-
-def order_by_row(entries: KeyIndex, postings: CandidateRanges, size: int) -> Rows:
-    """Return the indices of the entries with partners, ordered by row."""
-    if loops.IN_USE:
-        return loops.IN_USE.by_row(entries.row, postings.times, size)
-    order = np.argsort(entries.row, kind="stable")
-    partners: Bools = postings.times[order] > 0
-    return order[partners]
-
-
-def repeat_pairs(entries: tuple[Rows, Bools, Rows, Rows], earlier_rows: Numbers, size: int) -> Rows:
-    """Repeat each pair once for each shared key, encoded as twice the pair, plus one if the key is weak."""
-    rows, weak, first, times = entries
-    ends = np.cumsum(times)
-    step = np.arange(int(ends[-1])) - np.repeat(ends - times - first, times)
-    encoded: Rows = np.repeat(rows * size << 1 | weak, times) + (earlier_rows[step].astype(np.int64) << 1)
-    return encoded
-
-
-def filter_by_shared_keys(encoded: Rows, min_shared: int) -> Rows:
-    """Return the pairs that share enough keys, each once."""
-    encoded.sort()
-    pairs = encoded >> 1
-    starts = np.flatnonzero(np.concatenate((np.ones(min(1, len(pairs)), bool), pairs[1:] != pairs[:-1])))
-    times = np.diff(np.append(starts, len(pairs)))
-    shared_pairs: Rows = pairs[starts[((encoded[starts] & 1) == 0) | (times >= min_shared)]]
-    return shared_pairs
+        yield compiled().pairs(chunk, postings.rows, size, entries.min_shared)
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:

@@ -59,7 +59,7 @@ def output(command: Command, typed: str) -> Mapping[str, Any]:
         del setting["meaning"]  # docs/settings.md has the words
     for check in printed.get("checks", []) if printed else []:
         if check["name"] == "signing":
-            check["what"] = "by compiled loops"  # where the tests run without a compiler, by numpy
+            check["what"] = "by compiled loops"  # where the tests run without a compiler, by plain Python
     return settled({"exit": process.code, "json": printed, "message": message}, {str(command.folder): "FOLDER"})
 
 

@@ -8,13 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe import candidates
-from ibidem_dedupe.candidates import KeyIndex, length_buckets, marked_keys
+from ibidem_dedupe.candidates import length_buckets, marked_keys
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.shared_keys import build_key_index
-from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.windows import SampleWindow, example_settings, signatures, value, windows, with_terms
@@ -52,7 +51,7 @@ def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, po
 @given(windows, POLICIES)
 def test_looking_in_smaller_slices_changes_nothing(window: SampleWindow, policy: Policy) -> None:
     pairs = meeting(window, policy)
-    with patch.object(candidates, "ENTRIES", 1), patch.object(candidates, "SLICE", 3):
+    with patch.object(candidates, "ENTRIES", 1):
         assert meeting(window, policy) == pairs
 
 
@@ -80,26 +79,6 @@ def test_similar_lengths_are_in_the_same_bucket_or_in_neighbours(length: int, mo
     if length / longer >= ratio:
         a, b = length_buckets(np.array([length, longer]), ratio).tolist()
         assert b - a in (0, 1)
-
-
-def numbered(index: KeyIndex) -> list[tuple[int, int, bool]]:
-    """Number of the key, row and whether the key is weak, of each entry; keys numbered without gaps."""
-    number = np.unique(index.key, return_inverse=True)[1]
-    return list(zip(number.tolist(), index.row.tolist(), (index.key >= index.first_weak).tolist(), strict=True))
-
-
-@example_settings
-@given(windows, POLICIES)
-def test_compiled_loops_find_the_same_holders_of_keys_as_numpy(window: SampleWindow, policy: Policy) -> None:
-    compiled = loops.load()
-    if compiled is None:
-        pytest.skip("the loops are not compiled")
-    columns = PackedColumns.decode(window.values)
-    with patch.object(loops, "IN_USE", compiled):
-        key_index = build_key_index(columns, policy)
-    with patch.object(loops, "IN_USE", None):
-        plain_index = build_key_index(columns, policy)
-    assert numbered(key_index) == numbered(plain_index)
 
 
 KEYS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=300)

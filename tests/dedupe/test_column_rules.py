@@ -1,7 +1,6 @@
 """The decision for many pairs at once says what the decision for one pair says."""
 
 from dataclasses import replace
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -16,7 +15,6 @@ from ibidem_dedupe.pair_rules import SLICE, UNDECIDED, screen, strongest, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise_columns import equal_runs
 from ibidem_ingest.signatures.packed import pack, unpack
@@ -182,15 +180,13 @@ def passes(other: Signatures, policy: Policy) -> bool:
     ],
 )
 def test_a_pair_passes_the_screen_by_what_a_rule_of_the_policy_takes_and_nothing_else(
-    other: Signatures, policy: Policy, expected: bool, way_of_grouping: str
+    other: Signatures, policy: Policy, expected: bool
 ) -> None:
-    assert passes(other, policy) is (expected or way_of_grouping == "numpy")
+    assert passes(other, policy) is expected
 
 
-def test_every_pair_passes_where_containment_counts_or_the_loops_are_not_compiled() -> None:
+def test_every_pair_passes_where_containment_counts() -> None:
     assert passes(SECOND, Policy(level="partial"))
-    with patch.object(loops, "IN_USE", None):
-        assert passes(SECOND, Policy())
 
 
 def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone() -> None:

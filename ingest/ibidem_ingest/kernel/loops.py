@@ -1,8 +1,8 @@
 """The compiled loops (`kernel.c`) as methods that take and return arrays of numpy.
 
-They are loaded when this module is. `IN_USE` is None if no library fits; then each document is signed by itself in
-plain Python, which is the definition of what the loops compute and takes about a hundred times as long. Then numpy
-groups, in several times as long.
+They are loaded when this module is. `IN_USE` is None if no library fits; then each document is signed, and each pair
+decided on, by itself in plain Python, which is the definition of what the loops compute and takes about a hundred times
+as long.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ IN_USE: Final = load()
 
 
 def compiled() -> Loops:
-    """Return the loops, which are required for batches."""
+    """Return the loops, which are required for batches and columns."""
     if IN_USE is None:
-        raise RuntimeError("batches are signed by compiled loops only")
+        raise RuntimeError("batches are signed, and columns compared, by compiled loops only")
     return IN_USE

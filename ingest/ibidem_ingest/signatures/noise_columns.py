@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.kernel import loops
+from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -22,12 +22,7 @@ RUNS = np.array([2 ** (code / 8) for code in range(256)])  # the number of runs,
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     """Return for pairs of noise blocks the numbers of equal slots and of slots, and whether a band is equal."""
-    if loops.IN_USE:
-        return loops.IN_USE.equal_runs(blocks, (a, b), noise.APART)
-    equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
-    second, third = (np.roll(equal, -distance, axis=1) for distance in noise.APART)
-    slot_pairs = (equal & second)[:, noise.FIRST]
-    return equal.sum(axis=1), slot_pairs.sum(axis=1), (equal & second & third).any(axis=1)
+    return compiled().equal_runs(blocks, (a, b), noise.APART)
 
 
 def runs_of_a_term(run: Codes) -> Figures:

@@ -347,9 +347,11 @@ def check_signing() -> Check:
     """Check whether the signing loops were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
-    remedy = "to sign many times faster, install a C compiler, then reinstall ibidem"
     return Check(
-        "signing", ok=True, what="by plain Python: the compiled loops are missing or of another version", remedy=remedy
+        "signing",
+        ok=True,
+        what="by plain Python, as is grouping: the compiled loops are missing or of another version",
+        remedy="to sign and group many times faster, install a C compiler, then reinstall ibidem",
     )
 
 

@@ -11,10 +11,11 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.stored_groups import StoredGroups
+from ibidem_ingest.kernel import loops
 from ibidem_workers.groups import follower as module
 from ibidem_workers.groups.follower import Follower, decided_names, override_hashes, revisit
 from workers.groups.test_follower import OTHER, TEXT, decide, write
-from workers.groups.test_service import groups, index, plain, stored
+from workers.groups.test_service import groups, index, plain, regroup, stored
 from workers.groups.test_settle import named
 
 
@@ -51,6 +52,16 @@ def test_many_new_documents_are_read_into_columns_more_at_once_than_few(
         assert looked == portions
         assert groups(engine) == plain(engine)
         assert groups(engine)["d0"] == "first"
+
+
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_groups_are_the_same_without_compiled_loops(many: int) -> None:
+    with index() as engine, patch.object(loops, "IN_USE", None):
+        write_many(engine)
+        Follower(engine, size=2, many=many).catch_up()
+        assert groups(engine) == plain(engine)
+        regroup(engine, everything=True)
+        assert groups(engine) == plain(engine)
 
 
 @pytest.mark.parametrize(("most", "portions"), [(4, [4, 3]), (6, [6, 1]), (8, [6, 1])])

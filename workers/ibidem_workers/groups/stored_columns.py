@@ -20,6 +20,7 @@ from xxhash import xxh3_64_intdigest
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.stored_groups import GroupedDocument
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 EMPTY = PackedColumns.decode([])
@@ -42,6 +43,7 @@ class StoredColumns(ExitStack):
         self.orders = np.zeros(capacity, np.int64)
         self.groups = np.zeros(capacity, np.uint64)
         self.leads = np.zeros(capacity, bool)
+        self._values: list[bytes | None] = []  # as long as the plain definition reads them, without compiled loops
         is_mapped = capacity * ROW_BYTES > max_bytes
         folder = self._make_folder() if is_mapped else None
         self._arrays = {name: self._make_array(name, capacity, folder) for name in ARRAYS}
@@ -82,12 +84,14 @@ class StoredColumns(ExitStack):
         self.groups[rows] = [xxh3_64_intdigest(each.group.encode()) for each in documents]
         self.leads[rows] = [each.lead for each in documents]
         self.names.add(documents)
+        if loops.IN_USE is None:
+            self._values += decoded.values
 
     def columns(self) -> PackedColumns:
         """Return the columns of all added rows."""
         size = len(self)
         arrays = {name: array[:size] for name, array in self._arrays.items()}
-        return replace(EMPTY, values=(), ids=self.names.ids, **arrays)
+        return replace(EMPTY, values=tuple(self._values), ids=self.names.ids, **arrays)
 
     def find(self, name: DocumentRef, order: int, bounds: tuple[int, int]) -> int | None:
         """Return the row of a document's write; None if it is missing."""

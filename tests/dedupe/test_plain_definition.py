@@ -1,0 +1,107 @@
+"""The plain definition, pair by pair, is what the compiled loops compute over columns."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_dedupe.column_evidence import evidence_of_pairs
+from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.pair_rules import UNDECIDED, verify
+from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from support.learned_rules import make_rule
+from support.naive_grouping import leaders
+from support.signed_books import sign_book
+from support.windows import SampleWindow, example_settings, make_window, windows
+
+POLICIES = st.sampled_from(
+    [
+        Policy(),
+        Policy(level="identical"),
+        Policy(profile=0.8, window_days=41),
+        Policy.from_rule(make_rule()),
+        Policy.from_rule(make_rule(1, -1.0)).at("partial").within(42),
+        *(preset.policy for preset in PRESETS.values()),
+        *(Policy().similar(percent) for percent in (20, 60, 95)),
+    ]
+)
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """Nothing is compiled."""
+    with patch.object(loops, "IN_USE", None):
+        yield
+
+
+@example_settings
+@given(windows, POLICIES)
+def test_pairs_have_the_same_evidence(window: SampleWindow, policy: Policy) -> None:
+    columns, size = PackedColumns.decode(window.values), len(window.values)
+    a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
+    codes, found = verify(columns, a, b, policy).tolist(), list(evidence_of_pairs(columns, a, b, policy))
+    with plainly():
+        assert verify(columns, a, b, policy).tolist() == codes
+        assert list(evidence_of_pairs(columns, a, b, policy)) == found
+
+
+@example_settings
+@given(windows, POLICIES)
+def test_the_same_pairs_are_duplicates(window: SampleWindow, policy: Policy) -> None:
+    columns = PackedColumns.decode(window.values)
+    found = duplicates(columns, policy)
+    with plainly():
+        plain = duplicates(columns, policy)
+    assert (plain.row.tolist(), plain.earlier.tolist(), plain.code.tolist()) == (
+        found.row.tolist(),
+        found.earlier.tolist(),
+        found.code.tolist(),
+    )
+
+
+@example_settings
+@given(windows, POLICIES, st.integers(0, 10), st.data())
+def test_groups_are_the_same_with_manual_decisions_and_settled_leads(
+    window: SampleWindow, policy: Policy, leads: int, data: st.DataObject
+) -> None:
+    columns, size = PackedColumns.decode(window.values), len(window.values)
+    rows = st.integers(0, max(0, size - 1))
+    decided = st.frozensets(st.tuples(rows, rows).map(sorted).filter(lambda pair: pair[0] < pair[1]).map(tuple))
+    same = data.draw(decided)
+    constraints = PairConstraints(same, data.draw(decided) - same)
+    settled = min(leads, size)
+    found = group(columns, policy, constraints, leads=settled)
+    with plainly():
+        plain = group(columns, policy, constraints, leads=settled)
+        assert group(columns, policy, constraints).lead.tolist() == leaders(window, policy, constraints)
+    assert (plain.lead.tolist(), plain.evidence.tolist()) == (found.lead.tolist(), found.evidence.tolist())
+
+
+def test_documents_that_share_nothing_are_not_compared() -> None:
+    window = make_window(5, 40)
+    with plainly(), patch("ibidem_dedupe.pair_rules.decide", return_value=None) as decided:
+        group(PackedColumns.decode(window.values), Policy())
+    assert 0 < decided.call_count < 40 * 39 // 4
+
+
+def test_long_texts_are_left_to_their_long_signatures_at_partial_alone() -> None:
+    columns = PackedColumns.decode([sign_book("a", *range(1, 9))[0], sign_book("b", *range(51, 59))[0]])
+    with plainly():
+        codes = [
+            int(verify(columns, np.array([0]), np.array([1]), Policy(level=level))[0]) for level in ("near", "partial")
+        ]
+    assert codes == [0, UNDECIDED]
+
+
+def test_loops_that_are_missing_are_named() -> None:
+    with plainly(), pytest.raises(RuntimeError, match="compiled loops"):
+        loops.compiled()
