@@ -12,9 +12,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from ibidem.clients.search import search
     from ibidem.clients.wrap import wrap
     from ibidem.comparison.compare import Comparison, compare
-    from ibidem.grouped_search.api import search
+    from ibidem.grouped_search.api import search_index
     from ibidem.grouped_search.passage import Passage
     from ibidem.grouped_search.texts import TextGroup, group_texts
     from ibidem_core.settings import Settings
@@ -54,6 +55,7 @@ __all__ = [
     "read",
     "read_record",
     "search",
+    "search_index",
     "sign",
     "submit",
     "wrap",
@@ -80,7 +82,8 @@ _HOMES = {
     "parse_request": "ibidem_dedupe.request",
     "read": "ibidem_ingest.readers",
     "read_record": "ibidem_ingest.document",
-    "search": "ibidem.grouped_search.api",
+    "search": "ibidem.clients.search",
+    "search_index": "ibidem.grouped_search.api",
     "sign": "ibidem_ingest.signatures.sign",
     "submit": "ibidem_workers.ingest",
     "wrap": "ibidem.clients.wrap",

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_core.settings import Settings
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
@@ -117,7 +117,7 @@ def demonstrate(
     engine = open_engine(settings.address, settings.index)
     try:
         request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})
-        response = search(engine, parse_query(QUERY), request, 1, SIZE)
+        response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
         return Demonstration(settings, summary(engine, run), response)
     finally:
         engine.close()

@@ -91,7 +91,7 @@ async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable
 WHOLE = {"allow_partial_search_results": "false"}
 
 # Parameters that a search among several has in its head.
-IN_HEADS = ("routing", "preference", "ignore_unavailable", "allow_no_indices", "expand_wildcards", "search_type")
+IN_HEADS = ("routing", "preference", "ignore_unavailable", "allow_no_indices")
 
 
 @dataclass(frozen=True, slots=True)

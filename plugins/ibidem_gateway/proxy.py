@@ -15,11 +15,9 @@ from fastapi.responses import StreamingResponse
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
-from ibidem.grouped_search.dsl.filter_path import FILTER_PATH, read_filter
 from ibidem.grouped_search.dsl.msearch import INDEX, MultiSearch, SearchLine, join_names, read_lines
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.stored import grouped_search
-from ibidem.grouped_search.dsl.unsupported import refuse_parts
 from ibidem_dedupe.request import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.requests import RequestFlow
 from ibidem_gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster
@@ -33,6 +31,8 @@ MAX_BODY = 10_000_000  # bytes of a search, compressed and decompressed
 AT_ONCE = 1_000  # hits of a window that are grouped in some ten milliseconds; longer ones are grouped in a thread
 CLOSED = 499  # status of a client that disconnected; it is only logged
 GZIP = 31  # zlib's `wbits` for gzip
+
+PRINTED = ("pretty", "human", "error_trace")  # parameters that say how an answer is written
 
 HEADER = "x-ibidem-dedupe"  # its value is a mode
 ALIASES: Mapping[str, str] = {"dedupe": "collapse", "indent": "indent"}
@@ -215,8 +215,10 @@ async def search(
         if len(own_body) == len(body):
             return await forward(request, upstream, content, query)
         return await forward(request, upstream, dump_json(own_body), query, rewrite_headers(request.headers, JSON))
-    parameters = {name: value for name, value in parameters.items() if not is_dedupe_name(name)}
-    found = replace(read_search(indexes, own_body, parameters, dedupe), tables=context.current_tables())
+    # Clients in Java always send `typed_keys`, which only aggregations show.
+    ignored = PRINTED if own_body.keys() & {"aggs", "aggregations"} else (*PRINTED, "typed_keys")
+    own = {name: value for name, value in parameters.items() if not is_dedupe_name(name) and name not in ignored}
+    found = replace(read_search(indexes, own_body, own, dedupe), tables=context.current_tables())
     flow = grouped_search(found, context.caches.get(caller))
     aside = max(dedupe.window, found.start + found.size) > AT_ONCE
     return await respond(request, context, flow, parameters, aside=aside)
@@ -242,19 +244,16 @@ async def msearch(
     if text is None:
         return await forward(request, upstream, content)
     options = {name: value for name, value in request.query_params.items() if is_dedupe_name(name)}
-    parameters = {name: value for name, value in request.query_params.items() if name not in options}
     lines = [
         with_mode(line, "" if DEDUPE in options else mode)
         for line in read_lines([read_json(line) for line in text.removesuffix(b"\n").split(b"\n")])
     ]
     if options.get(DEDUPE, "off") == "off" and not any(line.names_dedupe for line in lines):
         return await forward(request, upstream, content, without_dedupe(raw_query(request)))
-    refuse_parts({}, parameters)
-    own_parameters = {name: value for name, value in parameters.items() if name != FILTER_PATH}
-    path = own_target(request, "")
-    searches = MultiSearch(path, indexes, own_parameters, options, lines)
+    params = {name: each for name, each in request.query_params.items() if name not in (*options, *PRINTED)}
+    searches = MultiSearch(own_target(request, ""), indexes, params, options, lines)
     flow = searches.flow(context.caches.get(caller), refused_json)
-    return await respond(request, context, flow, parameters, aside=True)
+    return await respond(request, context, flow, request.query_params, aside=True)
 
 
 @router.get("/_msearch", include_in_schema=False)
@@ -309,11 +308,9 @@ async def respond(
         reply.raw_headers = [*refusal.reply.headers, (b"content-length", str(len(refusal.reply.body)).encode())]
         return reply
     for each in result.get("responses", [result]):
-        if "dedupe" in each:
+        if "groups" in each.get("dedupe", ()):
             context.metrics.count_search(each["dedupe"])
-    return json_response(
-        read_filter(parameters).apply(result), parameters, searches.media_type, list(searches.warnings)
-    )
+    return json_response(result, parameters, searches.media_type, list(searches.warnings))
 
 
 def json_response(value: Json, parameters: Mapping[str, str], media_type: str, warnings: Sequence[str]) -> Response:

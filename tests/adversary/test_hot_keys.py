@@ -10,7 +10,7 @@ from unittest.mock import Mock, patch
 import pytest
 
 from engines.conftest import ENGINES
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.policy import Policy
@@ -147,7 +147,7 @@ def test_a_look_up_gives_so_many_hits_and_no_more_and_the_answer_says_which_lead
 
     request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
     with patch.object(engine, "searching", counting):
-        answer = search(engine, parse_query("verdict"), request, 1, 50)
+        answer = search_index(engine, parse_query("verdict"), request, 1, 50)
     ranks = [(hit["_id"], hit["_dedupe"]["indent"]) for hit in answer["hits"]["hits"]]
     account = answer["dedupe"]
     assert max(len(each.hits) for each in looked_up) <= 2 * LIMIT

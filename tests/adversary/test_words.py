@@ -3,7 +3,7 @@
 import pytest
 
 from adversary.words import another_word_for, pairs_of_words, swapped, words_of_one_hash
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
@@ -87,7 +87,7 @@ def test_a_forged_text_that_ranks_first_takes_nothing_out_of_the_list_and_a_trus
     index: Engine, mode: str
 ) -> None:
     options = {"dedupe": mode, "dedupe_keep": "source:court"}
-    answer = search(index, parse_query("verdict"), parse_request(options), 1, 50)
+    answer = search_index(index, parse_query("verdict"), parse_request(options), 1, 50)
     ids = [hit["_id"] for hit in answer["hits"]["hits"]]
     inner = [hit["inner_hits"]["duplicates"]["hits"]["hits"] for hit in answer["hits"]["hits"] if "inner_hits" in hit]
     duplicate_ids = [hit["_id"] for duplicates in inner for hit in duplicates]
@@ -96,5 +96,5 @@ def test_a_forged_text_that_ranks_first_takes_nothing_out_of_the_list_and_a_trus
     assert (ids[1] if mode == "indent" else duplicate_ids[0]) == "forged"
     account = answer["dedupe"]
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]
-    plainly = search(index, parse_query("verdict"), parse_request(options | {"dedupe_keep": "rank"}), 1, 50)
+    plainly = search_index(index, parse_query("verdict"), parse_request(options | {"dedupe_keep": "rank"}), 1, 50)
     assert plainly["hits"]["hits"][0]["_id"] == "forged"

@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
@@ -59,7 +59,7 @@ class Search:
         """Ask an engine; what it refuses is an answer, too."""
         request = parse_request(self.parameters)
         try:
-            return search(engine, parse_query(self.text, self.filters), request, page=self.page, size=self.size)
+            return search_index(engine, parse_query(self.text, self.filters), request, page=self.page, size=self.size)
         except UsageError as error:
             return str(error)
 

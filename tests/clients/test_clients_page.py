@@ -5,8 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from ibidem.clients.search import TIMEOUT as REQUEST_TIMEOUT
 from ibidem.demo import python_licences
-from ibidem.grouped_search.dsl.unsupported import UNSUPPORTED
+from ibidem.grouped_search.dsl.parts import INSTEAD, PARAMETERS, PARTS, TIMEOUT
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
@@ -54,5 +55,12 @@ def test_the_program_of_the_readme_is_lines_of_the_first_example() -> None:
     assert all(line in lines for line in program.splitlines())
 
 
-def test_every_part_that_is_refused_is_named() -> None:
-    assert not [name for name in UNSUPPORTED if f"`{name}`" not in PAGE and name not in ("scroll_id", "format")]
+def test_the_table_holds_the_parts_that_are_grouped_and_no_others() -> None:
+    table = PAGE.partition("\n## What is grouped\n")[2].partition("\n## ")[0]
+    rows = "".join(line.split("|")[2] for line in table.splitlines() if line.startswith("| "))
+    others = {"size: 0", TIMEOUT, REQUEST_TIMEOUT, "index"}
+    assert set(re.findall(r"`([^`]+)`", rows)) == {*PARTS, *PARAMETERS, *others}
+
+
+def test_what_to_use_instead_is_on_the_page() -> None:
+    assert not [name for name in INSTEAD if f"`{name}`" not in PAGE]

@@ -70,7 +70,7 @@ def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped_client: Any)
 
 
 def test_it_groups_as_ibidems_own_search_does(wrapped_client: Any, library: Engine) -> None:
-    own_response = ibidem.search(
+    own_response = ibidem.search_index(
         library, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7
     )
     page = wrapped_client.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
@@ -102,11 +102,9 @@ def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
     arguments = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
     with pytest.raises(not_found(kind), match="no such index"):
         wrapped_client.search(**arguments)
-    if kind == "opensearch":
-        answer = wrapped_client.search(**arguments, ignore=404)
-    else:
+    if kind == "elasticsearch":
         answer = wrapped_client.options(ignore_status=404).search(**arguments)
-    assert (answer["status"], answer["error"]["type"]) == (404, "index_not_found_exception")
+        assert (answer["status"], answer["error"]["type"]) == (404, "index_not_found_exception")
 
 
 @pytest.mark.parametrize(
@@ -191,28 +189,46 @@ def test_type_checkers_know_every_parameter() -> None:
     assert [each.arg for each in typed.args.kwonlyargs] == list(PARAMETERS)
 
 
-@pytest.mark.parametrize("how", ["its own", "by name"])
-def test_a_pipeline_that_collapses_is_refused_by_name(
-    address: str, kind: str, plain_client: Any, wrapped_client: Any, how: str
+def test_a_default_pipeline_that_collapses_is_refused_by_name(
+    address: str, kind: str, plain_client: Any, wrapped_client: Any
 ) -> None:
     if kind == "elasticsearch":
-        with pytest.raises(TypeError, match="search_pipeline"):
-            wrapped_client.search(index=INDEX, dedupe="indent", search_pipeline="clients-once")
         return
     steps = {"response_processors": [{"collapse": {"field": "source"}}]}
     ask(address, "PUT", "/_search/pipeline/clients-once", json.dumps(steps))
-    default = {"index.search.default_pipeline": "clients-once"} if how == "its own" else {}
-    index = f"{INDEX}-piped-{how.replace(' ', '-')}"
-    plain_client.indices.create(index=index, body={"settings": default})
-    arguments = {} if how == "its own" else {"search_pipeline": "clients-once"}
+    index = f"{INDEX}-piped"
+    plain_client.indices.create(index=index, body={"settings": {"index.search.default_pipeline": "clients-once"}})
     try:
         with pytest.raises(ibidem.UsageError, match=r"pipeline 'clients-once' collapses: it discards hits"):
-            wrapped_client.search(index=index, dedupe="indent", **arguments)
-        free = {"search_pipeline": "_none"} if how == "its own" else {}
-        assert wrapped_client.search(index=index, dedupe="indent", **free)["hits"]["hits"] == []
+            wrapped_client.search(index=index, dedupe="indent")
     finally:
         plain_client.indices.delete(index=index)
         ask(address, "DELETE", "/_search/pipeline/clients-once")
+
+
+def test_arguments_that_are_not_grouped_are_refused_by_name_and_pass_without_dedupe(
+    plain_client: Any, wrapped_client: Any
+) -> None:
+    body = {"query": BODY["query"], "rescore": {"window_size": 5, "query": {"rescore_query": {"match_all": {}}}}}
+    with pytest.raises(ibidem.UsageError, match=r"^rescore cannot be combined with dedupe; leave dedupe out, or let"):
+        wrapped_client.search(index=INDEX, body=body, dedupe="indent")
+    with pytest.raises(ibidem.UsageError, match=r"^filter_path cannot be combined with dedupe"):
+        wrapped_client.search(index=INDEX, body=BODY, dedupe="indent", filter_path="hits.total")
+    with pytest.raises(ibidem.UsageError, match=r"^max_concurrent_searches cannot be combined with dedupe"):
+        wrapped_client.msearch(body=[{"index": INDEX}, BODY], dedupe="indent", max_concurrent_searches=2)
+    assert ids(wrapped_client.search(index=INDEX, body=body)) == ids(plain_client.search(index=INDEX, body=body))
+    assert dict(wrapped_client.search(index=INDEX, body=BODY, filter_path="hits.total.value")) == {
+        "hits": {"total": {"value": 114}}
+    }
+
+
+def test_a_client_that_is_not_wrapped_is_searched_alike(plain_client: Any, wrapped_client: Any) -> None:
+    answer = ibidem.search(plain_client, index=INDEX, body=BODY, dedupe="indent")
+    assert type(answer) is type(wrapped_client.search(index=INDEX, body=BODY, dedupe="indent"))
+    assert answer["hits"] == wrapped_client.search(index=INDEX, body=BODY, dedupe="indent")["hits"]
+    assert without_time(ibidem.search(plain_client, index=INDEX, body=BODY)) == without_time(
+        plain_client.search(index=INDEX, body=BODY)
+    )
 
 
 def test_what_is_no_client_is_refused_with_those_that_are() -> None:
@@ -226,52 +242,6 @@ def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
     whole = wrapped_client.search(index=INDEX, body={**BODY, "size": 12}, dedupe="collapse", dedupe_window=10)
     page = wrapped_client.search(index=INDEX, body={**BODY, "from": 5}, dedupe="collapse", dedupe_window=10)
     assert ids(page) == ids(whole)[5:]
-
-
-RESCORE = {
-    "window_size": 20,
-    "query": {
-        "rescore_query": {"match": {"text": {"query": "wheat", "_name": "wheat"}}},
-        "query_weight": 0.1,
-        "score_mode": "avg",
-    },
-}
-
-
-def test_a_second_ranking_decides_on_the_window(plain_client: Any, wrapped_client: Any) -> None:
-    body = {"query": BODY["query"], "rescore": RESCORE, "_source": False}
-    ranking = plain_client.search(index=INDEX, body={**body, "size": 40})["hits"]
-    pages = [
-        wrapped_client.search(index=INDEX, body={**body, "from": start, "size": 10}, dedupe="indent", dedupe_window=40)
-        for start in range(0, 40, 10)
-    ]
-    shown = {hit["_id"]: hit for page in pages for hit in page["hits"]["hits"]}
-    assert {name: hit["_score"] for name, hit in shown.items()} == {
-        hit["_id"]: pytest.approx(hit["_score"]) for hit in ranking["hits"]
-    }
-    assert {name: hit.get("matched_queries") for name, hit in shown.items()} == {
-        hit["_id"]: hit.get("matched_queries") for hit in ranking["hits"]
-    }
-    assert pages[0]["hits"]["max_score"] == pytest.approx(ranking["max_score"])
-    assert [page["dedupe"]["documents"]["in_window"] for page in pages] == [40] * 4
-    assert pages[0]["dedupe"]["limited"]
-
-
-def test_the_answer_holds_what_filter_path_asks_for(wrapped_client: Any) -> None:
-    whole = wrapped_client.search(index=INDEX, body=BODY, dedupe="collapse")
-    arguments = {"index": INDEX, "body": BODY, "dedupe": "collapse"}
-    sources = wrapped_client.search(**arguments, filter_path=["hits.hits._source", "-hits.hits._source.text"])
-    assert dict(sources) == {
-        "hits": {
-            "hits": [
-                {"_source": {name: part for name, part in hit["_source"].items() if name != "text"}}
-                for hit in whole["hits"]["hits"]
-            ]
-        }
-    }
-    assert dict(wrapped_client.search(**arguments, filter_path="dedupe.groups")) == {
-        "dedupe": {"groups": whole["dedupe"]["groups"]}
-    }
 
 
 def query_builder(kind: str) -> tuple[Any, Any]:
@@ -308,8 +278,6 @@ def test_each_of_several_searches_says_itself_whether_it_is_grouped(kind: str, w
     assert answer["responses"][1]["hits"] == grouped["hits"]
     assert "dedupe='perhaps' is not valid" in answer["responses"][3]["error"]["reason"]
     assert answer["responses"][4]["error"]["type"] == "index_not_found_exception"
-    filtered = wrapped_client.msearch(body=lines[:4], index=INDEX, filter_path="responses.dedupe.groups.on_page")
-    assert dict(filtered) == {"responses": [{"dedupe": {"groups": {"on_page": 7}}}]}
     for_all = wrapped_client.msearch(body=iter([{}, BODY] * 2), index=INDEX, dedupe="collapse")
     assert [each["hits"] for each in for_all["responses"]] == [grouped["hits"]] * 2
     if kind == "opensearch":

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, example_settings, make_window, windows
@@ -21,7 +21,9 @@ SIZES = st.sampled_from([2, 5])
 
 def page(engine: FakeEngine, number: int, size: int, **options: object) -> Response:
     parameters = {f"dedupe_{name}": value for name, value in options.items() if name != "mode"}
-    return search(engine, PAGE, parse_request({"dedupe": options.get("mode", "indent"), **parameters}), number, size)
+    return search_index(
+        engine, PAGE, parse_request({"dedupe": options.get("mode", "indent"), **parameters}), number, size
+    )
 
 
 def pages(engine: FakeEngine, size: int, **options: object) -> list[Response]:

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import LEVELS
@@ -70,7 +70,7 @@ def test_law_4_a_wider_window_moves_nothing_that_was_in_it(window: Shelf) -> Non
 def test_law_1_the_pages_hold_every_document_once(window: Shelf) -> None:
     ids = []
     for number in range(1, len(window.packed) + 1):
-        response = search(Library(window), PAGE, parse_request(OPTIONS), number, 2)
+        response = search_index(Library(window), PAGE, parse_request(OPTIONS), number, 2)
         ids += [hit["_id"] for hit in response["hits"]["hits"]]
     assert sorted(ids) == sorted(name for _, name in window.names)
 
@@ -90,7 +90,7 @@ def test_a_search_reads_long_signatures_of_candidates_then_of_what_is_shown_and_
     window = shelf(3, 12)
     for level, most in (("near", 0), ("partial", 2)):
         library = Library(window)
-        response = search(library, PAGE, parse_request(OPTIONS | {"dedupe_level": level}), 1, 20)
+        response = search_index(library, PAGE, parse_request(OPTIONS | {"dedupe_level": level}), 1, 20)
         assert (library.asked["window"], library.asked["fetch"]) == (1, 1)
         assert library.asked["long"] <= most
         assert any(hit["_dedupe"]["level"] == "partial" for hit in response["hits"]["hits"]) == bool(most)
@@ -98,7 +98,7 @@ def test_a_search_reads_long_signatures_of_candidates_then_of_what_is_shown_and_
 
 def test_each_duplicate_says_what_it_is_to_its_lead_and_where() -> None:
     window = shelf(3, 12)
-    response = search(Library(window), PAGE, parse_request(OPTIONS), 1, 20)
+    response = search_index(Library(window), PAGE, parse_request(OPTIONS), 1, 20)
     row = {name: at for at, (_, name) in enumerate(window.names)}
     partial = [hit for hit in response["hits"]["hits"] if hit["_dedupe"]["level"] == "partial"]
     assert partial

@@ -12,7 +12,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import QueryParams
 
 from fuzz.target import Target, as_any_text, as_sent, folder
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.dsl.msearch import read_lines
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem_dedupe.parameters import PARAMETERS
@@ -40,7 +40,6 @@ BODY = orjson.dumps(
         "sort": [{"date": "desc"}, "_score"],
         "aggs": {"by": {"terms": {"field": "source"}}},
         "highlight": {"fields": {"text": {}}},
-        "collapse": {"field": "source"},
         "dedupe": "indent",
         "dedupe_window": 100,
     }
@@ -53,8 +52,8 @@ OPTIONS = (
     b"&dedupe_window=500&dedupe_max_per_group=3&dedupe_explain=true"
 )
 NATIVE = (
-    b"q=a&df=text&sort=date:desc,_score&_source_includes=a,b&suggest_field=text&suggest_size=5&suggest_text=b"
-    b"&dedupe=indent&track_total_hits=true"
+    b"q=a&sort=date:desc,_score&_source_includes=a,b&stored_fields=title,date&routing=b&dedupe=indent"
+    b"&track_total_hits=true"
 )
 REFUSALS = (IbidemError, HttpError)
 
@@ -132,7 +131,7 @@ def cursors(data: bytes) -> None:
     forged = urlsafe_b64encode(hmac.digest(b"guessed", data, "sha256") + data).decode()
     for text in (as_any_text(data), forged, urlsafe_b64encode(data).decode()):
         try:
-            search(index(), Query("a"), DedupeRequest(cursor=text))
+            search_index(index(), Query("a"), DedupeRequest(cursor=text))
         except UsageError:
             continue
 

@@ -28,32 +28,12 @@ def found(gateway: str, path: str, body: bytes | None = None) -> Any:
     return json.loads(answer)
 
 
-def test_a_grouped_answer_is_cut_down_by_filter_path(leases: Leases, gateway: str) -> None:
-    path = f"/{leases.index}/_search?q=rent&dedupe=collapse"
-    whole = found(gateway, path)
-    assert found(gateway, f"{path}&filter_path=hits.hits._source") == {
-        "hits": {"hits": [{"_source": hit["_source"]} for hit in whole["hits"]["hits"]]}
-    }
-    assert found(gateway, f"{path}&filter_path=dedupe.groups,-**.exact") == {
-        "dedupe": {"groups": {name: value for name, value in whole["dedupe"]["groups"].items() if name != "exact"}}
-    }
-
-
-def test_answers_to_several_searches_are_cut_down_together(leases: Leases, gateway: str) -> None:
-    lines = [{"index": leases.index}, {"size": 0}, {"index": leases.index}, {"size": 1, "dedupe": "collapse"}]
-    body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    answer = found(gateway, "/_msearch?filter_path=responses.hits.hits._id,responses.dedupe.groups.on_page", body)
-    (response,) = answer["responses"]
-    assert response["dedupe"] == {"groups": {"on_page": 1}}
-    assert len(response["hits"]["hits"]) == 1
-
-
 def nest(levels: int) -> dict[str, Any]:
-    """Return a retriever inside so many others."""
-    retriever: dict[str, Any] = {"standard": {"query": {"match": {"text": "rent"}}}}
+    """Return a query inside so many others."""
+    query: dict[str, Any] = {"match_all": {}}
     for _ in range(levels):
-        retriever = {"rrf": {"retrievers": [retriever, {"standard": {}}]}}
-    return retriever
+        query = {"constant_score": {"filter": query}}
+    return query
 
 
 PLACE = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
@@ -64,12 +44,10 @@ PLACE = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates"
     [
         ({"knn": PLACE | {"k": 1_000_000}}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
         (
-            {"retriever": nest(10)},
-            "retrievers are nested more than 10 deep; put them side by side in one rrf or linear",
+            {"retriever": {"standard": {}}},
+            "retriever cannot be combined with dedupe; leave dedupe out, or let the plugin",
         ),
-        ({"retriever": nest(100)}, "the body is nested more than 100 deep; put conditions side by side"),
-        ({"retriever": {"diversify": {}}}, "the retriever 'diversify' cannot be combined with dedupe: ibidem cannot"),
-        ({"rank": {"rrf": {}}}, "rank.rrf has fewer than two searches to fuse; give at least two"),
+        ({"query": nest(100)}, "the body is nested more than 100 deep; put conditions side by side"),
     ],
 )
 def test_a_search_that_cannot_be_grouped_is_refused_with_a_remedy(
@@ -78,6 +56,19 @@ def test_a_search_that_cannot_be_grouped_is_refused_with_a_remedy(
     path, sent = f"/{leases.index}/_search", json.dumps(body).encode()
     status, _, answer = ask(gateway, "POST", f"{path}?dedupe=indent", sent, content_type=JSON)
     assert (status, message in json.loads(answer)["error"]["reason"]) == (400, True), answer
+
+
+def test_parameters_that_are_not_grouped_are_refused_and_pass_without_the_flag(leases: Leases, gateway: str) -> None:
+    path = f"/{leases.index}/_search?q=rent&filter_path=hits.total.value"
+    status, _, answer = ask(gateway, "GET", f"{path}&dedupe=collapse")
+    assert (status, "filter_path cannot be combined with dedupe" in answer.decode()) == (400, True)
+    assert found(gateway, path) == {"hits": {"total": {"value": found(gateway, path)["hits"]["total"]["value"]}}}
+
+
+def test_a_search_without_hits_is_answered_without_groups_and_says_so(leases: Leases, gateway: str) -> None:
+    answer = found(gateway, f"/{leases.index}/_search?q=rent&size=0&dedupe=collapse")
+    assert (answer["hits"]["hits"], answer["dedupe"]["mode"]) == ([], "off")
+    assert answer["dedupe"]["note"].startswith("size is 0")
 
 
 @pytest.fixture
@@ -95,7 +86,7 @@ def test_what_was_never_signed_is_found_and_the_answer_says_how_to_sign_it(
     leases: Leases, gateway: str, unsigned: str
 ) -> None:
     answer = found(gateway, f"/{unsigned}/_search?q=text:rent&dedupe=indent")
-    bodies = [{"knn": PLACE}, {"retriever": {"knn": PLACE}}] if leases.kind == "elasticsearch" else []
+    bodies = [{"knn": PLACE}] if leases.kind == "elasticsearch" else []
     near = [
         found(gateway, f"/{unsigned}/_search?dedupe=indent", json.dumps(body).encode())["dedupe"] for body in bodies
     ]

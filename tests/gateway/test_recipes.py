@@ -61,16 +61,14 @@ def test_javascript(leases: Leases, gateway: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.mjs").write_text(recipe("js", gateway, leases, package))
     run(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}")
     lines = [line.split() for line in run(tmp_path, "node", "recipe.mjs").splitlines()]
-    assert sorted(line[1] for line in lines[:2]) == ["1", "3"]
-    assert [line[0] for line in lines[2:]] == (["lead"] * 2 if leases.kind == "elasticsearch" else [])
+    assert sorted(line[1] for line in lines) == ["1", "3"]
 
 
 def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
     jars = fetched(f"{leases.kind}-java-1", JAVA[leases.kind])
     (tmp_path / "Recipe.java").write_text(recipe("java", gateway, leases, OF_KIND[leases.kind]))
     output = run(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
-    assert sorted(line.split()[1] for line in output[:2]) == ["0", "2"]
-    assert "dedupe" in output[2]
+    assert sorted(line.split()[1] for line in output) == ["0", "2"]
 
 
 @needs("go")

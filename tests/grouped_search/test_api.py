@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import Order, search, search_window
+from ibidem.grouped_search.api import Order, search_index, search_window
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine, Record
@@ -19,7 +19,7 @@ QUERY = parse_query("said")
 
 def answer(engine: Engine, page: int = 1, size: int = 10, mode: str = "indent", **options: object) -> dict[str, Any]:
     parameters = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in options.items()}}
-    return search(engine, QUERY, parse_request(parameters), page, size)
+    return search_index(engine, QUERY, parse_request(parameters), page, size)
 
 
 def ids(response: dict[str, Any]) -> list[str]:
@@ -76,7 +76,7 @@ def test_pages_with_the_cursor_of_the_first_see_its_ranking(library: Engine) -> 
 
 
 def test_a_search_that_matches_nothing_answers_with_nothing(library: Engine) -> None:
-    response = search(library, parse_query("zzzz"), parse_request({"dedupe": "indent"}))
+    response = search_index(library, parse_query("zzzz"), parse_request({"dedupe": "indent"}))
     assert response["hits"]["hits"] == []
     assert response["dedupe"]["documents"] == {"matched": 0, "in_window": 0, "beyond_window": 0, "on_page": 0}
 
@@ -96,7 +96,7 @@ def test_manual_decisions_kept_next_to_the_index_are_followed() -> None:
     engine.put_records("overrides", {"pair": {"a": pair[0], "b": pair[1], "verdict": "not"}})
     groups = {hit["_id"]: hit["_dedupe"]["group"] for hit in answer(engine, size=40)["hits"]["hits"]}
     assert groups[pair[0][1]] != groups[pair[1][1]]
-    response = search(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])
+    response = search_index(engine, PAGE, parse_request({"dedupe": "indent"}), 1, 40, overrides=[])
     assert ids(response) == [hit["_id"] for hit in hits]
 
 
@@ -104,7 +104,7 @@ def test_manual_decisions_kept_next_to_the_index_are_followed() -> None:
 def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
     request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
     window = search_window(library, QUERY, request, size=500, order=order)
-    result = search(library, QUERY, request, size=500)
+    result = search_index(library, QUERY, request, size=500)
     leads = [hit["_source"] for hit in window.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     dates = [lead["date"][:10] for lead in leads if "date" in lead]
     assert dates == sorted(dates, reverse=first)

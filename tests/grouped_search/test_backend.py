@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
 from ibidem.grouped_search.scope import build_lookup
 from ibidem_dedupe.policy import Policy
@@ -28,7 +28,7 @@ OUTSIDE = SampleWindow([value(A, "x"), value(signatures(5), "y")])
 
 def answer(engine: FakeEngine, page: int = 1, size: int = 2, **options: object) -> dict[str, Any]:
     parameters = {"dedupe": "indent", "dedupe_window": 3, **{f"dedupe_{name}": each for name, each in options.items()}}
-    return search(engine, PAGE, parse_request(parameters), page, size)
+    return search_index(engine, PAGE, parse_request(parameters), page, size)
 
 
 def list_hits(response: dict[str, Any]) -> list[tuple[str, int]]:
@@ -113,7 +113,7 @@ def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str])
 def test_a_scope_that_cannot_be_kept_to_is_refused(query: Query, options: dict[str, object]) -> None:
     request = parse_request({"dedupe": "indent", **{f"dedupe_{name}": each for name, each in options.items()}})
     with pytest.raises(UsageError):
-        search(FakeEngine(WINDOW), query, request)
+        search_index(FakeEngine(WINDOW), query, request)
 
 
 QUERY = parse_query("export duty")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ibidem.grouped_search import neighbours
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
@@ -34,7 +34,7 @@ def filled(folder: Path) -> Engine:
 def answer(engine: Engine, page: int = 1, size: int = 10, overrides: Any = (), **options: object) -> dict[str, Any]:
     named = {"document": "meta.document", **options}
     request = parse_request({"dedupe": "indent", **{f"dedupe_{name}": each for name, each in named.items()}})
-    return search(engine, parse_query("rent"), request, page, size, overrides=overrides)
+    return search_index(engine, parse_query("rent"), request, page, size, overrides=overrides)
 
 
 def groups(response: dict[str, Any]) -> list[list[str]]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedupe.test_leader_clustering_laws import groups, late, listed
 from ibidem.grouped_search import page as page_module
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
@@ -23,7 +23,7 @@ NONE = 1_000_000
 
 def page(engine: Engine, number: int = 1, size: int = 2, overrides: Any = None, **options: object) -> dict[str, Any]:
     parameters = {"dedupe": "indent"} | {f"dedupe_{name}": each for name, each in options.items()}
-    return search(engine, PAGE, parse_request(parameters), number, size, overrides=overrides)
+    return search_index(engine, PAGE, parse_request(parameters), number, size, overrides=overrides)
 
 
 def pages(engine: Engine, total: int, size: int, **options: object) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.response import build_groups
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import Override
@@ -80,7 +80,7 @@ def answer(
     window: SampleWindow, words: list[Override] | None = None, mode: str = "indent", **options: object
 ) -> dict[str, Any]:
     parameters = {"dedupe": mode, **{f"dedupe_{name}": each for name, each in options.items()}}
-    return search(FakeEngine(window), PAGE, parse_request(parameters), overrides=words or [])
+    return search_index(FakeEngine(window), PAGE, parse_request(parameters), overrides=words or [])
 
 
 def marks(response: dict[str, Any]) -> dict[str, Any]:
@@ -148,7 +148,7 @@ def test_a_document_that_has_gone_since_is_said_to_be() -> None:
         def fetch(self, ids: Any, query: Any = None) -> list[StoredDocument]:
             return super().fetch(ids, query)[1:]
 
-    hit = search(Forgetful(CHAIN), PAGE, parse_request({"dedupe": "indent"}))["hits"]["hits"][0]
+    hit = search_index(Forgetful(CHAIN), PAGE, parse_request({"dedupe": "indent"}))["hits"]["hits"][0]
     assert hit["_source"] == {}
     assert hit["_dedupe"]["notes"] == ["no longer in the index"]
 

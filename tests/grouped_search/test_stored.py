@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.api import search, search_window
+from ibidem.grouped_search.api import search_index, search_window
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.match_counts import MatchCounter
@@ -87,7 +87,7 @@ def pages(
             {"dedupe": mode, "dedupe_by": "stored", "dedupe_cursor": following}
             | {f"dedupe_{name}": value for name, value in arguments.items()}
         )
-        response = search(engine, query, request, page, size)
+        response = search_index(engine, query, request, page, size)
         if not response["hits"]["hits"]:
             return responses
         responses.append(response)
@@ -200,7 +200,7 @@ def test_a_document_that_only_the_group_joins_says_through_which_lead(empty_inde
         settle=False,
     )
     put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
-    response = search(engine, parse_query("grain"), make_request(explain=True))
+    response = search_index(engine, parse_query("grain"), make_request(explain=True))
     assert [hit["_id"] for hit in response["hits"]["hits"]] == ["shown", "apart"]
     mark = response["hits"]["hits"][1]["_dedupe"]
     assert mark["through"] == "lead"
@@ -217,7 +217,7 @@ def test_a_lead_that_a_condition_excludes_is_named_nowhere(empty_index: Any, con
         settle=False,
     )
     put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
-    response = search(engine, parse_query(f"grain {condition}"), make_request(explain=True))
+    response = search_index(engine, parse_query(f"grain {condition}"), make_request(explain=True))
     first, second = (hit["_dedupe"] for hit in response["hits"]["hits"])
     assert first["group"] == second["group"] == "lead-group"
     assert (second["of"], second["why"], second["notes"]) == (None, None, ["would not pass against shown alone"])
@@ -232,13 +232,13 @@ def test_the_whole_index_means_what_the_conditions_of_a_search_let_in(empty_inde
         make_record("further", f"{TEXT} form", source="public"),
     )
     request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
-    hits = search(engine, parse_query(f"grain {condition}"), request)["hits"]["hits"]
+    hits = search_index(engine, parse_query(f"grain {condition}"), request)["hits"]["hits"]
     assert [hit["_id"] for hit in hits] == ["shown", "further"]
 
 
 def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(empty_index: Any) -> None:
     engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
-    (_, duplicate) = search(engine, parse_query("grain"), make_request(explain=True))["hits"]["hits"]
+    (_, duplicate) = search_index(engine, parse_query("grain"), make_request(explain=True))["hits"]["hits"]
     assert duplicate["_dedupe"]["level"] == "identical"
     assert duplicate["_dedupe"]["of"] == "a"
     assert duplicate["_dedupe"]["why"]["signature"] == "content"
@@ -251,7 +251,7 @@ def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(empty_inde
         make_record("wire", f"{TEXT} grain", date="1999-01-01", source="Reuters"),
     )
     by_keep = {
-        keep: search(engine, parse_query("grain"), make_request(keep=keep, max_per_group=1))["hits"]["hits"]
+        keep: search_index(engine, parse_query("grain"), make_request(keep=keep, max_per_group=1))["hits"]["hits"]
         for keep in ("rank", "earliest", "latest", "source:Reuters,AP")
     }
     assert {keep: hits[0]["_id"] for keep, hits in by_keep.items()} == {
@@ -271,13 +271,13 @@ def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(empty_index: 
         *(make_record(f"copy{at:04}", f"{TEXT} grain") for at in range(1_200)),
         *(make_record(f"single{at}", f"grain number{at} stands alone here {at}") for at in range(3)),
     )
-    response = search(engine, parse_query("grain"), make_request(max_per_group=3), size=10)
+    response = search_index(engine, parse_query("grain"), make_request(max_per_group=3), size=10)
     account = response["dedupe"]
     assert account["documents"] == {"matched": 1_203, "in_window": 1_203, "beyond_window": 0, "on_page": 7}
     assert account["groups"] == {"matching": 4, "in_window": 4, "on_page": 4, "exact": True}
     (lead,) = only(response, indent=0, size=1_200)
     assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (4, 1_196)
-    answer = search(engine, parse_query("grain"), make_request(), size=10)
+    answer = search_index(engine, parse_query("grain"), make_request(), size=10)
     assert len(answer["hits"]["hits"]) == 1_203
 
 
@@ -285,23 +285,23 @@ def test_what_is_not_settled_is_alone_and_is_counted(empty_index: Any) -> None:
     engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     engine.write([make_record("c", f"{TEXT} grain"), make_record("d", f"{TEXT} grain")])
     engine.refresh()
-    account = search(engine, parse_query("grain"), make_request())["dedupe"]
+    account = search_index(engine, parse_query("grain"), make_request())["dedupe"]
     assert account["groups"]["matching"] == 3
     assert account["unsettled"] == 2
     assert account["remedy"] == "settle groups with: ibidem backfill --groups"
     Follower(engine).catch_up()
     engine.refresh()
-    account = search(engine, parse_query("grain"), make_request())["dedupe"]
+    account = search_index(engine, parse_query("grain"), make_request())["dedupe"]
     assert (account["groups"]["matching"], account["unsettled"]) == (1, 0)
     assert "remedy" not in account
 
 
 def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(empty_index: Any) -> None:
     engine = empty_index(*(make_record(f"a{at}", f"grain number{at} stands alone here") for at in range(6)))
-    first = search(engine, parse_query("grain"), make_request(), size=4)
+    first = search_index(engine, parse_query("grain"), make_request(), size=4)
     engine.write([make_record(f"b{at}", f"grain grain other{at} stands alone too") for at in range(6)])
     engine.refresh()
-    later = search(engine, parse_query("grain"), make_request(cursor=first["dedupe"]["cursor"]), page=2, size=4)
+    later = search_index(engine, parse_query("grain"), make_request(cursor=first["dedupe"]["cursor"]), page=2, size=4)
     names = [hit["_id"] for response in (first, later) for hit in response["hits"]["hits"]]
     assert sorted(names) == [f"a{at}" for at in range(6)]
 
@@ -309,7 +309,7 @@ def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(empty_
 def test_an_override_is_in_the_notes(empty_index: Any) -> None:
     engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
     word = Override((engine.index, "a"), (engine.index, "b"), "same", "Ada")
-    response = search(engine, parse_query("grain"), make_request(explain=True), overrides=[word])
+    response = search_index(engine, parse_query("grain"), make_request(explain=True), overrides=[word])
     assert response["hits"]["hits"][0]["_dedupe"]["notes"] == ["declared the same as b by Ada"]
 
 
@@ -338,7 +338,7 @@ def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stori
 
 def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:
     with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored with different figures"):
-        search(library, parse_query("said"), make_request(preset="law"))
+        search_index(library, parse_query("said"), make_request(preset="law"))
 
 
 def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(

@@ -10,7 +10,7 @@ from os import getpid
 import pytest
 
 import ibidem
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.index.deletion import clear_tombstones, delete
 from ibidem.index.documents import add_override, remove_override
 from ibidem.index.inspection import inspect
@@ -90,7 +90,7 @@ def place(request: pytest.FixtureRequest, kind: str, tmp_path) -> Iterator[Place
 def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
     """The ids of each group of a search."""
     request = parse_request({"dedupe": "indent", **dedupe})
-    hits = search(engine, parse_query("grain"), request)["hits"]["hits"]
+    hits = search_index(engine, parse_query("grain"), request)["hits"]["hits"]
     groups: dict[str, list[str]] = {}
     for hit in hits:
         groups.setdefault(hit["_dedupe"]["group"], []).append(hit["_id"])

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from ibidem.grouped_search.api import EngineBackend, search
+from ibidem.grouped_search.api import EngineBackend, search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
@@ -47,7 +47,7 @@ def shown(engine: Engine, **options: str) -> list[list[str]]:
     """Return the ids of each group that is shown, the lead first."""
     groups: list[list[str]] = []
     given = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_window_days": "none"} | options
-    for hit in search(engine, parse_query("tenant"), parse_request(given))["hits"]["hits"]:
+    for hit in search_index(engine, parse_query("tenant"), parse_request(given))["hits"]["hits"]:
         groups += [] if hit["_dedupe"]["indent"] else [[]]
         groups[-1].append(cast("str", hit["_id"]))
     return groups
@@ -65,7 +65,7 @@ def test_a_document_alone_stays_as_it_is(leases: Engine) -> None:
 
 def test_of_stored_groups_the_current_version_leads_too(leases: Engine) -> None:
     options = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_by": "stored"}
-    hits = search(leases, parse_query("tenant"), parse_request(options))["hits"]["hits"]
+    hits = search_index(leases, parse_query("tenant"), parse_request(options))["hits"]["hits"]
     followed = {hit["_dedupe"]["group"]: hit["_id"] for hit in reversed(hits)}
     several = next(hit["_dedupe"]["group"] for hit in hits if hit["_dedupe"]["size"] > 1)
     ids = [hit["_id"] for hit in hits if hit["_dedupe"]["group"] == several]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import EngineBackend, search
+from ibidem.grouped_search.api import EngineBackend, search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -59,7 +59,7 @@ def index(folder: Path, *, stored: bool = True) -> Engine:
 
 def ask(engine: Engine, level: str, mode: str = "indent", page: int = 1, size: int = 10, **options: str) -> Any:
     given = {"dedupe": mode, "dedupe_level": level, "dedupe_explain": "true"}
-    return search(engine, parse_query("roof"), parse_request(given | options), page, size)
+    return search_index(engine, parse_query("roof"), parse_request(given | options), page, size)
 
 
 def groups(response: Any) -> set[tuple[tuple[str, int], ...]]:

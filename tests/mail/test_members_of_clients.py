@@ -10,7 +10,7 @@ import pytest
 
 import ibidem
 from grouped_search.dsl.test_stored_docs import CURRENT, INCLUSIVE
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
@@ -62,7 +62,7 @@ def test_mails_are_below_what_they_answer(client: Any, mails: Engine) -> None:
     }
     assert marks(answer)["thanks"]["why"] == why
     request = parse_request({"dedupe": "indent", "dedupe_level": "thread", "dedupe_explain": "true"})
-    assert groups(search(mails, parse_query("roof"), request)) == groups(answer)
+    assert groups(search_index(mails, parse_query("roof"), request)) == groups(answer)
 
 
 def test_the_last_version_is_on_top(client: Any) -> None:

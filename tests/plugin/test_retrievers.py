@@ -1,4 +1,4 @@
-"""A retriever is grouped by the plugin as by the wrapped client: the engine's hits, scores and order, deep enough."""
+"""A retriever is grouped by the plugin: the engine's hits, scores and order, deep enough."""
 
 import json
 import re
@@ -9,7 +9,6 @@ from typing import Any
 import elasticsearch
 import pytest
 
-import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from plugin.answers import Json, differences, through_layer, through_plugin
@@ -49,12 +48,6 @@ RETRIEVERS: dict[str, Json] = {
     "nested": {"rrf": {"retrievers": [LINEAR, AGAIN_OVER_RRF, NEAREST], "rank_window_size": 20}},
 }
 
-DISPLAYS: list[Json] = [
-    {"highlight": {"fields": {"text": {"number_of_fragments": 1}}}, "_source": ["title"]},
-    {"_source": False, "fields": ["title"], "post_filter": {"exists": {"field": "ibidem.date"}}},
-    {"aggs": {"longest": {"max": {"field": "ibidem.length"}}}},
-]
-
 
 @pytest.fixture(scope="module", autouse=True)
 def vectors(kind: str, cluster: str, signed_records: list[Record]) -> Iterator[None]:
@@ -78,17 +71,6 @@ def vectors(kind: str, cluster: str, signed_records: list[Record]) -> Iterator[N
     ask(cluster, "DELETE", f"/{','.join(SHARDS)}")
 
 
-@pytest.mark.parametrize("index", SHARDS)
-@pytest.mark.parametrize("name", RETRIEVERS)
-def test_a_retriever_has_the_same_answer(plain_client: Any, wrapped_client: Any, index: str, name: str) -> None:
-    for at, (size, start, window) in enumerate([(10, 0, ALL), (5, 5, ALL), (10, 3, 60)]):
-        body = {"retriever": RETRIEVERS[name], "size": size, "from": start, **DISPLAYS[at]}
-        options = {"dedupe": ("indent", "collapse")[at % 2], "window": window, "explain": True}
-        expected = through_layer(wrapped_client, index, body, options)
-        assert list(differences(expected, through_plugin(plain_client, index, body, options))) == []
-        assert len([hit for hit in expected["hits"]["hits"] if not hit["_dedupe"]["indent"]]) == size
-
-
 @pytest.mark.parametrize(
     "body",
     [
@@ -106,19 +88,23 @@ def test_neighbours_are_looked_for_as_deep_as_the_wrapped_client_does(
     assert {each["used"] for each in expected["account"]["raised"]} == {ALL}
 
 
+@pytest.mark.parametrize("index", SHARDS)
 @pytest.mark.parametrize("name", RETRIEVERS)
-def test_the_hits_of_a_retriever_are_those_of_the_engine(plain_client: Any, name: str) -> None:
+def test_the_hits_of_a_retriever_are_those_of_the_engine(plain_client: Any, index: str, name: str) -> None:
     aggs = {"best": {"top_hits": {"size": 3, "_source": False}}, "longest": {"max": {"field": "ibidem.length"}}}
     body = {"retriever": deep(RETRIEVERS[name]), "_source": False, "aggs": aggs}
-    answer = plain_client.search(index="spaced", size=ALL, **body)
+    answer = plain_client.search(index=index, size=ALL, **body)
     native = answer["hits"]["hits"]
-    grouped = through_plugin(plain_client, "spaced", body | {"size": ALL}, {"dedupe": "indent"})
+    grouped = through_plugin(plain_client, index, body | {"size": ALL}, {"dedupe": "indent"})
     assert grouped["aggregations"] == answer["aggregations"]
     scores = {hit["_id"]: (hit["_score"], hit.get("matched_queries")) for hit in native}
     assert {hit["_id"]: (hit["_score"], hit.get("matched_queries")) for hit in grouped["hits"]["hits"]} == scores
     leads = [hit["_id"] for hit in grouped["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert [scores[lead] for lead in leads] == [scores[hit["_id"]] for hit in native if hit["_id"] in leads]
     assert 10 < len(leads) < len(native)
+    shallow = {"retriever": RETRIEVERS[name], "_source": False, "size": 5, "from": 5}
+    page = through_plugin(plain_client, index, shallow, {"dedupe": "collapse"})
+    assert [hit["_id"] for hit in page["hits"]["hits"]] == leads[5:10]
 
 
 def deep(part: Any) -> Any:
@@ -129,30 +115,6 @@ def deep(part: Any) -> Any:
         return part
     sizes = {"k", "num_candidates", "rank_window_size", "window_size"}
     return {name: ALL if name in sizes else deep(each) for name, each in part.items()}
-
-
-@pytest.mark.parametrize("name", RETRIEVERS)
-def test_the_wrapped_client_lets_the_plugin_group_a_retriever(
-    plain_client: Any, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    alone = through_layer(ibidem.wrap(plain_client), "spaced", {"retriever": RETRIEVERS[name]}, {"dedupe": "indent"})
-    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    answer = ibidem.wrap(plain_client).search(index="spaced", retriever=RETRIEVERS[name], dedupe="indent")
-    assert answer["dedupe"]["by"].startswith("plugin")
-    assert answer["dedupe"].get("raised") == alone["account"].get("raised")
-    assert answer["hits"]["hits"] == alone["hits"]["hits"]
-
-
-@pytest.mark.parametrize("plugin", ["off", "auto"])
-def test_a_fusion_in_its_earlier_form_has_the_answer_of_the_retriever(
-    plain_client: Any, monkeypatch: pytest.MonkeyPatch, plugin: str
-) -> None:
-    monkeypatch.setenv("IBIDEM_PLUGIN", plugin)
-    client = ibidem.wrap(plain_client)
-    former = {"query": SAID, "knn": NEAREST["knn"], "rank": {"rrf": {"window_size": 40}}}
-    expected = through_layer(client, "spaced", {"retriever": RRF}, {"dedupe": "indent"})
-    assert list(differences(expected, through_layer(client, "spaced", former, {"dedupe": "indent"}))) == []
-    assert expected["account"]["groups"]["on_page"] == 10
 
 
 def test_what_was_never_signed_is_ranked_by_a_retriever_and_the_answer_says_how_to_sign(plain_client: Any) -> None:
@@ -207,7 +169,7 @@ def test_what_cannot_be_grouped_is_named_with_what_would_be_right(plain_client: 
 def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look(
     plain_client: Any, wrapped_client: Any, field: str
 ) -> None:
-    body = {"retriever": {"knn": NEAREST["knn"] | {"field": field}}}
+    body = {"knn": NEAREST["knn"] | {"field": field}}
     expected = through_layer(wrapped_client, "spaced", body, {"dedupe": "indent"})
     assert list(differences(expected, through_plugin(plain_client, "spaced", body, {"dedupe": "indent"}))) == []
     assert (

@@ -67,8 +67,9 @@ def test_it_is_as_the_server_shows_it(plain_client: Any, wrapped_client: Any, ta
     hits = [{name: part for name, part in hit.items() if name != "_dedupe"} for hit in answer["hits"]["hits"]]
     assert sorted(hits, key=lambda hit: hit["_id"]) == sorted(native["hits"]["hits"], key=lambda hit: hit["_id"])
     assert answer["hits"]["total"] == native["hits"]["total"]
-    expected = through_layer(wrapped_client, tales, body, INDENT)
-    assert list(differences(expected["hits"], answer["hits"])) == []
+    if "suggest" not in body:
+        expected = through_layer(wrapped_client, tales, body, INDENT)
+        assert list(differences(expected["hits"], answer["hits"])) == []
 
 
 def test_a_wildcard_that_matches_no_index_finds_nothing(plain_client: Any) -> None:

@@ -4,7 +4,8 @@ They are written by `PYTHONPATH=tests python -m plugin.written`. `values.jsonl` 
 with what is read of each. `pages.jsonl` holds windows of such values with pages of groups out of them: each as it was
 asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.jsonl` the same of long texts.
 `verdicts.jsonl` says of damaged and impossible values whether they are read (`verdicts.py`); `evidence.jsonl` gives the
-code of each kind of evidence on a pair; `depths.jsonl` says how deep a ranking is made (`depths.py`).
+code of each kind of evidence on a pair. `depths.jsonl`, which is not written again, says how deep a ranking is made;
+of retrievers and fusions only the plugin makes any.
 """
 
 import random
@@ -30,7 +31,6 @@ from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_groups import Hit
 from ibidem_engines.stored_presets import StoredPreset
 from ibidem_ingest.signatures.packed import HEAD, SCHEME, TITLED, Packed, unpack
-from plugin.depths import depths
 from plugin.verdicts import verdicts
 from support.learned_rules import make_rule
 from support.signed_books import shelf
@@ -306,7 +306,6 @@ FILES: Mapping[str, Callable[[], list[Json]]] = {
     "books": books,
     "verdicts": verdicts,
     "evidence": evidence,
-    "depths": depths,
 }
 
 

@@ -11,7 +11,7 @@ from uuid import uuid4
 
 import pytest
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -84,7 +84,7 @@ def test_a_search_meanwhile_shows_each_document_once_and_wholly_signed(place: tu
 
 def titles_of_one_answer(engine: Engine, total: int) -> tuple[str, ...]:
     """Search for all documents, check the answer, and return the versions that it showed."""
-    answer = search(engine, parse_query("common"), parse_request({"dedupe": "indent"}), size=total)
+    answer = search_index(engine, parse_query("common"), parse_request({"dedupe": "indent"}), size=total)
     account, hits = answer["dedupe"], answer["hits"]["hits"]
     assert account["documents"]["matched"] == account["documents"]["in_window"] == total
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"]

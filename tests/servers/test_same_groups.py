@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
@@ -116,7 +116,7 @@ def answer(engine: Engine, query: Query, scope: str, level: str = "near") -> dic
     parameters = {"dedupe": "indent", "dedupe_window": "40", "dedupe_scope": scope, "dedupe_explain": "true"} | {
         "dedupe_level": level
     }
-    response = search(SameOrder(engine), query, parse_request(parameters), overrides=())  # type: ignore[arg-type]
+    response = search_index(SameOrder(engine), query, parse_request(parameters), overrides=())  # type: ignore[arg-type]
     hits = [
         (hit["_id"], {**hit["_dedupe"], "group": "", "of": hit["_dedupe"].get("of")})
         for hit in response["hits"]["hits"]

@@ -4,7 +4,7 @@ import copy
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MethodType
-from typing import Any, ClassVar
+from typing import Any
 
 from elastic_transport import (
     ApiResponseMeta,
@@ -18,24 +18,13 @@ from elasticsearch import AsyncElasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 from typing_extensions import override
 
-from ibidem.clients.adapter import (
-    CapturedRequest,
-    ClientAdapter,
-    IgnoredStatus,
-    capture_request,
-    format_parameter,
-    request_json,
-)
+from ibidem.clients.adapter import ClientAdapter, IgnoredStatus, failure_body, request_json
 from ibidem.clients.fast_json import read_fast
-from ibidem.clients.wrapper import AsyncClient, SyncClient, WrappedClient, metadata_cache
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.msearch import error_json
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.cluster.media_type import ApiVersion, in_server_version, in_server_version_async
 from ibidem_engines.requests import ApiRequest
-
-OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")  # options with which another user may ask
 
 
 class ElasticsearchAdapter(ClientAdapter):
@@ -43,21 +32,25 @@ class ElasticsearchAdapter(ClientAdapter):
 
     meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
 
-    @override
+    def __init__(self, client: Any, request_timeout: float | None = None) -> None:
+        super().__init__(client, request_timeout)
+        self.is_async = isinstance(client, AsyncElasticsearch)
+
     @classmethod
-    def capture(cls, client: Any, method: str, arguments: Mapping[str, Any]) -> CapturedRequest:
-        twin = copy.copy(client)
-        twin.perform_request = _capture_async if isinstance(client, AsyncElasticsearch) else _capture
-        return capture_request(getattr(twin, method)(**arguments))
+    @override
+    def prepare(cls, client: Any, like: Any) -> Any:
+        return speak_server_version(client, version_of(like))
 
     @override
     def start(self, request: ApiRequest) -> Any:
-        client = self.client.options(ignore_status=request.ok_statuses) if request.ok_statuses else self.client
-        if request.ok_statuses or request.packed:
+        options: dict[str, Any] = {"ignore_status": request.ok_statuses} if request.ok_statuses else {}
+        options |= {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
+        client = self.client.options(**options) if options else self.client
+        if options or request.packed:
             client = copy_in_version(client, version_of(self.client))
         if request.packed:
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - of our copy
-        headers = {**self.request.headers, "accept": JSON, "content-type": JSON if request.lines is None else LINES}
+        headers = {"accept": JSON, "content-type": JSON if request.lines is None else LINES}
         return client.perform_request(
             request.method, request.path, params=request.params, headers=headers, body=request_json(request)
         )
@@ -77,14 +70,10 @@ class ElasticsearchAdapter(ClientAdapter):
         return text
 
     @override
-    def params(self) -> dict[str, str]:
-        return {name: format_parameter(value) for name, value in self.request.params.items()}
-
-    @override
     def exception(self, failure: Failure) -> Exception:
-        body = {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
         meta = replace(self.meta, status=failure.status)
-        return HTTP_EXCEPTIONS.get(failure.status, ApiError)(message=failure.kind, meta=meta, body=body)
+        class_ = HTTP_EXCEPTIONS.get(failure.status, ApiError)
+        return class_(message=failure.kind, meta=meta, body=failure_body(failure))
 
     @override
     def error_answer(self, error: Exception) -> Json | None:
@@ -107,29 +96,6 @@ def reads_json_plainly(decoders: Any) -> bool:
         for name in ("loads", "json_loads")
         if mimetype.endswith("json") and "ndjson" not in mimetype
     )
-
-
-class ElasticsearchClient(WrappedClient):
-    """Base of both wrapped clients of Elasticsearch."""
-
-    adapter: ClassVar[type[ClientAdapter]] = ElasticsearchAdapter
-
-    def __init__(self, client: Any, metadata: IndexMetadataCache | None = None) -> None:
-        super().__init__(speak_server_version(client, version_of(client)), metadata)
-
-    def options(self, **arguments: Any) -> Any:
-        """Return the same client with other options; cached index metadata is shared for the same user."""
-        client = self.ibidem_client
-        metadata = None if any(name in arguments for name in OTHERS) else metadata_cache(self)
-        return type(self)(speak_server_version(client.options(**arguments), version_of(client)), metadata)
-
-
-class DedupeElasticsearch(ElasticsearchClient, SyncClient):
-    """Wrapped `Elasticsearch`."""
-
-
-class AsyncDedupeElasticsearch(ElasticsearchClient, AsyncClient):
-    """`AsyncElasticsearch` whose searches accept `dedupe`."""
 
 
 VERSION = "ibidem_version"  # attribute of our copy of a client that holds the version of the API which its server takes
@@ -157,20 +123,3 @@ def copy_in_version(client: Any, version: ApiVersion) -> Any:
     vars(copied)[VERSION] = version
     copied.perform_request = in_version(version, MethodType(type(client).perform_request, copied))
     return copied
-
-
-def _capture(
-    method: str,
-    path: str,
-    *,
-    params: Mapping[str, Any] | None = None,
-    headers: Mapping[str, str] | None = None,
-    body: Any = None,
-    **_: Any,
-) -> CapturedRequest:
-    del method
-    return CapturedRequest(path, params or {}, headers or {}, body)
-
-
-async def _capture_async(method: str, path: str, **arguments: Any) -> CapturedRequest:
-    return _capture(method, path, **arguments)

@@ -1,10 +1,8 @@
 """`wrap`: a client of Elasticsearch or OpenSearch that also accepts `dedupe`, with type hints."""
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
-from ibidem.clients.wrapper import WrappedClient
-from ibidem_ingest.errors import UsageError
+from ibidem.clients.search import wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -64,15 +62,6 @@ if TYPE_CHECKING:
         """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
 
 
-# By package and class of the client.
-CLIENTS = {
-    ("elasticsearch", "Elasticsearch"): ("ibidem.clients.elasticsearch", "DedupeElasticsearch"),
-    ("elasticsearch", "AsyncElasticsearch"): ("ibidem.clients.elasticsearch", "AsyncDedupeElasticsearch"),
-    ("opensearchpy", "OpenSearch"): ("ibidem.clients.opensearch", "DedupeOpenSearch"),
-    ("opensearchpy", "AsyncOpenSearch"): ("ibidem.clients.opensearch", "AsyncDedupeOpenSearch"),
-}
-
-
 @overload
 def wrap(client: "elasticsearch.Elasticsearch") -> "Elasticsearch": ...
 
@@ -106,15 +95,4 @@ def wrap(client: Any) -> Any:
     ibidem_ingest.errors.UsageError: a str cannot be wrapped; give a client: elasticsearch.Elasticsearch, \
 elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch
     """
-    return client if isinstance(client, WrappedClient) else _wrapper_class(client)(client)
-
-
-def _wrapper_class(client: object) -> type[WrappedClient]:
-    """Return the class of the wrapped client."""
-    for each in type(client).__mro__:
-        home = CLIENTS.get((each.__module__.partition(".")[0], each.__name__))
-        if home:
-            class_: type[WrappedClient] = getattr(import_module(home[0]), home[1])
-            return class_
-    names = ", ".join(".".join(each) for each in CLIENTS)
-    raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")
+    return wrapped(client)

@@ -1,4 +1,4 @@
-"""`search`: one request for the window, one for the page's documents, one for duplicates beyond the window."""
+"""`search_index`: one request for the window, one for the page's documents, one for duplicates beyond the window."""
 
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -153,7 +153,7 @@ class EngineBackend(SearchBackend, StoredBackend):
             self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - began
 
 
-def search(  # noqa: PLR0913 - the public face: what to search, and by name how to page
+def search_index(  # noqa: PLR0913 - the public face: what to search, and by name how to page
     engine: Engine,
     query: Query,
     request: DedupeRequest,
@@ -196,7 +196,7 @@ class SearchResult:
     seconds: Mapping[str, float] = field(default_factory=dict)
 
 
-def search_window(  # noqa: PLR0913 - those of `search`, and the order
+def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     engine: Engine,
     query: Query,
     request: DedupeRequest,
@@ -209,7 +209,7 @@ def search_window(  # noqa: PLR0913 - those of `search`, and the order
     portion: Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `search` does, with the same errors, and return the window too."""
+    """Search as `search_index` does, with the same errors, and return the window too."""
     start_time = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else MAX_WINDOW)
     check_scope(query, request)

@@ -103,14 +103,12 @@ def does(search: DslSearch) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
     explains_cursor = search.request.cursor and "explain" in search.display
-    supported = not (search.completes or search.bare_total or "derived" in search.target.parts or explains_cursor)
-    return supported and not search.joins and search.size > 0 and decides(search.request)
+    return not explains_cursor and not search.joins and decides(search.request)
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None if the layer would have left out copies that the plugin read."""
-    ext = {**search.target.parts.get("ext", {}), NAME: plugin_request(search.request)}
-    body: Json = {**search.display, **ranking, **search.extras, "ext": ext, "track_total_hits": True}
+    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(search.request)}, "track_total_hits": True}
     body |= {"from": search.start, "size": search.size}
     answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
     account = pop_account(answer)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.retrieval.passages import KEY, members
 from ibidem_dedupe.parameters import WINDOW, PassageFields
 from ibidem_dedupe.request import parse_request, read
@@ -74,7 +74,7 @@ def search_engine(
 
     def groups(question: str, size: int) -> Response:
         """Search through the engine."""
-        return search(engine, parse_query(question, filters), request, size=size)
+        return search_index(engine, parse_query(question, filters), request, size=size)
 
     return PassageSearch(groups)
 

@@ -15,7 +15,7 @@ from mcp.types import ToolAnnotations
 from pydantic import Field
 
 from ibidem.comparison.compare import compare
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem.index.groups import StoredReport, read_group
@@ -97,7 +97,7 @@ class Tools:
         )
         asked = parse_query(query, filters or ()) if query.strip() else match_all(filters or ())
         with self.engine() as engine:
-            response = search(engine, asked, request, page, size)
+            response = search_index(engine, asked, request, page, size)
         account = response["dedupe"]
         return {
             "documents": account["documents"],

@@ -25,7 +25,7 @@ from ibidem_engines.cluster.match_counts import (
     split_writes,
 )
 from ibidem_engines.cluster.ranking import read_hit
-from ibidem_engines.requests import IN_HEADS, RequestFlow, Target
+from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, Marks, Members, Order, Place
 from ibidem_ingest.errors import UsageError
 
@@ -105,10 +105,7 @@ class ClusterCollapse:
         self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all matches are counted at the same time, unless the count is known."""
-        separate = separate or bool(
-            self.target.params.keys() - set(IN_HEADS)
-        )  # parameters that `_msearch` does not have
-        count = cache.get() if cache and "typed_keys" not in self.target.params else None
+        count = cache.get() if cache else None
         if count is None and not separate:
             (answer,), counts = yield from counter.count(request)
         else:
@@ -227,7 +224,7 @@ class ClusterCollapse:
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
             return []
-        if len(bodies) == 1 and not self.target.params.keys() - set(IN_HEADS):  # a single search costs less
+        if len(bodies) == 1:  # a single search costs less
             return [(yield self.target.search(bodies[0]))]
         return check_answers((yield self.target.searches(bodies))["responses"])
 

@@ -120,14 +120,13 @@ class RankedHits:
 def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
     """Search for a window of `limit` hits.
 
-    Without a sort, a second ranking (`rescore`) or a `retriever` some more hits are asked for, so that equal scores are
-    put in order here, unless even they all score as the last one: a hit that was left out might then precede one that
-    was not.
+    Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all score
+    as the last one: a hit that was left out might then precede one that was not.
     """
     size = body["size"]
     if ids:
         body = dsl.with_ids(body)
-    if "sort" in body or body.get("rescore") or "retriever" in body:
+    if "sort" in body:
         return (yield from window(target, body))
     depth = min(limit, size + max(20, size // 10))
     ranking = yield from window(target, {**body, "size": depth})

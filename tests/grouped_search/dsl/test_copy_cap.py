@@ -9,7 +9,7 @@ import pytest
 import ibidem
 from grouped_search.dsl.test_same_as_api import take_parts
 from grouped_search.dsl.test_search import SAYING
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine, Record
@@ -39,7 +39,7 @@ def copied(address: str, signed_records: list[Record], tmp_path_factory: pytest.
 
 
 def search_here(engine: Engine, page: int = 1, **options: object) -> dict[str, Any]:
-    return search(engine, parse_query("said"), parse_request(OPTIONS | options), page)
+    return search_index(engine, parse_query("said"), parse_request(OPTIONS | options), page)
 
 
 def test_the_page_is_filled_and_every_copy_that_was_not_read_is_counted(copied: Engine) -> None:
@@ -54,7 +54,7 @@ def test_the_page_is_filled_and_every_copy_that_was_not_read_is_counted(copied: 
 
 
 def test_all_groups_are_there_as_where_every_copy_is_read(copied: Engine) -> None:
-    response = search(copied, parse_query("said"), parse_request(OPTIONS | {"dedupe_window": 2_000}), 1, 1_000)
+    response = search_index(copied, parse_query("said"), parse_request(OPTIONS | {"dedupe_window": 2_000}), 1, 1_000)
     responses = [search_here(copied, page) for page in range(1, response["dedupe"]["groups"]["in_window"] // 10 + 2)]
     leads = [hit["_id"] for each in responses for hit in each["hits"]["hits"] if not hit["_dedupe"]["indent"]]
     assert leads == [hit["_id"] for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]

@@ -38,7 +38,7 @@ def test_a_client_groups_passages_as_the_library_does(
         "dedupe_document": "meta.document",
         "dedupe_explain": True,
     }
-    response = ibidem.search(passages, ibidem.parse_query("rent"), ibidem.parse_request(options))
+    response = ibidem.search_index(passages, ibidem.parse_query("rent"), ibidem.parse_request(options))
     body = {"query": {"match": {"text": "rent"}}, "_source": ["meta"]}
     found = wrapped_client.search(index=PASSAGES, body=body, **options)
     assert [(hit["_id"], hit["_dedupe"]) for hit in found["hits"]["hits"]] == [

@@ -68,14 +68,6 @@ def test_all_else_is_what_the_server_answers(plain_client: Any, wrapped_client: 
         assert all(0 < each["_dedupe"]["groups"] <= each["doc_count"] for each in month["sources"]["buckets"])
 
 
-def test_with_types_before_the_names_the_groups_are_where_typed_clients_read_them(wrapped_client: Any) -> None:
-    options = {"index": INDEX, "body": {"query": QUERY, "aggs": BY_SOURCE, "size": 0}, "dedupe": "indent"}
-    typed = wrapped_client.search(**options, typed_keys=True)
-    untyped = wrapped_client.search(**options)["aggregations"]
-    marks = {key: each["_dedupe"] for key, each in buckets({"aggregations": untyped}).items()}
-    assert typed["aggregations"] == {"sterms#sources": without_groups(untyped["sources"]) | {"meta": {"dedupe": marks}}}
-
-
 @pytest.mark.parametrize("level", ["identical", "near"])
 def test_beyond_the_window_the_groups_are_estimated_by_equal_texts(wrapped_client: Any, level: str) -> None:
     body = {"query": QUERY, "aggs": BY_SOURCE, "size": 3}

@@ -60,6 +60,6 @@ def test_groups_leads_reasons_and_account_are_the_same(
 ) -> None:
     page, size = place
     query = ibidem.parse_query(connective.join(words))
-    response = ibidem.search(library, query, ibidem.parse_request(options), page, size)
+    response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
     assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(response)

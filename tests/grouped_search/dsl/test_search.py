@@ -58,7 +58,7 @@ PARTS: dict[str, dict[str, Any]] = {
     "docvalue_fields": {"docvalue_fields": ["source", "ibidem.length"]},
     "stored_fields": {"stored_fields": ["_source", "title"]},
     "explain": {"explain": True},
-    "version": {"version": True, "seq_no_primary_term": True},
+    "version": {"version": True},
     "post_filter": {"post_filter": {"term": {"source": "AP"}}},
     "sort": {"sort": [{"source": {"order": "asc", "missing": "_last"}}, {"ibidem.id": "desc"}]},
     "sort with scores": {"sort": [{"ibidem.id": "desc"}], "track_scores": True},
@@ -70,7 +70,6 @@ PARTS: dict[str, dict[str, Any]] = {
     },
     "no query": {"query": None},
     "indices_boost": {"indices_boost": [{INDEX: 2.0}]},
-    "a timeout": {"timeout": "10s"},
 }
 
 
@@ -157,23 +156,14 @@ def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: 
         "query": QUERY,
         "size": 2,
         "aggregations": {"longest": {"max": {"field": "ibidem.length"}}},
-        "suggest": {"word": {"text": "sayd", "term": {"field": "text"}}},
     }
     native, grouped = (
         plain_client.search(index=INDEX, body=body),
         wrapped_client.search(index=INDEX, body=body, dedupe="indent"),
     )
     assert grouped["aggregations"] == native["aggregations"]
-    assert grouped["suggest"] == native["suggest"]
     assert grouped["_shards"] == native["_shards"]
     assert "aggregations" not in wrapped_client.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
-
-
-def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(wrapped_client: Any) -> None:
-    response = wrapped_client.search(index=INDEX, body={"query": QUERY, "size": 0}, dedupe="indent")
-    assert response["hits"]["hits"] == []
-    assert response["dedupe"]["groups"]["in_window"] == 73
-    assert response["hits"]["total"]["value"] == SAYING
 
 
 def test_ten_thousand_groups_are_a_page(wrapped_client: Any) -> None:
@@ -480,48 +470,27 @@ def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_
         )
 
 
-RETRIEVERS: dict[str, dict[str, Any]] = {
-    "standard": {"standard": {"query": {"match": {"body": "said"}}, "filter": {"exists": {"field": "place"}}}},
-    "knn": {"knn": {"field": "place", "query_vector": [1.0, 1.0], "k": ALL, "num_candidates": ALL}},
-    "rescorer": {
-        "rescorer": {
-            "rescore": {"window_size": ALL, "query": {"rescore_query": {"match": {"body": "wheat"}}}},
-            "retriever": {"standard": {"query": {"match": {"body": "said"}}}},
-        }
-    },
-}
-
-
 @ELASTICSEARCH_ALONE
-@pytest.mark.parametrize("name", RETRIEVERS)
-def test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order(
-    plain_client: Any, wrapped_client: Any, parted: str, name: str
-) -> None:
-    body = {"retriever": RETRIEVERS[name], "size": ALL, "highlight": {"fields": {"body": {"fragment_size": 40}}}}
-    native = plain_client.search(index=parted, body=body)
-    grouped = wrapped_client.search(index=parted, body=body, dedupe="indent")
-    assert {name: each["_score"] for name, each in by_id(grouped).items()} == {
-        name: each["_score"] for name, each in by_id(native).items()
-    }
-    assert by_id(grouped) == by_id(native)
-    scores = [hit["_score"] for hit in grouped["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-    assert scores == sorted(scores, reverse=True)
-    assert 0 < len(leads(grouped)) < len(ids(grouped))
-    shallow = wrapped_client.search(index=parted, body=body | {"size": 5}, dedupe="collapse")
-    assert leads(shallow) == leads(grouped)[:5]
+def test_fields_that_exist_only_in_the_search_are_known_to_every_request(wrapped_client: Any) -> None:
+    body = {"runtime_mappings": {"seen": {"type": "keyword"}}, "query": {"exists": {"field": "seen"}}}
+    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")
+    assert response["hits"]["hits"] == []
 
 
-def test_fields_that_exist_only_in_the_search_are_known_to_every_request(
-    kind: str, plain_client: Any, wrapped_client: Any
+UNGROUPED = [
+    ({"size": 0, "aggs": {"by": {"terms": {"field": "source"}}}}, "size is 0"),
+    ({"timeout": "10s"}, "timeout"),
+]
+
+
+@pytest.mark.parametrize(("part", "note"), UNGROUPED)
+def test_a_search_without_hits_or_with_a_timeout_is_the_engines_own_with_a_note(
+    plain_client: Any, wrapped_client: Any, part: dict[str, Any], note: str
 ) -> None:
-    if kind == "elasticsearch":
-        body = {"runtime_mappings": {"seen": {"type": "keyword"}}, "query": {"exists": {"field": "seen"}}}
-        assert (
-            wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")["hits"]["hits"] == []
-        )
-        return
-    body = {"derived": {"n": {"type": "long", "script": {"source": "emit(params._source['text'].length())"}}}}
-    body |= {"query": {"range": {"n": {"gte": 100}}}, "size": ALL}
-    native = plain_client.search(index=INDEX, body=body)
-    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches", dedupe_window=20)
-    assert set(by_id(response)) == set(by_id(native))
+    body = {"query": QUERY, **part}
+    native = dict(plain_client.search(index=INDEX, body=body))
+    answer = dict(wrapped_client.search(index=INDEX, body=body, dedupe="indent"))
+    account = answer.pop("dedupe")
+    assert account["mode"] == "off"
+    assert note in account["note"]
+    assert answer | {"took": 0} == native | {"took": 0}

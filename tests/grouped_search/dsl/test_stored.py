@@ -20,7 +20,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import ask
 from support.examples import examples
-from support.wrapped_clients import CLIENTS, ELASTICSEARCH_ALONE, INDEX
+from support.wrapped_clients import CLIENTS, INDEX
 
 ALL = {"match": {"text": "said"}}
 
@@ -54,7 +54,7 @@ def test_groups_leads_reasons_and_account_are_those_of_the_api(
     page, size = place
     query = ibidem.parse_query(" OR ".join(words))
     options = options | {"dedupe_by": "stored"}
-    own_response = ibidem.search(library, query, ibidem.parse_request(options), page, size)
+    own_response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
     assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(own_response)
 
@@ -74,41 +74,6 @@ def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str 
             return hits
         hits.append(response)
         start, cursor = start + size, response["dedupe"]["cursor"]
-
-
-RESCORED = {
-    "rescorer": {
-        "rescore": {"window_size": 200, "query": {"rescore_query": {"match": {"text": "wheat"}}}},
-        "retriever": {"standard": {"query": ALL}},
-    }
-}
-
-
-@ELASTICSEARCH_ALONE
-@pytest.mark.parametrize("options", [{}, {"dedupe_keep": "longest"}, {"dedupe_max_per_group": 1}], ids=str)
-@pytest.mark.parametrize("mode", ["indent", "collapse"])
-def test_stored_groups_of_a_retriever_are_those_of_the_search_that_ranks_alike(
-    wrapped_client: Any, mode: str, options: dict[str, Any]
-) -> None:
-    aggs = {"by": {"terms": {"field": "source", "size": 10}}}
-    options = {"dedupe": mode, "dedupe_by": "stored", "dedupe_explain": True, **options}
-    retrieved, queried = (
-        wrapped_client.search(index=INDEX, body={**rank, "size": 200, "aggs": aggs}, **options)
-        for rank in (
-            {"retriever": RESCORED},
-            {"query": {"bool": {"must": [ALL], "should": [{"match": {"text": "wheat"}}]}}},
-        )
-    )
-    marks, expected = ([hit["_dedupe"] for hit in each["hits"]["hits"]] for each in (retrieved, queried))
-    assert {(mark["group"], mark["size"]) for mark in marks} == {(mark["group"], mark["size"]) for mark in expected}
-    assert len(marks) == len(expected)
-    assert retrieved["aggregations"] == queried["aggregations"]
-    for part in ("documents", "groups", "unsigned", "ungrouped", "unsettled"):
-        assert retrieved["dedupe"][part] == queried["dedupe"][part], part
-    assert retrieved["dedupe"]["raised"][0]["part"] == "retriever.rescorer.rescore.window_size"
-    page = wrapped_client.search(index=INDEX, body={"retriever": RESCORED, "from": 5, "size": 7}, **options)
-    whole = [hit["_id"] for hit in retrieved["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-    assert [hit["_id"] for hit in page["hits"]["hits"] if not hit["_dedupe"]["indent"]] == whole[5:12]
 
 
 def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
@@ -268,7 +233,7 @@ def test_an_index_without_stored_groups_is_named(plain_client: Any, address: str
         ask(address, "DELETE", f"/{INDEX}-bare")
 
 
-@pytest.mark.parametrize("part", [{"timeout": "1s"}, {"collapse": {"field": "source"}}])
+@pytest.mark.parametrize("part", [{"terminate_after": 10}, {"collapse": {"field": "source"}}])
 def test_what_would_make_the_counts_wrong_is_refused(wrapped_client: Any, part: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(part))):
         wrapped_client.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import ibidem
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_core.address import Fields
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import DocumentRef
@@ -118,7 +118,7 @@ def account(engine: Engine, size: int = 3) -> tuple[Json, list[list[str]]]:
     found, following, page = [], None, 1
     while True:
         request = parse_request({"dedupe": "collapse", "dedupe_by": "stored", "dedupe_cursor": following})
-        answer = search(engine, parse_query(" OR ".join(WORDS)), request, page, size)
+        answer = search_index(engine, parse_query(" OR ".join(WORDS)), request, page, size)
         if not answer["hits"]["hits"]:
             return answer["dedupe"], found
         for hit in answer["hits"]["hits"]:

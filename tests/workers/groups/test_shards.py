@@ -8,7 +8,7 @@ from secrets import token_hex
 
 import pytest
 
-from ibidem.grouped_search.api import search
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -84,13 +84,13 @@ def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> No
     Follower(engine).catch_up()
     engine.refresh()
     query, request = parse_query("said"), parse_request({"dedupe": "indent", "dedupe_by": "stored"})
-    account = search(engine, query, request)["dedupe"]
+    account = search_index(engine, query, request)["dedupe"]
     assert (account["unsettled"], account["groups"]["exact"]) == (0, True)
     matching = {hit.id for hit in engine.search(query, 1_000).hits}
     assert account["groups"]["matching"] == len({each.group for each in stored(engine) if each.name.id in matching})
     engine.write([make_record(f"late{at}", f"said number{at} all alone here") for at in range(5)])
     engine.refresh()
-    assert search(engine, query, request)["dedupe"]["unsettled"] == 5
+    assert search_index(engine, query, request)["dedupe"]["unsettled"] == 5
 
 
 def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(engine: Engine) -> None:

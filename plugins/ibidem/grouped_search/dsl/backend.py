@@ -6,7 +6,7 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
-from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths, ranked_hits
+from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths
 from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
 from ibidem.grouped_search.dsl.request import MATCHING, DslSearch
@@ -16,7 +16,6 @@ from ibidem.grouped_search.dsl.response import (
     clean_explanation,
     drop_own_aggregation,
     has_countable_buckets,
-    read_newest,
     shows_hits,
 )
 from ibidem.grouped_search.neighbours import read_passage
@@ -38,6 +37,7 @@ from ibidem_engines.cluster.ranking import (
     long_values,
     rank,
     read_long,
+    read_newest,
 )
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
@@ -77,28 +77,15 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
-        if self._is_rescored():
-            deepest = search.request.window
-        elif "retriever" in search.ranking:
-            deepest = min(deepest, ranked_hits(search.ranking["retriever"]))
-        is_pointwise = self._is_pointwise()
+        # Whether each document's score is independent of the other documents.
+        is_pointwise = not (self._ranks_as_a_whole() or self.layout.pipelines)
         return PageRequest(
             search.request, search.start, search.size, search.tables, deepest, may_leave_out=is_pointwise
         )
 
-    def _is_rescored(self) -> bool:
-        """Return whether the top of each shard is rescored, so that the ranking depends on the depth."""
-        return bool(self.search.ranking.get("rescore"))
-
-    def _is_pointwise(self) -> bool:
-        """Return whether each document's score is independent of the other documents."""
-        has_pipeline = self.layout.pipelines or "search_pipeline" in self.search.target.params
-        return not (self._ranks_as_a_whole() or has_pipeline or self._is_rescored())
-
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank, so that no clause can test it alone."""
-        by_rank = self.search.ranking.keys() & {"knn", "retriever"}
-        return bool(by_rank) or "hybrid" in (self.search.ranking.get("query") or {})
+        return "knn" in self.search.ranking
 
     @property
     def codec(self) -> CursorCodec:
@@ -270,20 +257,19 @@ class DslBackend(SearchBackend):
         return body | {"query": limit_writes(body.get("query") or ALL, self._view.newest)}
 
     def _body(self, depth: int) -> Json:
-        """Build the request for the top of the ranking; the first one includes aggregations and suggestions."""
+        """Build the request for the top of the ranking; the first one includes aggregations."""
         body: Json = {**self.search.ranking, **packed_options(), "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
             return body
         aggs = {} if self.needs_aggregation() else dict(self.search.aggregations)
         aggs |= NEWEST if self.may_pin() else {}
-        extras = {} if self.search.completes else self.search.extras
-        return {**body, **extras, **({"aggs": aggs} if aggs else {})}
+        return {**body, **({"aggs": aggs} if aggs else {})}
 
     def may_pin(self) -> bool:
         """Return whether sequence numbers order the writes, so that a ranking can be repeated."""
-        by_rank = self.search.ranking.keys() & {"knn", "retriever"}
-        return self.layout.shards == 1 and self._view.newest is None and not self.search.target.point and not by_rank
+        is_new = self._view.newest is None and not self.search.target.point
+        return self.layout.shards == 1 and is_new and not self._ranks_as_a_whole()
 
     def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Store the response without its hits, and the indexes of a point in time's hits."""
@@ -309,8 +295,7 @@ class DslBackend(SearchBackend):
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         shown = dict(display) if self.ids else with_state(display)
-        # Elasticsearch keeps the queries inside a retriever, which highlights need, only where it counts what matches.
-        body = shown | {"size": len(names), "track_total_hits": "retriever" in display}
+        body = shown | {"size": len(names), "track_total_hits": False}
         if self._ranks_as_a_whole() and display.keys() & MATCHING:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})

@@ -21,7 +21,7 @@ from ibidem_ingest.errors import UsageError
 
 WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
 
-NAMES = ("ignore_unavailable", "allow_no_indices", "expand_wildcards")  # parameters that say which indexes a name means
+NAMES = ("ignore_unavailable", "allow_no_indices")  # parameters that say which indexes a name means
 
 NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
@@ -51,14 +51,13 @@ class IndexMetadataCache:
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Return the layout of indexes; indexes whose hits cannot be grouped are refused."""
         selection = {name: params[name] for name in NAMES if name in params}
-        pipeline = params.get("search_pipeline", "")
-        key = repr((index, sorted(selection.items()), pipeline))
+        key = repr((index, sorted(selection.items())))
         if (cached := self.layouts.get(key)) is not None:
             return cached
         layout = yield from read_layout(index, selection, ok_statuses=(403, 404))
-        pipelines = [pipeline] if pipeline else layout.pipelines
-        fault = schema_fault(layout) or (yield from pipeline_fault([name for name in pipelines if name != "_none"]))
-        if fault:
+        if fault := schema_fault(layout) or (
+            yield from pipeline_fault([name for name in layout.pipelines if name != "_none"])
+        ):
             raise UsageError(*fault)
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)

@@ -5,17 +5,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.parts import refuse
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.stored import grouped_search
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.request import DedupeRequest, as_text, dedupe_request, is_dedupe_name
+from ibidem_dedupe.request import DedupeRequest, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
 INDEX = ("index", "indices", "indice")  # names under which the engines look for the indexes in a head
-
-OF_EACH = ("rest_total_hits_as_int", "typed_keys")  # parameters of the query string that shape each answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class MultiSearch:
 
     path: str  # of the request
     index: str  # the indexes in the path, for heads that name none
-    params: Mapping[str, str]  # the query string, dedupe parameters aside
+    params: Mapping[str, str]  # further parameters, which only searches without groups may have
     options: Mapping[str, object]  # dedupe parameters that hold for each search
     lines: Sequence[SearchLine]  # the searches
 
@@ -50,7 +49,12 @@ class MultiSearch:
         """Answer the searches in order; searches without grouping are sent in one request."""
         requests = [self._read_options(line) for line in self.lines]
         plain = [part for line, each in zip(self.lines, requests, strict=True) if each is None for part in line.plain]
-        engine_answer = (yield ApiRequest("POST", self.path, self.params, lines=plain)) if plain else {}
+        if not any(requests):
+            answer: Json = yield ApiRequest("POST", self.path, self.params, lines=plain)
+            return answer
+        for name in self.params:
+            refuse(name)
+        engine_answer = (yield ApiRequest("POST", self.path, lines=plain)) if plain else {}
         own: list[Json] = []
         for line, each in zip(self.lines, requests, strict=True):
             if each is not None:
@@ -88,8 +92,7 @@ class MultiSearch:
 
     def _search(self, line: SearchLine, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
         head, body = line.plain
-        params = {name: as_text(value) for name, value in head.items() if name not in INDEX}
-        params |= {name: self.params[name] for name in OF_EACH if name in self.params}
+        params = {name: value for name, value in head.items() if name not in INDEX}
         index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
         return (yield from grouped_search(read_search(index, body, params, request), metadata))
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.window import Window
-from ibidem_engines.cluster import ranking
 from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import documents, ids_query
 from ibidem_ingest.errors import UsageError
@@ -32,9 +31,6 @@ NO_META: tuple[str, Json] = ("meta", {})
 CONTENT = "ibidem.content"
 
 OWN = "ibidem"  # name of the layer's own aggregation, which is taken out of the answer
-
-# Parts of an answer that hold what documents hold, or what is ours.
-AS_THEY_ARE = frozenset(("_source", "fields", "dedupe", "_dedupe", "meta"))
 
 REQUIRED, IDS = "match on required clause", "_id:"  # how servers explain a filter, and that on ids
 
@@ -93,15 +89,11 @@ class BucketGroups:
         if not isinstance(part, Mapping):
             return part
         exact = exact and not part.get("doc_count_error_upper_bound")
-        own_aggregations = {
-            untyped_name(name): each
-            for name, each in part.items()
-            if untyped_name(name) in (MEMBERS, CONTENTS, UNSIGNED)
-        }
+        own_aggregations = {name: part[name] for name in (MEMBERS, CONTENTS, UNSIGNED) if name in part}
         settings = {
             name: self._write_counts(each, rows, exact=exact)
             for name, each in part.items()
-            if untyped_name(name) not in own_aggregations and (name, each) != NO_META
+            if name not in own_aggregations and (name, each) != NO_META
         }
         return (
             settings | {"_dedupe": self._count_groups(part["doc_count"], own_aggregations, rows, exact=exact)}
@@ -128,31 +120,6 @@ class BucketGroups:
         content = self.window.columns.content
         texts = {(int(self.window.grouping.lead[row]), *content[row].tolist()) for row in rows}
         return len(texts) - len({lead for lead, *_ in texts})
-
-
-def write_meta(part: Any) -> Any:
-    """Add the counts of buckets to `meta` of their aggregation, by bucket key, where typed clients read them.
-
-    >>> write_meta({"sterms#by": {"buckets": [{"key": "AP", "doc_count": 2, "_dedupe": {"groups": 1}}]}})
-    {'sterms#by': {'buckets': [{'key': 'AP', 'doc_count': 2}], 'meta': {'dedupe': {'AP': {'groups': 1}}}}}
-    """
-    if isinstance(part, list):
-        return [write_meta(each) for each in part]
-    if not isinstance(part, Mapping):
-        return part
-    buckets = part.get("buckets")
-    counts = (
-        {bucket_key(each): each["_dedupe"] for each in buckets if "_dedupe" in each}
-        if isinstance(buckets, list)
-        else {}
-    )
-    parts = {name: write_meta(each) for name, each in part.items() if name != "_dedupe"}
-    return parts | {"meta": {**parts.get("meta", {}), "dedupe": counts}} if counts else parts
-
-
-def bucket_key(bucket: Mapping[str, Any]) -> str:
-    """Return the key of a bucket, formatted as the server does if it is not text."""
-    return str(bucket.get("key_as_string", bucket["key"]))
 
 
 def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
@@ -188,37 +155,11 @@ def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
     return aggregations if isinstance(aggregations, Mapping) else {}
 
 
-def untyped_name(name: str) -> str:
-    """Return an aggregation's name without its `typed_keys` prefix.
-
-    >>> untyped_name("max#ibidem"), untyped_name("ibidem")
-    ('ibidem', 'ibidem')
-    """
-    return name.rpartition("#")[2]
-
-
 def member_refs(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """Read index and id of the members in a bucket."""
-    for index in aggregation_part(members, "indices")["buckets"]:
-        for each in aggregation_part(index, "ids")["buckets"]:
+    for index in members["indices"]["buckets"]:
+        for each in index["ids"]["buckets"]:
             yield index["key"], each["key"]
-
-
-def aggregation_part(answer: Mapping[str, Any], name: str) -> Any:
-    """Find an aggregation's result by its name."""
-    return next(each for key, each in answer.items() if untyped_name(key) == name)
-
-
-def totals_as_numbers(part: Any) -> Any:
-    """Write the totals of nested hits as numbers, as older servers did."""
-    if isinstance(part, list):
-        return [totals_as_numbers(each) for each in part]
-    if not isinstance(part, Mapping):
-        return part
-    parts = {name: totals_as_numbers(each) for name, each in part.items() if name not in AS_THEY_ARE}
-    if isinstance(parts.get("total"), Mapping) and "hits" in parts:
-        parts["total"] = parts["total"].get("value", parts["total"])
-    return parts | {name: each for name, each in part.items() if name in AS_THEY_ARE}
 
 
 def by_name(hits: Iterable[Json]) -> dict[tuple[str, str], Json]:
@@ -249,16 +190,10 @@ def iterate_hits(hits: Sequence[Json]) -> Iterator[Json]:
 
 def drop_own_aggregation(answer: Json) -> None:
     """Remove the layer's own aggregation from a response."""
-    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) != OWN}
+    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN}
     answer.pop("aggregations", None)
     if aggregations:
         answer["aggregations"] = aggregations
-
-
-def read_newest(answer: Mapping[str, Any]) -> int:
-    """Read the highest sequence number among the matches."""
-    own_aggregations = [each for name, each in answer.get("aggregations", {}).items() if untyped_name(name) == OWN]
-    return ranking.read_newest({"aggregations": {OWN: own_aggregations[0]}}) if own_aggregations else -1
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:

@@ -16,18 +16,13 @@ from ibidem.grouped_search.dsl.response import (
     has_countable_buckets,
     iterate_hits,
     leaves_query,
-    totals_as_numbers,
-    write_meta,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_engines.requests import RequestFlow
 
 # Parts of a search that decide on what is aggregated.
-AGGREGATION_PARTS = frozenset(("query", "knn", "retriever", "min_score", "timeout"))
-
-# Parts that say what a suggestion shows of a document.
-OF_SUGGESTIONS = frozenset(("_source", "docvalue_fields", "fields", "stored_fields"))
+AGGREGATION_PARTS = frozenset(("query", "knn", "min_score"))
 
 REMEDY = "sign them with: ibidem backfill"
 
@@ -45,8 +40,7 @@ def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[J
         source = source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
     aggregations = yield from aggregate(source, page)
-    suggestions = yield from suggest(search)
-    return response(source.search, source, page, aggregations | suggestions, start_time, source.cursor)
+    return response(source.search, source, page, aggregations, start_time, source.cursor)
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
@@ -55,8 +49,7 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
         return {}
     search, aggs = source.search, source.search.aggregations
     all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
-    is_whole = all_read and not leaves_query(aggs) and not source.first.get("timed_out")
-    bucket_groups = BucketGroups(page.window, is_whole)
+    bucket_groups = BucketGroups(page.window, is_whole=all_read and not leaves_query(aggs))
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
         parts["query"] = search.display["query"]
@@ -70,23 +63,11 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     check_complete(answer)
     if "aggregations" not in answer:  # no index matched
         return {}
-    aggregations = bucket_groups.write_counts(answer["aggregations"])
-    typed_keys = search.target.params.get("typed_keys", "false").lower() in ("", "true")
-    return {"aggregations": write_meta(aggregations) if typed_keys else aggregations}
-
-
-def suggest(search: DslSearch) -> RequestFlow[Json]:
-    """Send a separate request for completion suggestions; empty if none are requested."""
-    if not search.completes:
-        return {}
-    parts = {name: part for name, part in search.display.items() if name in OF_SUGGESTIONS}
-    answer = yield search.target.search({**parts, **search.extras})
-    check_complete(answer)
-    return {"suggest": answer["suggest"]} if "suggest" in answer else {}
+    return {"aggregations": bucket_groups.write_counts(answer["aggregations"])}
 
 
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
-    search: DslSearch, source: DslBackend, page: GroupedPage, extras: Json, start_time: float, cursor: str
+    search: DslSearch, source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str
 ) -> Json:
     """Build a response."""
     answer = dict(source.first)
@@ -95,16 +76,15 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
     account |= nothing_near(search.ranking, page.ranking.total)
-    if answer.get("timed_out"):
-        account["groups"] = account["groups"] | {"exact": False}
     if source.scores:
         for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     total = max(page.ranking.total, len(page.ranking.hits))
-    shown_total = total if search.bare_total else {"value": total, "relation": "eq"}
-    best = answer["hits"].get("max_score") if search.size else None
-    hits = {"total": shown_total, "max_score": best, "hits": page.hits}
+    hits = {
+        "total": {"value": total, "relation": "eq"},
+        "max_score": answer["hits"].get("max_score"),
+        "hits": page.hits,
+    }
     answer |= {"took": took, "hits": hits, "dedupe": account}
     drop_own_aggregation(answer)
-    result: Json = totals_as_numbers(answer | extras) if search.bare_total else answer | extras
-    return result
+    return answer | aggregations

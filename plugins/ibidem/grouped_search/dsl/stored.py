@@ -15,7 +15,6 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search.backend import PageRequest, document_ref
 from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.depth import ranked_hits
 from ibidem.grouped_search.dsl.display import as_shown
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
@@ -24,14 +23,11 @@ from ibidem.grouped_search.dsl.response import (
     NO_META,
     OTHER_DOCUMENTS,
     PRECISION,
-    aggregation_part,
     check_complete,
     clean_explanation,
     sub_aggregations,
-    untyped_name,
-    write_meta,
 )
-from ibidem.grouped_search.dsl.search import dsl_search, response, suggest
+from ibidem.grouped_search.dsl.search import dsl_search, response
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -40,7 +36,6 @@ from ibidem_dedupe.request import asks_for_stored_preset, with_presets
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
-from ibidem_engines.cluster.retriever_collapse import RetrieverCollapse
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Hit, Members, Place, parse_marks
@@ -76,19 +71,17 @@ def write_counts(answer: Any) -> Any:
         return [write_counts(each) for each in answer]
     if not isinstance(answer, Mapping):
         return answer
-    names = {untyped_name(name) for name in answer}
     settings = {
         name: write_counts(each)
         for name, each in answer.items()
-        if untyped_name(name) not in (GROUPS, UNGROUPED) and (name, each) != NO_META
+        if name not in (GROUPS, UNGROUPED) and (name, each) != NO_META
     }
-    return settings | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= names else settings
+    return settings | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= answer.keys() else settings
 
 
 def _count_groups(bucket: Mapping[str, Any]) -> Json:
     """Count the groups of one bucket; each document without a group counts as one."""
-    groups = int(aggregation_part(bucket, GROUPS)["value"])
-    ungrouped = int(aggregation_part(bucket, UNGROUPED)["doc_count"])
+    groups, ungrouped = int(bucket[GROUPS]["value"]), int(bucket[UNGROUPED]["doc_count"])
     group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
     return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
 
@@ -102,10 +95,8 @@ def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlo
     backend = StoredDslBackend(search, DslBackend(search, metadata, ids=True))
     yield from backend.read_metadata()
     page = yield from backend.page()
-    suggestions = yield from suggest(search)
-    extras, cursor = backend.aggregate() | suggestions, backend.cursor(page)
-    answer = response(search, backend.source, page.page, extras, began, cursor)
-    answer["hits"]["max_score"] = page.best if search.size else None
+    answer = response(search, backend.source, page.page, backend.aggregate(), began, backend.cursor(page))
+    answer["hits"]["max_score"] = page.best
     return answer
 
 
@@ -117,7 +108,6 @@ class StoredDslBackend(StoredBackend):
         self.source = source
         self.settled = BEGINNING if checkpoint is None else checkpoint
         self._collapsed: Collapsed | None = None
-        self._retrieved: RetrieverCollapse | None = None
         self._hits: dict[DocumentRef, Json] = {}
 
     def read_metadata(self) -> RequestFlow[None]:
@@ -176,8 +166,7 @@ class StoredDslBackend(StoredBackend):
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
-        ranking = collapse_search(self.search.target, self.search.ranking, self.source.layout)
-        return (yield from (self._retrieved or ranking).leads(groups))
+        return collapse_search(self.search.target, self.search.ranking, self.source.layout).leads(groups)
 
     @override
     def overrides(self) -> Sequence[Override]:
@@ -198,14 +187,10 @@ class StoredDslBackend(StoredBackend):
         aggregations = self.source.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
             return {}
-        counts = write_counts(aggregations)
-        typed_keys = self.search.target.params.get("typed_keys", "false").lower() in ("", "true")
-        return {"aggregations": write_meta(counts) if typed_keys else counts}
+        return {"aggregations": write_counts(aggregations)}
 
     def cursor(self, page: StoredPage) -> str:
-        """Write the cursor for later pages of this ranking, with the next start position; empty for a retriever."""
-        if self._retrieved is not None:
-            return ""
+        """Write the cursor for later pages of this ranking, with the next start position."""
         return self.source.write_cursor(page.further)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
@@ -220,30 +205,22 @@ class StoredDslBackend(StoredBackend):
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return CountCache(self.source.metadata.counts, xxh3_128_hexdigest(key))
 
-    def _ranking(self) -> ClusterCollapse | RetrieverCollapse:
+    def _ranking(self) -> ClusterCollapse:
         search, source = self.search, self.source
-        if self._retrieved is not None:
-            return self._retrieved
-        if "retriever" in search.ranking:
-            depth = min(source.layout.max_hits, ranked_hits(search.ranking["retriever"]))
-            self._retrieved = RetrieverCollapse(search.target, search.ranking, source.layout, depth)
-            return self._retrieved
         parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = source.up_to_now(dict(search.ranking))
         return collapse_search(search.target, body, source.layout, display=parts)
 
     def _further_parts(self) -> Json:
-        """Return the parts of the request for aggregations and suggestions."""
-        search = self.search
-        if not search.aggregations:
-            return {} if search.completes else dict(search.extras)
-        extras: Json = {} if search.completes else dict(search.extras)
-        extras["aggs"] = request_counts(search.aggregations)
-        return extras
+        """Return the part of the request for aggregations."""
+        return {"aggs": request_counts(self.search.aggregations)} if self.search.aggregations else {}
 
 
 def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, and answer with a page of groups."""
+    """Search, and answer with a page of groups, or with the engine's own answer and a note."""
+    if search.note:
+        answer: Json = yield replace(search.target.search(search.ranking), params=search.target.params)
+        return answer | {"dedupe": {"mode": "off", "note": search.note}}
     search = yield from with_stored_preset(search, metadata)
     return (
         yield from stored_search(search, metadata) if search.request.by == "stored" else dsl_search(search, metadata)

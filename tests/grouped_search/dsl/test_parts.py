@@ -1,29 +1,55 @@
-"""Parts that cannot be combined with groups are refused by name, with the reason and a remedy."""
+"""The parts in the list are grouped; anything else is refused by name, with what to use."""
 
 from typing import Any
 
 import pytest
 
+from ibidem.grouped_search.dsl.parts import FORMS, PARAMETERS, PARTS
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.unsupported import UNSUPPORTED
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")
 MATCH = {"match": {"text": "wheat"}}
+PLUGIN = "leave dedupe out, or let the plugin group it"
+
+REFUSED = {
+    "collapse": "dedupe='collapse' shows one hit of a group",
+    "search_after": "dedupe_cursor",
+    "scroll": "dedupe_cursor",
+    "slice": "leave dedupe out",
+    "terminate_after": "use timeout",
+    **dict.fromkeys(("retriever", "rescore", "rank", "sub_searches", "suggest", "profile", "derived", "ext"), PLUGIN),
+    **dict.fromkeys(("filter_path", "typed_keys", "search_pipeline", "rest_total_hits_as_int", "nosuch"), PLUGIN),
+}
 
 
-@pytest.mark.parametrize("name", UNSUPPORTED)
-def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_query_string(name: str) -> None:
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_not_in_the_list_is_refused_by_name_with_what_to_use(name: str) -> None:
     for body, params in (({name: "x"}, {}), ({}, {name: "x"})):
-        with pytest.raises(UsageError, match=f"^{name} cannot be combined with dedupe: .*; .+"):
+        with pytest.raises(UsageError, match=f"^{name} cannot be combined with dedupe; .*{REFUSED[name]}"):
             read_search("news", body, params, INDENT)
+
+
+def test_every_part_of_the_list_is_read_in_a_body_and_every_parameter_beside_it() -> None:
+    values: dict[str, Any] = {"from": 0, "size": 5, "knn": {"field": "place"}, "track_total_hits": True}
+    values |= {name: {} for name in ("aggs", "aggregations", "query", "post_filter")}
+    for name in PARTS:
+        assert not read_search("", {name: values.get(name, "x")}, {}, INDENT).note
+    for name in (*PARAMETERS, *FORMS):
+        assert not read_search("news", {}, {name: "x"}, INDENT).note
+
+
+@pytest.mark.parametrize("given", [{"size": 0}, {"size": "0"}, {"timeout": "1s"}, {"timeout": "1s", "query": MATCH}])
+def test_a_search_without_hits_or_with_a_timeout_goes_to_the_engine_as_it_is(given: dict[str, Any]) -> None:
+    search = read_search("news", given, {"routing": "a"}, INDENT)
+    assert (search.ranking, search.target.params) == (given, {"routing": "a"})
+    assert "so none were grouped" in search.note
 
 
 @pytest.mark.parametrize(
     ("body", "params", "message"),
     [
-        ({"rescore": {"query": {}}, "explain": True}, {}, r"explain with rescore cannot be combined with dedupe"),
         ({"from": 10_000}, {}, r"from=10000 lies beyond the first 10,000 groups"),
         ({"size": -1}, {}, r"size=-1 is not valid.*an integer from 0 to 10,000"),
         ({"size": "many"}, {}, r"size='many' is not valid"),
@@ -31,11 +57,11 @@ def test_every_part_that_does_not_go_with_groups_is_refused_in_a_body_and_in_a_q
         ({}, {"size": "10001"}, r"size='10001' is not valid"),
         ({"aggs": [1]}, {}, r"aggs is not a JSON object"),
         ({"stored_fields": "_none_"}, {}, r"stored_fields=_none_ .*use _source=false"),
-        ({}, {"allow_partial_search_results": "true"}, r"could be missing without notice"),
-        ({"search_pipeline": {"response_processors": []}}, {}, r"search pipeline inside the request"),
+        ({"query": {"hybrid": {"queries": [MATCH]}}}, {}, r"a hybrid query cannot be combined with dedupe"),
+        ({"track_total_hits": "some"}, {}, r"track_total_hits='some' is not valid"),
     ],
 )
-def test_pages_and_options_that_would_make_a_wrong_answer_are_refused(
+def test_values_that_would_make_a_wrong_answer_are_refused(
     body: dict[str, Any], params: dict[str, str], message: str
 ) -> None:
     with pytest.raises(UsageError, match=message):
@@ -48,11 +74,6 @@ def test_other_clusters_are_refused_and_dates_in_a_name_are_not() -> None:
     assert read_search("<news-{now/d{yyyy.MM.dd|+12:00}}>", {}, {}, INDENT).start == 0
 
 
-def test_stored_groups_are_not_rescored() -> None:
-    with pytest.raises(UsageError, match=r"rescore with dedupe_by=stored .*use dedupe_by=window"):
-        read_search("news", {"rescore": {"query": {}}}, {}, parse_request({"dedupe": "indent", "dedupe_by": "stored"}))
-
-
 def test_an_index_next_to_a_point_in_time_is_refused() -> None:
     with pytest.raises(UsageError, match="an index together with pit"):
         read_search("news", {"pit": {"id": "x"}}, {}, INDENT)
@@ -62,7 +83,7 @@ def test_an_index_next_to_a_point_in_time_is_refused() -> None:
     ("scope", "body", "message"),
     [
         ("matches", {"knn": {}}, "dedupe_scope=matches with knn .*use dedupe_scope=window"),
-        ("matches", {"min_score": 1}, "dedupe_scope=matches with min_score .*have no score"),
+        ("matches", {"min_score": 1}, "dedupe_scope=matches with min_score .*use dedupe_scope=window"),
         ("index", {"query": MATCH}, "dedupe_scope=index cannot be combined with a query in the engine's own language"),
     ],
 )

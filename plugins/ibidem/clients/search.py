@@ -1,0 +1,250 @@
+"""`search`: a search through a client of Elasticsearch or OpenSearch, its duplicates grouped if it asks for that."""
+
+from collections.abc import Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+import orjson
+
+from ibidem.clients.adapter import ClientAdapter, IgnoredStatus
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.msearch import MultiSearch, join_names, read_lines, without_dedupe
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.response import Json
+from ibidem_dedupe.request import DEDUPE, as_text, dedupe_request, is_dedupe_name
+from ibidem_engines.cluster.client import Failure
+from ibidem_engines.requests import ApiRequest, RequestFlow, quote_index, run_async, run_sync
+from ibidem_ingest.errors import UsageError
+
+BODIES = ("searches", "body")  # arguments under which `msearch` takes its body
+TIMEOUT = "request_timeout"
+# Arguments of the clients that are not named as the part of the body.
+NAMES = {
+    "from_": "from",
+    "source": "_source",
+    "source_includes": "_source_includes",
+    "source_excludes": "_source_excludes",
+}
+
+# The module and the name of the adapter, by package and class of the client.
+CLIENTS = {
+    ("elasticsearch", "Elasticsearch"): ("ibidem.clients.elasticsearch", "ElasticsearchAdapter"),
+    ("elasticsearch", "AsyncElasticsearch"): ("ibidem.clients.elasticsearch", "ElasticsearchAdapter"),
+    ("opensearchpy", "OpenSearch"): ("ibidem.clients.opensearch", "OpenSearchAdapter"),
+    ("opensearchpy", "AsyncOpenSearch"): ("ibidem.clients.opensearch", "OpenSearchAdapter"),
+}
+OTHERS = ("api_key", "basic_auth", "bearer_auth", "headers")  # options with which another user may ask
+
+
+class WrappedClient:
+    """A client that also groups duplicates.
+
+    It passes for the client: `isinstance` sees the client's class, and each attribute that is not defined here is read
+    and set on the client.
+    """
+
+    ibidem_client: Any
+    ibidem_adapter: type[ClientAdapter]
+    ibidem_metadata: IndexMetadataCache
+
+    def __init__(self, client: Any, adapter: type[ClientAdapter], metadata: IndexMetadataCache | None = None) -> None:
+        own = {"client": client, "adapter": adapter, "metadata": metadata or IndexMetadataCache()}
+        vars(self).update({f"ibidem_{name}": value for name, value in own.items()})
+
+    @property  # type: ignore[misc] # as the standard library's mocks do
+    def __class__(self) -> type:
+        """The client's class."""
+        return type(vars(self)["ibidem_client"])
+
+    def __getattr__(self, name: str) -> Any:
+        """Read an attribute of the client."""
+        if "ibidem_client" not in vars(self):  # while it is copied
+            raise AttributeError(name)
+        return getattr(vars(self)["ibidem_client"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set an attribute of the client."""
+        setattr(self.ibidem_client, name, value)
+
+    def __repr__(self) -> str:
+        """Return the representation of the client."""
+        return repr(self.ibidem_client)
+
+    def search(self, **arguments: Any) -> Any:
+        """Search as the client does; see `ibidem.search`."""
+        return search(self, **arguments)
+
+    def msearch(self, **arguments: Any) -> Any:
+        """Run several searches as the client does; those with `dedupe` in their header or body are grouped."""
+        return msearch(self, **arguments)
+
+    def options(self, **arguments: Any) -> Any:
+        """Return the same client with other options; cached index metadata is shared for the same user."""
+        client, adapter = self.ibidem_client, self.ibidem_adapter
+        metadata = None if any(name in arguments for name in OTHERS) else self.ibidem_metadata
+        return WrappedClient(adapter.prepare(client.options(**arguments), like=client), adapter, metadata)
+
+    def __enter__(self) -> Any:
+        """Enter the client's context."""
+        self.ibidem_client.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> Any:
+        """Close the client."""
+        return self.ibidem_client.__exit__(*error)
+
+    async def __aenter__(self) -> Any:
+        """Enter the context of an asynchronous client."""
+        await self.ibidem_client.__aenter__()
+        return self
+
+    async def __aexit__(self, *error: object) -> Any:
+        """Close an asynchronous client."""
+        return await self.ibidem_client.__aexit__(*error)
+
+
+def wrapped(client: Any) -> WrappedClient:
+    """Return a client wrapped, or as it is where it was wrapped before; see `wrap`."""
+    if type(client) is WrappedClient:
+        return client
+    for each in type(client).__mro__:
+        home = CLIENTS.get((each.__module__.partition(".")[0], each.__name__))
+        if home:
+            adapter: type[ClientAdapter] = getattr(import_module(home[0]), home[1])
+            return WrappedClient(adapter.prepare(client, like=client), adapter)
+    names = ", ".join(".".join(each) for each in CLIENTS)
+    raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")
+
+
+def search(client: Any, **arguments: Any) -> Any:
+    """Search as the client's own `search` does; `dedupe` and `dedupe_…` group the duplicates.
+
+    A wrapped client (`ibidem.wrap`) keeps what it has read of the indexes for the next search.
+
+    Args:
+        client: An `Elasticsearch`, `AsyncElasticsearch`, `OpenSearch` or `AsyncOpenSearch`, wrapped or not.
+        arguments: The parts of the search that `docs/clients.md` lists, by name or in `body`, and `index`; without
+            dedupe parameters whatever the client takes.
+
+    Returns:
+        The client's own response with `_dedupe` on each hit and an account in `dedupe`; of an asynchronous client an
+        awaitable.
+
+    Raises:
+        UsageError: Another client, a dedupe parameter that is not valid, a part that is not grouped.
+    """
+    wrapped_client = wrapped(client)
+    body = read_mentioned(arguments.get("body"))
+    request = dedupe_request(arguments, body)
+    plain = without_dedupe(arguments)
+    if any(is_dedupe_name(name) for name in body):
+        plain["body"] = without_dedupe(body)
+    if request is None or request.mode == "off":
+        return wrapped_client.ibidem_client.search(**plain)
+    adapter = new_adapter(wrapped_client, plain)
+    content = adapter.read_json(plain.pop("body", None))
+    if not isinstance(content, dict):
+        raise UsageError("the body of the search is not a JSON object", "write {'query': …}")
+    index = index_of(plain)
+    plain |= plain.pop("params", None) or {}  # as OpenSearch's client takes them
+    given = {NAMES.get(name, name): value for name, value in plain.items() if value is not None}
+    found = read_search(index, content, adapter.read_json(given), request)
+    return answer(adapter, grouped_search(found, wrapped_client.ibidem_metadata))
+
+
+def msearch(client: WrappedClient, **arguments: Any) -> Any:
+    """Run several searches as the client does; those with `dedupe` in their header or body are grouped."""
+    options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
+    plain = without_dedupe(arguments)
+    for name in BODIES:
+        if name in plain and not isinstance(plain[name], str | bytes | list | tuple):
+            plain[name] = list(plain[name] or ())  # it may be an iterator, but is read twice
+    if not options and not any(mentions_dedupe(plain.get(name)) for name in BODIES):
+        return client.ibidem_client.msearch(**plain)
+    given = dict(plain)
+    adapter = new_adapter(client, given)
+    bodies = [given.pop(name, None) for name in BODIES]
+    lines = read_lines(split_lines(adapter, next((each for each in bodies if each), None)))
+    if not options and not any(line.names_dedupe for line in lines):
+        return client.ibidem_client.msearch(**plain)
+    index = index_of(given)
+    path = f"/{quote_index(index)}/_msearch" if index else "/_msearch"
+    params = {name: as_text(value) for name, value in given.items()}
+    searches = MultiSearch(path, index, params, options, lines)
+    return answer(adapter, searches.flow(client.ibidem_metadata, adapter.error_answer))
+
+
+def new_adapter(client: WrappedClient, arguments: dict[str, Any]) -> ClientAdapter:
+    """Return the adapter of one search; its timeout is taken out of the arguments."""
+    return client.ibidem_adapter(client.ibidem_client, arguments.pop(TIMEOUT, None))
+
+
+def index_of(arguments: dict[str, Any]) -> str:
+    """Take the names of the indexes out of arguments, joined for a path; empty for all."""
+    index: str | Sequence[str] = arguments.pop("index", None) or ""
+    return join_names(index if isinstance(index, str) else list(index))
+
+
+def answer(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
+    """Send the requests of a flow, and return its response as the client does."""
+    if adapter.is_async:
+        return answer_async(adapter, flow)
+    try:
+        return adapter.to_response(run_sync(flow, lambda ask: adapter.read(ask, adapter.start(ask))))
+    except IgnoredStatus as status:
+        return status.answer
+    except Failure as failure:
+        raise adapter.exception(failure) from failure
+
+
+async def answer_async(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
+    """Async version of `answer`."""
+
+    async def send(request: ApiRequest) -> Any:
+        return adapter.read(request, await adapter.start(request))
+
+    try:
+        return adapter.to_response(await run_async(flow, send))
+    except IgnoredStatus as status:
+        return status.answer
+    except Failure as failure:
+        raise adapter.exception(failure) from failure
+
+
+def mentions_dedupe(body: Any) -> bool:
+    """Return whether a body, or a part of it, may contain a dedupe parameter."""
+    if isinstance(body, str):
+        return DEDUPE in body
+    if isinstance(body, bytes):
+        return DEDUPE.encode() in body
+    if isinstance(body, Mapping):
+        return any(is_dedupe_name(name) for name in body)
+    return isinstance(body, list | tuple) and any(mentions_dedupe(each) for each in body)
+
+
+def read_mentioned(body: Any) -> Mapping[str, Any]:
+    """Return a body that may contain dedupe parameters; empty if it cannot."""
+    if not mentions_dedupe(body) or isinstance(body, list | tuple):
+        return {}
+    try:
+        read = orjson.loads(body) if isinstance(body, str | bytes) else body
+    except orjson.JSONDecodeError:
+        return {}  # the client sends it unchanged, and the engine reports the error
+    return read if isinstance(read, Mapping) else {}
+
+
+def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
+    """Return headers and bodies of several searches as parsed JSON."""
+    if not isinstance(body, str | bytes):
+        return [adapter.read_json(line) for line in body or ()]
+    text = body.encode() if isinstance(body, str) else body
+    return [read_line(number, line) for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), 1)]
+
+
+def read_line(number: int, line: bytes) -> Any:
+    """Return one line as parsed JSON; an empty line is an empty object."""
+    try:
+        return orjson.loads(line or b"{}")
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"line {number} of the searches is not JSON: {error}", "write a header and a body") from error
