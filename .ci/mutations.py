@@ -62,7 +62,7 @@ MODULES: Mapping[str, Sequence[str]] = {
     ),
     "ibidem_mail/thread_places.py": ("mail/test_thread_places.py",),
     "ibidem_workers/groups/lead_keys.py": ("workers/groups/test_lead_keys.py",),
-    "ibidem_workers/groups/heirs.py": ("workers/groups/test_heirs.py",),
+    "ibidem_workers/groups/promotion.py": ("workers/groups/test_promotion.py",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
 

@@ -51,7 +51,7 @@ class Kind:
     weighs_titles: bool = False
 
 
-def say(words: str) -> Reason:
+def fixed_reason(words: str) -> Reason:
     """Return the reason of a kind without figures."""
     return lambda _: words
 
@@ -84,7 +84,7 @@ KINDS = (
     Kind(
         "content",
         "the same words in the same order",
-        say("the same words in the same order"),
+        fixed_reason("the same words in the same order"),
         level="identical",
         decide=pair_evidence.same_content,
         verify=column_rules.same_content,
@@ -119,7 +119,7 @@ KINDS = (
     Kind(
         "fingerprint",
         "the same six rarest terms at the same places",
-        say("the same six rarest terms at the same places"),
+        fixed_reason("the same six rarest terms at the same places"),
         counts=partial(_is_set, "fingerprint"),
         decide=pair_evidence.same_fingerprint,
         verify=column_rules.same_fingerprint,
@@ -130,7 +130,7 @@ KINDS = (
     Kind(
         "profile",
         "the same frequent words equally often",
-        say("the same frequent words equally often"),
+        fixed_reason("the same frequent words equally often"),
         counts=partial(_is_set, "profile"),
         decide=pair_evidence.same_profile,
         verify=column_rules.same_profile,

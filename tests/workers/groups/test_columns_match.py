@@ -11,7 +11,7 @@ from ibidem_engines.group_checkpoint import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache
-from ibidem_workers.groups.settle import Outrun
+from ibidem_workers.groups.settle import LeadChanged
 from ibidem_workers.groups.stored_columns import StoredColumns
 from support.windows import SampleWindow, example_settings, windows
 from workers.groups.test_block import rows_of
@@ -44,7 +44,7 @@ def test_new_documents_join_what_they_join_in_a_block_of_their_own(window: Sampl
 
 def test_a_document_that_was_not_there_when_leads_were_read_is_outrun() -> None:
     late = Row(("news", "late"), 7, b"")
-    with StoredColumns(0) as stored, pytest.raises(Outrun):
+    with StoredColumns(0) as stored, pytest.raises(LeadChanged):
         match(stored, [], [])([late], {})
 
 

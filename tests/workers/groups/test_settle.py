@@ -15,7 +15,7 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Nam
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import ROUNDS, Outrun, Settler, split_group, start_groups
+from ibidem_workers.groups.settle import ROUNDS, LeadChanged, Settler, split_group, start_groups
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers, joined, write
@@ -140,7 +140,7 @@ def test_a_portion_whose_lead_is_gone_each_time_is_settled_anew_some_times_and_t
             return [Join(("news", "b"), ("news", "a"), "near")]
 
         if times == ROUNDS:
-            with pytest.raises(Outrun):
+            with pytest.raises(LeadChanged):
                 settler.settle([document], marks, planned.append, match)
         else:
             assert settler.settle([document], marks, planned.append, match) == {"near": 1}
@@ -222,7 +222,7 @@ def test_of_leads_of_a_group_in_several_indexes_that_of_the_earliest_index_keeps
         monkeypatch.setattr(SqliteGroups, "parts", lambda _: [ShardRef("z"), ShardRef("z", 1), ShardRef("a")])
         settler = settler_of(engine)
         for (at, one), (place, other) in permutations(enumerate(leads), 2):
-            assert settler._twins([one], {"a group": [other]}) == ([one] if place < at else [])
+            assert settler._displaced_leads([one], {"a group": [other]}) == ([one] if place < at else [])
 
 
 @pytest.mark.parametrize("is_lead", [True, False])

@@ -9,7 +9,7 @@ from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange, StoredGroups
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.settle import Outrun
+from ibidem_workers.groups.settle import LeadChanged
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
 
 SLICE = 5_000  # documents that are read at once
@@ -43,7 +43,7 @@ class ColumnsMatch:
         settled = len(stored)
         add(stored, new, heartbeat)
         columns = stored.columns()
-        columns.length[_twins(stored, settled)] = 0
+        columns.length[_displaced_leads(stored, settled)] = 0
         constraints = rules.constraints(stored.names, columns)
         grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
         return cls(stored, settled, grouping, rules)
@@ -55,7 +55,7 @@ class ColumnsMatch:
         for row in rows:
             place = self.stored.find(row.name, row.order, (self.settled, len(self.stored)))
             if place is None:
-                raise Outrun
+                raise LeadChanged
             lead = int(self.grouping.lead[place])
             if lead != place:
                 joins.append(Join(row.name, self.stored.names[lead], self.rules.level(self.grouping, place)))
@@ -105,10 +105,10 @@ class SliceCache:
         return documents
 
 
-def _twins(stored: StoredColumns, settled_count: int) -> Rows:
+def _displaced_leads(stored: StoredColumns, settled_count: int) -> Rows:
     """Return the new rows whose group another document leads; they leave it and are settled like new ones."""
     groups = stored.groups[: len(stored)]
     _, first, number = np.unique(groups, return_index=True, return_inverse=True)
     rows = np.arange(len(groups))
-    twins: Rows = rows[((first[number] < rows) | (groups == NO_GROUP)) & (rows >= settled_count)]
-    return twins
+    displaced: Rows = rows[((first[number] < rows) | (groups == NO_GROUP)) & (rows >= settled_count)]
+    return displaced

@@ -28,8 +28,8 @@ from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
-from ibidem_workers.groups.heirs import inherit
 from ibidem_workers.groups.lookup_match import ref
+from ibidem_workers.groups.promotion import promote
 from ibidem_workers.groups.settle import Match, Plan, Settler, start_groups
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 
@@ -56,7 +56,7 @@ ROUNDS = 10
 Report = Callable[[int], None]  # called with the number of documents that were looked at
 
 
-class Lost(Exception):
+class LeaseLost(Exception):
     """Another process has taken over settling; unwritten results are discarded."""
 
 
@@ -141,7 +141,7 @@ class Follower:
             self._go_on()
             self.report(documents)
 
-        with suppress(Lost):
+        with suppress(LeaseLost):
             settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._add)
 
     def _add(self, names: Sequence[DocumentRef]) -> None:
@@ -172,14 +172,14 @@ class Follower:
             try:
                 slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
                 match = ColumnsMatch.find(stored, slices, settler.rules, self._go_on)
-            except Lost:
+            except LeaseLost:
                 return
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
         """Renew the lease; raise if another process has taken it."""
         if self.is_lost():
-            raise Lost
+            raise LeaseLost
 
     def _settle_in_portions(  # noqa: PLR0913, PLR0917 - what is settled, how much at once and until when
         self,
@@ -238,7 +238,7 @@ class Follower:
         if not checkpoint.in_hand:
             return True
         checkpoint.take_over(self.engine)
-        if not (revisit(store, checkpoint.in_hand) and inherit(store)):
+        if not (revisit(store, checkpoint.in_hand) and promote(store)):
             return False
         checkpoint.in_hand = []
         return True
@@ -250,7 +250,7 @@ class Follower:
         """Process deletions of documents and indexes, and manual decisions, which do not write documents."""
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:
-            if inherit(store):
+            if promote(store):
                 checkpoint.deletions = deletions
             has_changes = True
         hashes = override_hashes(overrides)

@@ -11,8 +11,8 @@ from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, has_settl
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
-from ibidem_workers.groups.heirs import inherit
 from ibidem_workers.groups.lease import SettlingLease
+from ibidem_workers.groups.promotion import promote
 from ibidem_workers.groups.stored_columns import MAX_BYTES
 
 PAUSE = 0.2  # seconds between two looks while another process settles
@@ -104,7 +104,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
     """Settle all groups again: leads that are duplicates are joined, and followers are compared again."""
     engine = engine.group_set(takes_over=everything)
     if not everything:
-        inherit(engine.groups())
+        promote(engine.groups())
     while not begin_again(engine, everything=everything, policy=policy):
         time.sleep(PAUSE)
     while True:

@@ -8,8 +8,8 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, StoredGroups, index_places, own_group
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.heirs import inherit_groups
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row, ref
+from ibidem_workers.groups.promotion import promote_in
 
 ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared
 
@@ -20,7 +20,7 @@ Plan = Callable[[Sequence[DocumentRef]], None]
 Match = Callable[[Sequence[Row], Marks], Sequence[Join]]
 
 
-class Outrun(Exception):
+class LeadChanged(Exception):
     """Another process changed a lead that a document was about to join."""
 
 
@@ -45,7 +45,7 @@ class Settler:
         for turn in range(ROUNDS - 1):
             try:
                 return self._settle(portion, plan, match if match and not turn else self._look_up, marks)
-            except Outrun:
+            except LeadChanged:
                 self.refresh()
         return self._settle(portion, plan, self._look_up, marks)
 
@@ -56,11 +56,11 @@ class Settler:
 
     def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match, marks: Marks) -> Counter[str]:
         followers = self._followers(portion)
-        twins = self._twins(portion, followers)
-        twin_names = {ref(each) for each in twins}
-        documents = {ref(each): each for each in portion if ref(each) not in twin_names}
+        displaced = self._displaced_leads(portion, followers)
+        displaced_names = {ref(each) for each in displaced}
+        documents = {ref(each): each for each in portion if ref(each) not in displaced_names}
         joins = match([make_row(each) for each in documents.values()], marks)
-        changes = [*start_groups(self.store, twins), *self._successions(joins, documents, followers)]
+        changes = [*start_groups(self.store, displaced), *self._successions(joins, documents, followers)]
         return self.write(joins, documents, plan, changes)
 
     def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
@@ -90,9 +90,9 @@ class Settler:
         """Give a lead to groups of which only a part was written because other documents had changed."""
         for _ in range(ROUNDS):
             self.refresh()
-            if inherit_groups(self.store, sorted(groups)):
+            if promote_in(self.store, sorted(groups)):
                 return
-        raise Outrun
+        raise LeadChanged
 
     def _find_written(self, joins: Collection[Join], groups: Mapping[DocumentRef, str]) -> list[Join]:
         """Find joins that were written although the answer was lost and the request was repeated."""
@@ -111,18 +111,18 @@ class Settler:
                     followers[each.group].append(each)
         return followers
 
-    def _twins(
+    def _displaced_leads(
         self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
     ) -> list[GroupedDocument]:
         """Return the documents whose group has an earlier lead, such as the same id in another index."""
         lead_groups: set[str] = set()
-        twins = []
+        displaced = []
         for each in portion:
             others = (self._rank(other) for other in followers.get(each.group, ()) if other.lead)
             if each.group in lead_groups or not each.group or any(other < self._rank(each) for other in others):
-                twins.append(each)
+                displaced.append(each)
             lead_groups.add(each.group)
-        return twins
+        return displaced
 
     def _rank(self, document: GroupedDocument) -> tuple[int, int]:
         return self._places.get(document.name.index, len(self._places)), document.name.order
@@ -136,7 +136,7 @@ class Settler:
         leads = {ref(each): each for each in self.store.read(names)} if names else {}
         for name in names:
             if name not in leads or not leads[name].lead:
-                raise Outrun
+                raise LeadChanged
             groups[name] = leads[name].group
         return groups
 

@@ -7,7 +7,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.heirs import inherit, inherit_groups
+from ibidem_workers.groups.promotion import promote, promote_in
 from support.signed_records import make_record
 from workers.groups.test_service import groups, index, stored
 
@@ -27,7 +27,7 @@ def test_the_first_member_leads_a_group_whose_lead_was_deleted_and_no_other_grou
         settle(engine)
         rest = [each for each in stored(engine) if each.name.id in "xyz"]
         engine.delete(["a"], 2)
-        assert inherit(engine.groups())
+        assert promote(engine.groups())
         assert groups(engine) == {"b": "b", "c": "b", "x": "x", "y": "x", "z": "x"}
         assert [each for each in stored(engine) if each.name.id in "xyz"] == rest
 
@@ -37,7 +37,7 @@ def test_of_some_groups_those_without_a_lead_get_one_and_the_rest_of_the_index_i
         settle(engine)
         names = {each.name.id: each.group for each in stored(engine)}
         engine.delete(["a", "x"], 2)
-        assert inherit_groups(engine.groups(), [names["a"], "no group"])
+        assert promote_in(engine.groups(), [names["a"], "no group"])
         assert [each.name.id for each in stored(engine) if each.lead] == ["b"]
 
 
@@ -46,11 +46,11 @@ def test_an_heir_that_is_written_meanwhile_is_told_and_looked_for_again() -> Non
         settle(engine)
         engine.delete(["a"], 2)
         store = engine.groups()
-        heirs = [each for each in stored(engine) if each.name.id == "b"]
+        promoted = [each for each in stored(engine) if each.name.id == "b"]
         engine.write([make_record("b", OTHER, 3)])
-        store.members = lambda *_, lead=None: iter([] if lead else [heirs])  # type: ignore[method-assign]
-        assert not inherit_groups(store, [heirs[0].group])
-        assert inherit(engine.groups())
+        store.members = lambda *_, lead=None: iter([] if lead else [promoted])  # type: ignore[method-assign]
+        assert not promote_in(store, [promoted[0].group])
+        assert promote(engine.groups())
         assert groups(engine)["c"] == "c"
 
 
@@ -75,6 +75,6 @@ def test_an_heir_that_could_not_be_written_is_told_wherever_it_is_among_the_grou
 
         monkeypatch.setattr(kind, "assign", late)
         monkeypatch.setattr(kind, "sizes", one_by_one)
-        assert not inherit(engine.groups())
+        assert not promote(engine.groups())
         assert sorted(calls) == ["b", "y"]
-        assert inherit(engine.groups())
+        assert promote(engine.groups())
