@@ -173,6 +173,11 @@ def choose_figures(
     counts = count(truth, ["", *OTHERS] if sets >= MANY_SETS else [""])
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
     best_figures = best(totals)
+    learned = None
+    if learn:
+        examples = Examples.build(truth)
+        rule = examples.learn(np.ones(len(examples.a), bool))
+        learned = LearnedChoice(rule, score(cross_learn(examples, truth)))
     return Tuning(
         documents=len(collection.ids),
         pairs=len(true),
@@ -181,15 +186,8 @@ def choose_figures(
         chosen=best_figures,
         default=score(totals[Figures()]),
         expected=score(cross_validate(counts)),
-        learned=learn_rule(truth) if learn else None,
+        learned=learned,
     )
-
-
-def learn_rule(truth: Truth) -> LearnedChoice:
-    """Learn a rule, and count its expected results."""
-    examples = Examples.build(truth)
-    rule = examples.learn(np.ones(len(examples.a), bool))
-    return LearnedChoice(rule, score(cross_learn(examples, truth)))
 
 
 def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:

@@ -12,7 +12,7 @@ from ibidem_dedupe.word_runs import NO_WORDS, Hashes, hash_words, runs, text_bat
 from ibidem_ingest.dates import utc
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
-from ibidem_mail.version_marks import MarkedName, Stage, read_identifier, read_name, read_number
+from ibidem_mail.version_marks import Stage, read_identifier, read_name, read_number
 
 SAMPLE = 256  # runs of words that are kept of a text: those with the smallest hashes
 
@@ -84,7 +84,7 @@ def _read(document: Document, words: Hashes) -> VersionedDocument:
         replaced_by=frozenset(declared.get("replaced_by", ())),
         names={kind: each.work for kind, each in marks.items() if each.work},
         dates={kind: each.dates for kind, each in marks.items() if each.dates},
-        number=number or _first_number(marks),
+        number=number or next((each.number for each in marks.values() if each.number), ()),
         stage=next((each.stage for each in marks.values() if each.stage != 1), 1),
         date=utc(document.date) or ("" if year is None else str(year)),
         digest=xxhash.xxh3_128_digest(words.tobytes()),
@@ -181,7 +181,3 @@ def _heading(text: str) -> str:
     start = text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[")
     line = start.split("\n", 1)[0].strip()
     return line if len(line) <= HEADING else ""
-
-
-def _first_number(marks: Mapping[str, MarkedName]) -> tuple[int, ...]:
-    return next((each.number for each in marks.values() if each.number), ())

@@ -6,7 +6,7 @@ A phrase alone decides nothing: what stands around it must fit, too.
 import re
 
 from ibidem_ingest.mail.lines import Lines
-from ibidem_ingest.mail.phrases import ADDRESS, COLONS, DATE, FORWARD, LABEL, OPENER, SEPARATOR, UNDERSCORES, VERB
+from ibidem_ingest.mail.phrases import ADDRESS, COLONS, DATE, FORWARD, LABEL, OPENER, SEPARATOR, VERB
 
 RULE = re.compile(r"\s*[-_=*#~]{3,}")
 COLON = re.compile(rf"[{COLONS}][\s>*-]*$|(?:\.\.\.|…)\s*$|写道|\)$|>$")
@@ -60,16 +60,12 @@ def _separator(lines: Lines, position: int) -> int:
         if start >= len(lines) or lines.marks[start] != lines.marks[position]:
             break
         end, labels = _head(lines, start)
-        if len(labels) >= (2 if known else 3) or (UNDERSCORES.match(content) and _is_head(labels)):
+        if len(labels) >= (2 if known else 3):
             return end
         if not known or len(lines.contents[start]) > 80:
             break
         start += 1
     return below if known else 0
-
-
-def _is_head(labels: set[str]) -> bool:
-    return "from" in labels and len(labels) >= 3
 
 
 def _next(lines: Lines, position: int) -> int:

@@ -123,7 +123,7 @@ def _walk(
         yield Refusal(printable(folder), "", "", error.why)
         return
     known_folders.add((stat.st_dev, stat.st_ino))
-    delivered = _is_maildir_folder(folder)
+    delivered = folder.name in MAILDIR and _is_maildir(folder.parent)
     for path in entries:
         if path.name.startswith(".") and not _is_maildir(path):
             continue
@@ -158,8 +158,3 @@ MAILDIR = ("cur", "new")  # folders of a Maildir that hold mails; a third, `tmp`
 def _is_maildir(path: Path) -> bool:
     """Return whether a folder is a Maildir, or a folder in a Maildir, whose name has a leading dot."""
     return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
-
-
-def _is_maildir_folder(folder: Path) -> bool:
-    """Return whether a folder holds mails of a Maildir, which have no suffix."""
-    return folder.name in MAILDIR and _is_maildir(folder.parent)

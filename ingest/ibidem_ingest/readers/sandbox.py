@@ -248,7 +248,9 @@ class SandboxPool:
         queue: deque[T | Future[T]] = deque()
         for item in items:
             queue.append(self._submit(item) if callable(item) else item)
-            while queue and (len(queue) >= AHEAD * self.processes or _is_ready(queue[0])):
+            while queue and (
+                len(queue) >= AHEAD * self.processes or not isinstance(queue[0], Future) or queue[0].done()
+            ):
                 yield _result(queue.popleft())
         while queue:
             yield _result(queue.popleft())
@@ -264,10 +266,6 @@ class SandboxPool:
             return parse(reader)
         finally:
             self._free.put(reader)
-
-
-def _is_ready(item: object) -> bool:
-    return not isinstance(item, Future) or item.done()
 
 
 def _result(item: T | Future[T]) -> T:

@@ -107,11 +107,6 @@ def file_error(error: OSError) -> str:
     return f"{name}{error.strerror or error}{remedy}"
 
 
-def silence_output() -> None:
-    """Redirect standard output to the null device, so that the interpreter's last flush cannot fail."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
 def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """Wrap a command so that every expected error becomes a message and an exit code; bugs keep their traceback."""
 
@@ -130,7 +125,8 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             say("interrupted")
             raise SystemExit(interrupt_code(stop)) from None
         except BrokenPipeError:
-            silence_output()
+            # The interpreter's last flush must not fail.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(PIPE_CLOSED) from None
         except OSError as error:
             say(file_error(error))

@@ -82,13 +82,13 @@ def run(
     """
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
-    parameters = figures(level, None, preset)
-    if not dry:
-        refuse_figures(parameters)
+    for option, value in (("--level", level), ("--preset", preset)):
+        if value is not None and not dry:
+            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, pair_policy(parameters, presets=presets_for(preset)), as_json=as_json)
+        show_dry_run(settings, pair_policy(figures(level, None, preset), presets=presets_for(preset)), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif groups:
@@ -101,13 +101,6 @@ def run(
         with rated_bar("Signing") as advance:
             name = backfill_in_place(settings, advance)
         show_run(settings, name, as_json=as_json)
-
-
-def refuse_figures(parameters: Mapping[str, object]) -> None:
-    """Refuse parameters of the pair decision, which only a dry run uses."""
-    for option, name in (("--level", "dedupe_level"), ("--preset", "dedupe_preset")):
-        if parameters[name] is not None:
-            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
 
 
 def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:

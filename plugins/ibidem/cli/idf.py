@@ -125,7 +125,7 @@ def compare(
     rank_correlation, shares = correlation(left, right), changed_fingerprints(texts, left, right)
     if as_json:
         counts = {"common": rank_correlation.common, "spearman": rank_correlation.spearman, "documents": len(texts)}
-        print_json(counts | {"changed": to_json(shares)})
+        print_json(counts | {"changed": {str(length): share for length, share in shares.items()}})
         return
     for text in comparison_lines(rank_correlation, shares, len(texts)):
         results().print(Text(text))
@@ -164,11 +164,6 @@ def find_table(name: str, tables: Tables) -> Table:
     if table is None:
         raise UsageError(f"no idf table {name!r} in {tables.folder}", "list the names with: ibidem idf show")
     return table
-
-
-def to_json(shares: Mapping[int, float]) -> dict[str, float]:
-    """Return lengths as JSON."""
-    return {str(length): share for length, share in shares.items()}
 
 
 def line(table: Table) -> str:

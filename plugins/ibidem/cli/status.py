@@ -61,7 +61,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
     meanings = {
-        **(SIGNED if is_backfill(summary) else FATES),
+        **(SIGNED if (summary.get("kind") == "backfill") else FATES),
         "refused": "refused",
         "pending": "still in the queue",
         "unsigned": "of them without words: found by title and fields, never as a duplicate",
@@ -86,11 +86,6 @@ SIGNED = {
     "unchanged": "already signed, unchanged",
     "stale": "skipped (older version): changed or deleted since they were read",
 }
-
-
-def is_backfill(summary: Summary) -> bool:
-    """Return whether a run signed the documents of an index."""
-    return summary.get("kind") == "backfill"
 
 
 LEVELS = {"identical": "identical with", "near": "near duplicates of"}

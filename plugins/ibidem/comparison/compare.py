@@ -141,7 +141,8 @@ def compare(
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     matches = runs(words_a.tokens, words_b.tokens)
     shared = [to_region(run, words_a, words_b) for run in matches]
-    examples = find_misread(words_a, words_b, tables.of(a.language)) if same_table(packed_a, packed_b) else []
+    table = tables.of(a.language) if same_table(packed_a, packed_b) else None
+    examples = list(islice(misread_words(words_a.tokens, words_b.tokens, table), MAX_MISREAD)) if table else []
     is_stale = decision is not None and not holds(decision, (a.id, packed_a), (b.id, packed_b))
     evidence = with_examples(decide(packed_a, packed_b, policy, long_pair), examples)
     if decision is not None and not is_stale:
@@ -201,11 +202,6 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     if guards.days_apart is not None:
         evidence["date"] = {"days_apart": guards.days_apart}
     return evidence
-
-
-def find_misread(a: Words, b: Words, table: Table | None) -> list[Misread]:
-    """Return the first words that were misread in one of two texts."""
-    return list(islice(misread_words(a.tokens, b.tokens, table), MAX_MISREAD)) if table else []
 
 
 def with_examples(evidence: Evidence | None, examples: Sequence[Misread]) -> Evidence | None:

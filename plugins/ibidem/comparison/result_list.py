@@ -122,11 +122,6 @@ class Group:
 def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> Iterator[Group]:
     """Yield the groups of a response."""
     for number, (lead, duplicates) in enumerate(groups(hits), first):
-        members = (inside and inner_duplicates(lead)) or duplicates
+        collapsed = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ()) if inside else ()
+        members = collapsed or duplicates
         yield Group(number, Entry(lead, lead), [Entry(hit, lead) for hit in members])
-
-
-def inner_duplicates(lead: ResponseHit) -> Sequence[ResponseHit]:
-    """Return the duplicates inside a collapsed lead."""
-    hits: Sequence[ResponseHit] = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
-    return hits

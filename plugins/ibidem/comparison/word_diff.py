@@ -212,16 +212,12 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
         sides = [DiffSide.cut(part[:READ]) for part in rest]
         differing = list(islice(places(sides[0].keys, sides[1].keys), limit))
         is_cut = max(map(len, rest)) > READ
-        if is_cut and differing and is_at_end(differing[-1], sides):
+        ends = len(sides[0].words), len(sides[1].words)
+        if is_cut and differing and (differing[-1][1] == ends[0] or differing[-1][3] == ends[1]):
             del differing[-1]  # it ends only where reading does
     is_short = is_cut and len(differing) < limit
     pieces = list(written(differing, sides, PageOf(lead, duplicate, begin), context))
     return [*pieces, Piece("unread", (f"not looked for beyond character {begin + READ:,}",))] if is_short else pieces
-
-
-def is_at_end(place: Place, sides: Sequence[DiffSide]) -> bool:
-    """Return whether a difference reaches to the last word that was cut of one text."""
-    return place[1] == len(sides[0].words) or place[3] == len(sides[1].words)
 
 
 @dataclass(frozen=True, slots=True)

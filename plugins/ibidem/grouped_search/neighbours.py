@@ -35,7 +35,7 @@ class WindowOverlaps:
             return NO_OVERLAPS
         unread = [hit for hit in hits if document_ref(hit) not in self._passages]
         self._passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
-        if short := [hit for hit in unread if is_passage(hit)]:
+        if short := [hit for hit in unread if (hit.packed is not None and read_length(hit.packed) <= MAX_WORDS)]:
             self._passages |= yield from self.source.passages(short, self.fields)
         return overlaps([self._passages[name] for name in HitNames(hits)])
 
@@ -48,11 +48,6 @@ class WindowOverlaps:
             "document": str(self.fields),
             "without_document": sum(not (each.text and each.document) for each in known),
         }
-
-
-def is_passage(hit: Hit) -> bool:
-    """Return whether a hit is signed, and short enough to be a passage."""
-    return hit.packed is not None and read_length(hit.packed) <= MAX_WORDS
 
 
 def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage:

@@ -48,10 +48,8 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
 def reader(ledger: Ledger, key: str) -> Parse[object]:
     """Return the parser for a key's record."""
     if ledger == "runs":
-        return next((read for start, read in _RUNS.items() if key.startswith(start)), read_account(key))
+        return next(
+            (read for start, read in _RUNS.items() if key.startswith(start)),
+            (read_refusals if "/refused/" in key else BatchResult.from_json),
+        )
     return _READERS[ledger]
-
-
-def read_account(key: str) -> Parse[object]:
-    """Return the parser for a run's record: a batch result, or refusals of its reader."""
-    return read_refusals if "/refused/" in key else BatchResult.from_json

@@ -80,7 +80,9 @@ def inspect(
         signatures=packed_facts(packed),
         duplicates=[
             Duplicate(*window.name(row), title(documents.get(window.name(row))), decision)
-            for row, decision in sorted(evidence.items(), key=lambda each: strength_key(each[1], window.name(each[0])))
+            for row, decision in sorted(
+                evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, window.name(each[0]))
+            )
         ],
         capped=capped,
     )
@@ -94,7 +96,9 @@ def find_candidates(
     needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
     long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
     (result,) = engine.find([build_lookup(packed, policy, long_signature)])
-    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_same(engine, overrides)]}
+    # Documents that people have marked as the same, which look-ups may miss.
+    same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
+    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
     hits.pop(hit_ref(document), None)
     pairs = ((0, row) for row in range(1, len(hits) + 1))
     rows = [document, *hits.values()]
@@ -113,12 +117,6 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     return hit, packed
 
 
-def fetch_same(engine: Engine, overrides: Iterable[Override]) -> Iterable[Hit]:
-    """Return the documents that overrides mark as the same, since look-ups may miss them."""
-    names = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
-    return fetch_hits(engine, sorted(names))
-
-
 def hit_ref(hit: Hit) -> DocumentRef:
     """Return index and id of a hit."""
     return hit.index, hit.id
@@ -127,11 +125,6 @@ def hit_ref(hit: Hit) -> DocumentRef:
 def title(entry: StoredDocument | None) -> str:
     """Return a document's title; empty if the document was deleted meanwhile."""
     return entry.document.title if entry else ""
-
-
-def strength_key(evidence: Evidence, name: DocumentRef) -> tuple[bool, float, DocumentRef]:
-    """Return the sort key of duplicates."""
-    return evidence.level != "identical", -evidence.score, name
 
 
 def packed_facts(packed: Packed) -> dict[str, object]:

@@ -1,11 +1,10 @@
 """Comparison of two documents as the page shows it: verdict, shares, redline, and the dot plot of long texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison
 from ibidem.comparison.matches import Passage
@@ -66,26 +65,18 @@ def dot_plot(passages: Sequence[Passage], a: PageNumbers, b: PageNumbers) -> Dot
     shared = np.zeros((rows, columns), np.int64)
     first = np.zeros((rows, columns), np.int64)
     for number, passage in reversed(list(enumerate(passages, 1))):
-        words_a, words_b = equal_word_numbers(passage)
+        words_a = np.concatenate([np.arange(run.a, run.a + run.words) for run in passage.runs])
+        words_b = np.concatenate([np.arange(run.b, run.b + run.words) for run in passage.runs])
         np.add.at(shared, (of_b[words_b], of_a[words_a]), 1)
         first[of_b[words_b], of_a[words_a]] = number
     held_a = np.bincount(of_a, minlength=columns)
     held_b = np.bincount(of_b, minlength=rows)
     shares = shared / np.maximum(1, np.minimum(held_b[:, None], held_a[None, :]))
-    return DotPlot(columns, rows, list(visible_dots(shares, first)), a.count, b.count, a.name, b.name)
-
-
-def equal_word_numbers(passage: Passage) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the indices of the equal words in each text."""
-    words_a = [np.arange(run.a, run.a + run.words) for run in passage.runs]
-    words_b = [np.arange(run.b, run.b + run.words) for run in passage.runs]
-    return np.concatenate(words_a), np.concatenate(words_b)
-
-
-def visible_dots(shares: NDArray[np.float64], first: NDArray[np.int64]) -> Iterator[Dot]:
-    """Yield the dots that are large enough to be visible."""
-    for row, column in zip(*np.nonzero(shares >= FAINTEST), strict=True):
-        yield Dot(int(column), int(row), min(1.0, round(float(shares[row, column]), 3)), int(first[row, column]))
+    dots = [
+        Dot(int(column), int(row), min(1.0, round(float(shares[row, column]), 3)), int(first[row, column]))
+        for row, column in zip(*np.nonzero(shares >= FAINTEST), strict=True)
+    ]
+    return DotPlot(columns, rows, dots, a.count, b.count, a.name, b.name)
 
 
 SHADES = 4  # shades of a dot, by the share of words

@@ -1,6 +1,6 @@
 """Manual decisions on the page: the list with titles, and the last decision."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from ibidem.index.documents import read_document, readable_overrides
-from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
 from ibidem_gateway.dependencies import CallersEngine, WithContext
@@ -59,16 +59,12 @@ def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Dec
     return Decision(first, second, parameters.said)
 
 
-def read_titles(engine: Engine, names: Iterable[DocumentRef]) -> Mapping[DocumentRef, str]:
-    """Read the titles of documents; the id for documents without a title."""
-    found = engine.fetch(list(dict.fromkeys(names)))
-    return {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
-
-
 def list_decisions(engine: Engine) -> Sequence[Decision]:
     """Return the decisions that a caller may read, with titles."""
     overrides = readable_overrides(engine, load_overrides(engine))
-    titles = read_titles(engine, [name for each in overrides[:MAX_TITLES] for name in (each.a, each.b)])
+    names = [name for each in overrides[:MAX_TITLES] for name in (each.a, each.b)]
+    found = engine.fetch(list(dict.fromkeys(names)))
+    titles = {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
     return [
         Decision(
             Titled(each.a[1], titles.get(each.a, each.a[1])),
