@@ -2,11 +2,13 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -250,7 +252,39 @@ def test_documents_whose_files_are_gone_are_named_and_deleted_on_demand(answer: 
     two_cases()
     assert answer("ingest", "case-a")["indexed"] == 1
     Path("case-a", "contract.txt").rename("case-a/agreement.txt")
-    assert "to delete them, add --yes" in run("ingest", "case-a", "--sync")[1]
+    preview = "".join(run("ingest", "case-a", "--sync")[1].split())
+    assert f"{Path('case-a', 'contract.txt').absolute()};todeletethedocuments,add--yes" in preview
     assert answer("ingest", "case-a", "--sync", "--yes")["deleted"] == 1
     assert answer("ingest", "case-a", "--sync")["gone"] == []
     assert run("ingest", "case-a", "--yes")[0] == run("ingest", "case-a/agreement.txt", "--sync")[0] == 2
+
+
+@pytest.mark.slow
+def test_a_document_whose_text_another_file_still_has_is_not_gone(answer: Answer) -> None:
+    two_cases()
+    shutil.copy("case-a/contract.txt", "case-a/again.txt")
+    Path("case-a", "other.txt").write_text("establish Justice", encoding="utf-8")
+    assert answer("ingest", "case-a", "--id-from", "hash")["repeated"] == 1
+    for name in ("contract.txt", "again.txt"):
+        Path("case-a", name).rename("kept.txt")
+        assert answer("ingest", "case-a", "--id-from", "hash", "--sync", "--yes")["gone"] == []
+        Path("kept.txt").rename(f"case-a/{name}")
+
+
+@pytest.mark.slow
+def test_a_whole_folder_that_is_gone_is_asked_about_and_comes_back(answer: Answer, run: Run, monkeypatch) -> None:
+    shelf = Path("shelf")
+    for case in ("case-a", "case-b"):
+        (shelf / case).mkdir(parents=True)
+        (shelf / case / "contract.txt").write_text(f"the contract of {case}", encoding="utf-8")
+    assert answer("ingest", "shelf")["indexed"] == 2
+    (shelf / "case-b" / "contract.txt").unlink()  # as a disk that is not mounted leaves the folder
+    for reply, code in (("n\n", 0), ("", 2)):
+        monkeypatch.setattr("sys.stdin", StringIO(reply))
+        assert run("ingest", "shelf", "--sync", "--yes")[0] == code
+    assert answer("ingest", "shelf", "--sync")["gone"] == ["case-b/contract.txt"]
+    result = answer("ingest", "shelf", "--sync", "--yes", "--sync-all")
+    assert result["files"] == {"case-b/contract.txt": str((shelf / "case-b/contract.txt").absolute())}
+    assert result["deleted"] == 1
+    assert answer("delete", "--undo", "case-b/contract.txt")["restored"] == 1
+    assert run("ingest", "shelf", "--sync", "--sync-all")[0] == 2

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.index.gone_files import GoneFile, find_gone
+from ibidem.index.gone_files import GoneFile, add_seen, find_gone
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
@@ -35,7 +35,8 @@ def news(engine: Engine, tmp_path: Path, folder: Path) -> None:
 
 @pytest.mark.slow
 def test_nothing_is_gone_while_all_files_are_there(engine: Engine, folder: Path) -> None:
-    assert list(find_gone(engine, [folder])) == []
+    found = find_gone(engine, [folder])
+    assert (found.documents, found.doubt) == ([], "")
 
 
 @pytest.mark.slow
@@ -44,14 +45,41 @@ def test_documents_rows_of_tables_too_are_gone_with_their_files(engine: Engine, 
         (folder / name).unlink()
     (tmp_path / "newsroom.txt").unlink()
     gone = [GoneFile("b:7", f"{folder}/b:7"), *(GoneFile(f"t.csv#{row}", f"{folder}/t.csv:{row}") for row in (2, 3))]
-    assert sorted(find_gone(engine, [folder])) == gone
+    found = find_gone(engine, [folder])
+    assert sorted(found.documents) == gone
+    assert (found.folders, found.doubt) == ([], "that is more than a fifth of the 7 of the index")
 
 
 @pytest.mark.slow
 def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Path) -> None:
     folder.rename(folder.with_name("moved"))
     with pytest.raises(UsageError, match="is not a folder"):
-        list(find_gone(engine, [folder]))
+        find_gone(engine, [folder])
     folder.mkdir()  # as a disk that is not mounted leaves it
     with pytest.raises(UsageError, match="is empty"):
-        list(find_gone(engine, [folder]))
+        find_gone(engine, [folder])
+
+
+@pytest.mark.slow
+def test_a_document_that_was_read_from_another_file_is_not_gone(engine: Engine, folder: Path) -> None:
+    (folder / "a.txt").unlink()
+    (folder / "c.txt").unlink()
+    seen: set[int] = set()
+    add_seen(seen, Document("a.txt", "another story", origin=f"{folder}/b:7"))
+    assert [each.id for each in find_gone(engine, [folder], seen).documents] == ["a.txt", "c.txt"]
+    add_seen(seen, Document("a.txt", "story a.txt", origin=f"{folder}/b:7"))
+    add_seen(seen, Document("c", "story", origin=f"{folder}/c.txt"))
+    assert find_gone(engine, [folder], seen).documents == []
+
+
+@pytest.mark.slow
+def test_a_folder_of_which_no_file_is_left_is_named(engine: Engine, folder: Path) -> None:
+    later = folder / "later"
+    later.mkdir()
+    (later / "d.txt").write_text("story of the day")
+    files = read([folder], "text")
+    engine.write(list(records([each for each in files if isinstance(each, Document)], general_tables())))
+    (later / "d.txt").unlink()
+    (later / "lost+found").mkdir()
+    found = find_gone(engine, [folder])
+    assert (found.folders, found.doubt) == ([str(later)], f"no file is left of {later}")

@@ -80,6 +80,7 @@ def ingest(
     source = read(
         request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
     )
+    source = map(request.note, source) if request.note else source
     return ingest_documents(
         source, settings, wait=wait, report=report, report_groups=report_groups, tally=tally, paths=request.paths
     )

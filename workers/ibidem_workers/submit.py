@@ -69,6 +69,7 @@ class IngestRequest:
 
     paths: Sequence[str | Path]  # files and folders; `-` is standard input
     choice: Choice = field(default_factory=Choice)  # how they are read
+    note: Callable[[Document | Refusal], Document | Refusal] | None = None  # each passes through it as it is read
 
 
 class Submission:

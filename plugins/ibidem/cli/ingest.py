@@ -1,7 +1,8 @@
 """`ibidem ingest`: files and folders into the index, through the queue."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, cast
 
 import typer
@@ -9,10 +10,11 @@ from rich.text import Text
 
 from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import Json, engine_context, messages, print_json, rated_bar, results, sanitize
+from ibidem.cli.delete import confirm
 from ibidem.cli.status import name_few, show_summary, update_bar
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.deletion import delete
-from ibidem.index.gone_files import check_folders, find_gone
+from ibidem.index.gone_files import add_seen, check_folders, find_gone
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
@@ -64,6 +66,12 @@ TextColumn = Annotated[
 FollowLinks = Annotated[bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")]
 Sync = Annotated[bool, typer.Option("--sync", help="List the documents of these folders whose files are gone.")]
 DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")]
+SyncAll = Annotated[
+    bool,
+    typer.Option(
+        "--sync-all", help="With --sync --yes: also where a folder, or over a fifth of the documents, is gone."
+    ),
+]
 
 
 def run(
@@ -79,22 +87,25 @@ def run(
     follow_links: FollowLinks = False,
     sync: Sync = False,
     yes: DeleteGone = False,
+    sync_all: SyncAll = False,
     as_json: Json = False,
 ) -> None:
     """Take files into the index; exits with 3 if a document was refused, or none was found."""
     names = cast("IdFrom", id_from)
     choice = Choice(format_, follow_links, id_prefix, names, language, text_column, encoding, strict)
-    if yes and not sync:
-        raise UsageError("--yes needs --sync", "give --sync too")
+    if yes > sync or sync_all > yes:
+        raise UsageError("--yes needs --sync, and --sync-all needs both", "give them too")
     if sync:
         check_folders(paths)
     settings = load()
     logs.set_up(settings)
     for each in named_pipes(paths):
         messages().print(Text(f"{sanitize(each)} is a named pipe: waiting for the program that writes to it"))
-    result = ingest_with_bar(IngestRequest(paths, choice), settings, wait=wait)
+    seen: set[int] = set()
+    note = partial(add_seen, seen) if sync else None
+    result = ingest_with_bar(IngestRequest(paths, choice, note), settings, wait=wait)
     if sync:
-        result |= synchronize(paths, settings, is_deletion=yes)
+        result |= synchronize(paths, settings, seen, is_deletion=yes, is_sure=sync_all)
     result["took_s"] = round(time.monotonic() - BEGAN, 3)
     show(result, as_json=as_json)
     is_empty = not result["read"] and not result["pending"]
@@ -116,23 +127,35 @@ def show(result: Mapping[str, Any], *, as_json: bool) -> None:
         results().print(gone_files(result))
 
 
-def synchronize(paths: Sequence[str], settings: Settings, *, is_deletion: bool) -> dict[str, object]:
-    """Find documents whose files in a folder are gone, and delete them if requested."""
+def synchronize(
+    paths: Sequence[str], settings: Settings, seen: Collection[int], *, is_deletion: bool, is_sure: bool
+) -> dict[str, object]:
+    """Find documents whose files in a folder are gone, and delete them if requested; in doubt, ask."""
     with engine_context(settings) as engine:
-        gone = [each.id for each in find_gone(engine, paths)]
+        found = find_gone(engine, paths, seen)
+        gone = [each.id for each in found.documents]
+        files = {each.id: each.file for each in found.documents}
+        if gone and is_deletion and not is_sure and found.doubt:
+            messages().print(Text(f"The files of {format_count(len(gone), 'document')} are gone: {name_files(files)}"))
+            confirm(f"{sanitize(found.doubt)}; delete them all the same?", "confirm with --sync-all")
         if gone and is_deletion:
             delete(engine, gone, tombstone_days=settings.tombstone_days)
-    return {"gone": gone, "deleted": len(gone) if is_deletion else 0}
+    return {"gone": gone, "files": files, "deleted": len(gone) if is_deletion else 0}
 
 
 def gone_files(result: Mapping[str, Any]) -> Text:
     """Describe the documents whose files are gone, and how to delete these documents."""
     if not result["gone"]:
         return Text("\nThe files of all documents still exist.")
-    count, names = format_count(len(result["gone"]), "document"), name_few(result["gone"])
+    count, names = format_count(len(result["gone"]), "document"), name_files(result["files"])
     if result["deleted"]:
-        return Text(f"\n{count} deleted, whose files are gone: {names}")
-    return Text(f"\nThe files of {count} are gone: {names}; to delete them, add --yes")
+        return Text(f"\n{count} deleted, whose files are gone: {names}; to take it back: ibidem delete --undo")
+    return Text(f"\nThe files of {count} are gone: {names}; to delete the documents, add --yes")
+
+
+def name_files(files: Mapping[str, str]) -> str:
+    """Return the first few of many files, each with the document's id where the path does not end with it."""
+    return name_few([file if file.endswith(id_) else f"{file} ({id_})" for id_, file in files.items()])
 
 
 def no_document_message(paths: Sequence[str]) -> str:
