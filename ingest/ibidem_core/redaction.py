@@ -176,7 +176,9 @@ def _parse(url: str) -> re.Match[str] | None:
         holds_account = "@" in path.partition(":")[2]  # a password may hold a slash
         is_local = match["account"] is None and not match["hosts"] and not holds_account
         return match if is_local else None
-    understood = match["scheme"] in SERVERS and _HOSTS.fullmatch(match["hosts"]) and _SERVER_PATH.fullmatch(path)
+    is_bare = match["account"] is None and match["options"] is None  # of an unknown kind only this much is harmless
+    is_shown = match["scheme"] in SERVERS or is_bare
+    understood = is_shown and _HOSTS.fullmatch(match["hosts"]) and _SERVER_PATH.fullmatch(path)
     return match if understood and "@" not in (match["options"] or "") else None
 
 

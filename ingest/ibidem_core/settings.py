@@ -21,6 +21,7 @@ from ibidem_core.settings_sources import (
     BROKERS,
     ENGINES,
     PREFIX,
+    UnknownScheme,
     as_text,
     check_options,
     check_scheme,
@@ -29,6 +30,7 @@ from ibidem_core.settings_sources import (
     read_environment,
     read_toml,
     redacted_value,
+    unknown_setting,
     variable,
 )
 from ibidem_ingest.document import MAX_TEXT
@@ -337,9 +339,10 @@ def _usage_error(
     first = error.errors()[0]
     name = str(first["loc"][0])
     if name not in Settings.model_fields:
-        return UsageError(
-            f"there is no setting {redact_text(name)}", f"settings are: {', '.join(Settings.model_fields)}"
-        )
+        return unknown_setting(name, Settings.model_fields)
+    cause = first.get("ctx", {}).get("error")
+    if isinstance(cause, UnknownScheme):
+        return UsageError(f"{variable(name)}={redacted_value(name, values[name])!r}: {cause}")
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
     origin = (origins or {}).get(name, "the caller")
     return UsageError(

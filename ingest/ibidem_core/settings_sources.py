@@ -1,17 +1,20 @@
 """Sources of settings (environment, `.env`, `ibidem.toml`), checks of their addresses, values without secrets."""
 
 import tomllib
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import parse_qsl, urlsplit
 
 from pydantic_settings import BaseSettings, DotEnvSettingsSource, EnvSettingsSource, TomlConfigSettingsSource
 
-from ibidem_core.redaction import is_address, redact, redact_text
+from ibidem_core.redaction import FILES, is_address, redact, redact_text
 from ibidem_ingest.errors import UsageError
 
 PREFIX = "IBIDEM_"
 TESTS = "IBIDEM_TEST_"  # prefix of the variables of the tests, which are not refused as unknown
+
+CLOSE = 0.7  # similarity of a name to the setting that was probably meant
 
 Values = dict[str, object]
 Kind = type[BaseSettings]
@@ -26,7 +29,7 @@ def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
     """Read the variables of a process."""
     variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
     names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names, "the environment")
+    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names)
     source = EnvSettingsSource(kind)
     source.env_vars = {name.lower(): value for name, value in variables.items()}
     return source()
@@ -58,13 +61,22 @@ def read_toml(kind: Kind, path: Path) -> Values:
     return values
 
 
-def _refuse_unknown(names: Iterable[str], choices: Iterable[str], location: str) -> None:
+def _refuse_unknown(names: Iterable[str], choices: Collection[str], location: str = "") -> None:
     """Refuse unknown settings."""
-    if unknown := sorted(set(names) - set(choices)):
-        raise UsageError(
-            f"{location}: there is no setting {', '.join(map(redact_text, unknown))}",
-            f"the settings are: {', '.join(sorted(choices))}",
-        )
+    for name in sorted(set(names) - set(choices)):
+        raise unknown_setting(name, choices, location)
+
+
+def unknown_setting(name: str, choices: Collection[str], location: str = "") -> UsageError:
+    """Return the error of an unknown setting, with the one that is probably meant, or else all of them."""
+    bare_names = {choice.removeprefix(PREFIX): choice for choice in choices}
+    close = get_close_matches(name.removeprefix(PREFIX), bare_names, n=1, cutoff=CLOSE)
+    remedy = f"did you mean {bare_names[close[0]]}?" if close else f"the settings are: {', '.join(sorted(choices))}"
+    return UsageError(f"{location and f'{location}: '}{redact_text(name)} is not a setting", remedy)
+
+
+class UnknownScheme(ValueError):
+    """The kind of an address is unknown; the message says which there are."""
 
 
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
@@ -96,12 +108,24 @@ def file_path(url: str) -> Path:
     return Path(urlsplit(url).path[1:])
 
 
-def check_scheme(url: str, schemes: Iterable[str]) -> str:
+def name_schemes(schemes: Sequence[str]) -> str:
+    """Name the kinds of addresses; those with TLS are left out.
+
+    >>> name_schemes(BROKERS)
+    'filesystem:///…, amqp://… or redis://…'
+    """
+    plain = [each for each in schemes if not (each.endswith("s") and each[:-1] in schemes)]
+    kinds = [f"{each}:///…" if each in FILES else f"{each}://…" for each in plain]
+    return f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+
+
+def check_scheme(url: str, schemes: Sequence[str]) -> str:
     """Return an address, if it has one of the allowed schemes."""
     scheme, separator, tail = url.partition("://")
-    if not separator or scheme not in schemes or not is_address(url):
-        begins = ", ".join(f"{scheme_name}://" for scheme_name in schemes)
-        raise ValueError(f"it is not valid; an address begins with one of: {begins}, with special characters escaped")
+    if not separator or scheme not in schemes:
+        raise UnknownScheme(f"unknown kind of address. Use {name_schemes(schemes)}")
+    if not is_address(url):
+        raise ValueError("it is not valid; special characters of an address are escaped")
     if scheme in {"sqlite", "filesystem"} and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url

@@ -267,7 +267,9 @@ PARAMETERS: Mapping[str, Parameter] = {
         "a field that names the document of a passage: passages of one document that overlap are parts of one text",
         passage_fields,
     ),
-    "dedupe_cursor": Parameter("from an earlier answer", "none", "all pages see one ranking", str),
+    "dedupe_cursor": Parameter(
+        "`dedupe.cursor`", "none", "continue the ranking of an earlier answer (its `dedupe.cursor`)", str
+    ),
     "dedupe_explain": Parameter("true, false", "false", "explain each duplicate", parse_bool),
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import orjson
 
-from ibidem_ingest.dates import iso_date
+from ibidem_ingest.dates import interval, iso_date
 from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
 from ibidem_ingest.text.tokens import WIDEST, normal_length
 
@@ -132,7 +132,7 @@ def place(record: Mapping[str, object], otherwise: str) -> str:
 
 
 def check(document: Document) -> None:
-    """Validate a document that was built in Python, as `read_record` validates a record.
+    """Validate a document that was built in Python, as `read_record` validates a record; its date is ISO 8601.
 
     >>> check(Document("a", "Some words.", date="1787"))
     """
@@ -141,6 +141,10 @@ def check(document: Document) -> None:
             f"{short_repr(document)} is not a document", "create one with Document(id, text) or read_record"
         )
     read_record(document.as_record(), "document")
+    try:
+        interval(document.date)
+    except ValueError as error:
+        raise Refused(Refusal("document", document.id, "date", str(error))) from error
 
 
 def has_unread_date(document: Document) -> bool:

@@ -148,7 +148,7 @@ def _system(error: BaseException) -> str:
 def _pdf(error: BaseException) -> str:
     if getattr(error, "err_code", None) == _PASSWORD:
         return "it is encrypted; save it without a password first, for example with: qpdf --decrypt"
-    return f"it is not a PDF, or a damaged one ({error}); open and save it again, or leave it out"
+    return f"not a PDF, or damaged (PDFium: {error}); open and save it again, or leave it out"
 
 
 def decoding_error(error: BaseException) -> str:

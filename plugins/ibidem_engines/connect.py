@@ -7,6 +7,7 @@ from urllib.parse import unquote
 
 from ibidem_core.address import RIGHT, Address, parse_address
 from ibidem_core.redaction import redact
+from ibidem_core.settings_sources import ENGINES, name_schemes
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
@@ -59,7 +60,7 @@ def check_name(index: str) -> None:
 def _scheme(url: str) -> str:
     scheme, separator, _ = url.partition("://")
     if scheme not in _ENGINES or not separator:
-        raise UsageError(f"engine {redact(url)!r} is not valid", f"{_RIGHT_SQLITE}; or {RIGHT}")
+        raise UsageError(f"engine {redact(url)!r}: unknown kind of address", f"use {name_schemes(ENGINES)}")
     return scheme
 
 

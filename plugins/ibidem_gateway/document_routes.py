@@ -75,7 +75,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: Compar
 
 @document_router.get("/groups")
 def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
-    """Group the whole index, as `ibidem groups --json` does; one caller at a time, since it takes seconds."""
+    """Show the groups of the whole index, as `ibidem groups --json` does; one caller at a time."""
     with lock_index():
         report = index_groups(engine, parameters.policy(engine))
     return answer(report.as_json(titles(engine, [name for name, _ in report.largest])))

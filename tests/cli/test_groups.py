@@ -12,7 +12,7 @@ from support.command_line import Answer, Run
 def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Run, answer: Answer) -> None:
     code, out, _ = run("groups")
     assert code == 0
-    assert "5 documents in 3 groups at level near; 2 duplicates; 1 without words or signatures" in out
+    assert "5 documents: 2 duplicates, 3 groups (level near); 1 without words or signatures" in out
     assert "3  Lease: rent, roof, drains · lease" in out
     output = answer("groups")
     assert output["sizes"] == {"3": 1}

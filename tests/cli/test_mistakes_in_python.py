@@ -11,9 +11,9 @@ from ibidem import Document
 GOOD = Document("good", "Some words of a text.")
 WRONG: dict[str, tuple[Callable[[ibidem.Tables, ibidem.Settings], object], str]] = {
     "a setting's value": (lambda *_: ibidem.Settings(lease="soon"), "IBIDEM_LEASE .*'soon'.*integer"),
-    "an address": (lambda *_: ibidem.Settings(engine="mysql://me:s3cret@host"), "IBIDEM_ENGINE .*sqlite://"),
-    "a setting's name": (lambda *_: ibidem.Settings(indx="news"), "there is no setting indx.*index"),
-    "a changed setting's name": (lambda _, settings: settings.changed(indx="news"), "there is no setting indx"),
+    "an address": (lambda *_: ibidem.Settings(engine="mysql://me:s3cret@host"), "IBIDEM_ENGINE=.*sqlite://"),
+    "a setting's name": (lambda *_: ibidem.Settings(indx="news"), "indx is not a setting; did you mean index"),
+    "a changed setting's name": (lambda _, settings: settings.changed(indx="news"), "indx is not a setting"),
     "a date": (lambda tables, _: ibidem.compare(GOOD, Document("b", "x", date="soon"), tables), "'b', field 'date'"),
     "no text": (lambda tables, _: ibidem.compare(GOOD, Document("b", None), tables), "'b', field 'text'"),  # type: ignore[arg-type]
     "no id": (lambda tables, _: ibidem.compare(Document(None, "x"), GOOD, tables), "field 'id'"),  # type: ignore[arg-type]

@@ -110,13 +110,13 @@ def test_late_documents_are_above_the_list() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({}, "74 groups in the first 200 of 212 results; showing 1–1"),  # noqa: RUF001 - a range
-        ({"mode": "off"}, "212 results; showing 1–1"),  # noqa: RUF001 - a range
+        ({}, "the first 200 of 212 documents in 74 groups; showing 1–1"),  # noqa: RUF001 - a range
+        ({"mode": "off"}, "212 documents; showing 1–1"),  # noqa: RUF001 - a range
         (
             {"capped": [{"group": "g", "by": ["bands"]}]},
-            "74 groups in the first 200 of 212 results; look-up limited for 1 lead; showing 1–1",  # noqa: RUF001 - a range
+            "the first 200 of 212 documents in 74 groups; look-up limited for 1 lead; showing 1–1",  # noqa: RUF001 - a range
         ),
-        ({"unsigned": 3}, "74 groups in the first 200 of 212 results; 3 without signatures; showing 1–1"),  # noqa: RUF001
+        ({"unsigned": 3}, "the first 200 of 212 documents in 74 groups; 3 without signatures; showing 1–1"),  # noqa: RUF001
     ],
 )
 def test_the_account_is_one_line_at_the_end(changes: dict[str, object], message: str) -> None:
@@ -153,7 +153,7 @@ def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> No
     )
     assert "    └ Lease (draft)" in out
     assert "differs: … courts of [London → York] have sole …" in out
-    assert out.endswith("1 group in 3 results; showing 1–1\n")  # noqa: RUF001 - a range
+    assert out.endswith("3 documents in 1 group; showing 1–1\n")  # noqa: RUF001 - a range
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from ibidem.cli.status import show_summary
+from ibidem_ingest.readers.text import EMPTY
 from support.command_line import Answer, Run
 
 DONE = {
@@ -50,7 +51,7 @@ def render(**changes: object) -> str:
         "all 25: ibidem status 20250101-120000-abcd --json",
         "1 named pipe in folders skipped",
         "not in the encoding: caf.txt (2 bytes);",
-        "1 id came again in this run (twice)",
+        "1 id occurred more than once (twice); the newest was kept, or else the last one read.",
         "stored in meta: court",
         "skipped: 3 .docx, 1 no suffix",
         "2 links in folders skipped",
@@ -66,13 +67,18 @@ def test_ids_of_several_files_are_refused_together_and_do_not_count_as_versions(
     entries = [{"where": f"b.csv:{n}", "id": f"d{n}", "field": "id", "why": why} for n in range(2)]
     page = render(refusals=entries, repeated=3, repeated_ids=["d0", "d1", "twice"])
     assert f"2 documents: id: {why} (b.csv:0, b.csv:1)" in " ".join(page.split())
-    assert "1 id came again in this run (twice)" in page
-    assert "came again" not in render(refusals=entries, repeated=2, repeated_ids=["d0", "d1"])
+    assert "1 id occurred more than once (twice); the newest was kept, or else the last one read." in page
+    assert "more than once" not in render(refusals=entries, repeated=2, repeated_ids=["d0", "d1"])
+
+
+def test_empty_files_are_named_on_one_line() -> None:
+    empty = [{"where": name, "id": name, "field": "", "why": EMPTY} for name in ("a.txt", "b.txt")]
+    assert "2 empty files: a.txt, b.txt" in render(refused=2, refusals=empty)
 
 
 def test_what_did_not_happen_is_not_mentioned() -> None:
     printed = render(refused=0, refusals=[], repeated=0, meta_fields=[], unread_dates=0, stale=0)
-    assert not [word for word in ("Refused", "again", "meta", "newer") if word in printed]
+    assert not [word for word in ("Refused", "once", "meta", "newer") if word in printed]
 
 
 def test_a_run_that_was_broken_off_says_what_to_do() -> None:

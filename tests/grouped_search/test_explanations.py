@@ -101,6 +101,6 @@ def test_two_that_are_named_are_in_one_sentence() -> None:
 def test_the_remedy_stands_beside_the_hits_without_signatures_whatever_else_is_counted() -> None:
     account = {"unsigned": 2, "unsettled": 1, "documents": {"in_window": 2}}
     assert list(remarks(account)) == [
-        "2 without signatures (ibidem backfill signs what an index holds)",
+        "2 not signed yet; run ibidem backfill",
         "1 not grouped yet",
     ]

@@ -35,7 +35,7 @@ ERRORS = [
     (EOFError("end"), "ends in the middle"),
     (PermissionError(13, "Permission denied"), r"cannot be read \(Permission denied\)"),
     (pypdfium2.PdfiumError("x", err_code=4), "it is encrypted; .* qpdf --decrypt"),
-    (pypdfium2.PdfiumError("Data format error", err_code=3), r"not a PDF, or a damaged one \(Data format error\)"),
+    (pypdfium2.PdfiumError("Data format error", err_code=3), r"not a PDF, or damaged \(PDFium: Data format error\)"),
     (lxml.etree.ParserError("x"), "it is not HTML"),
     (RecursionError("x"), "nested too deeply"),
     (UnicodeDecodeError("utf-8", b"ab\xff", 2, 3, "x"), "not UTF-8: byte 0xff at offset 2; .* iconv"),

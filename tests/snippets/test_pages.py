@@ -120,7 +120,7 @@ def test_commands_run_over_files(name: str, folder: Path) -> None:
 def test_the_first_search_of_the_readme_works_after_the_demonstration(folder: Path) -> None:
     (block,) = [block for block in find_outputs(ROOT / "README.md") if is_demo(block)]
     (printed,) = run([script([["ibidem demo"], block])], folder, {})
-    assert "results; showing" in printed.splitlines()[-1]
+    assert "groups; showing" in printed.splitlines()[-1]
 
 
 @pytest.mark.server("opensearch")

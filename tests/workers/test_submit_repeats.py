@@ -11,5 +11,5 @@ def test_repeats_are_what_a_set_of_the_ids_counts(ids: list[str]) -> None:
     seen = SeenIds()
     for id_ in ids:
         seen.add(id_)
-    assert seen.repeated == len(ids) - len(set(ids))
-    assert seen.repeated_ids == [id_ for at, id_ in enumerate(ids) if id_ in ids[:at]][:SHOWN]
+    repeated = list(dict.fromkeys(id_ for at, id_ in enumerate(ids) if id_ in ids[:at]))
+    assert (seen.repeated, seen.repeated_ids) == (len(repeated), repeated[:SHOWN])

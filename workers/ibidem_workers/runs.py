@@ -34,7 +34,7 @@ class RunRecord:
     documents: int = 0  # documents that were handed to the queue
     batches: int = 0  # batches that were handed to the queue
     refused: int = 0  # documents that could not be read
-    repeated: int = 0  # how often an id came that had come before in this run
+    repeated: int = 0  # ids that occurred more than once
     repeated_ids: list[str] = field(default_factory=list)  # some of these ids
     meta_fields: list[str] = field(default_factory=list)  # unknown fields, which went into `meta`
     # Files in folders that no reader takes, by suffix: how many.

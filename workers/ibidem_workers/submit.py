@@ -43,13 +43,17 @@ class SeenIds:
         self.repeated = 0
         self.repeated_ids: list[str] = []
         self._hashes: set[int] = set()
+        self._repeated_hashes: set[int] = set()
 
     def add(self, id_: str) -> None:
-        """Add an id; repeated ids are counted, and the first twenty are kept for display."""
+        """Add an id; each repeated id is counted once, and the first twenty are kept for display."""
         hash_ = xxhash.xxh3_64_intdigest(id_.encode())
         if hash_ not in self._hashes:
             self._hashes.add(hash_)
             return
+        if hash_ in self._repeated_hashes:
+            return
+        self._repeated_hashes.add(hash_)
         self.repeated += 1
         if len(self.repeated_ids) < SHOWN:
             self.repeated_ids.append(id_)

@@ -147,7 +147,7 @@ COMMANDS = {
     "search": "Show search results with their duplicates indented or collapsed.",
     "inspect": "Show one document's duplicates in the whole index.",
     "compare": "Compare two documents or two files: every signal, and the text they share.",
-    "groups": "Group the whole index: sizes, leads, kinds of duplicates.",
+    "groups": "Show the groups of the whole index: sizes, leads, kinds of duplicates.",
     "doctor": "Show every setting with its origin, and which services answer.",
     "backfill": "Sign the documents of an existing index, in place or into a new index.",
     "strip": "Remove ibidem's fields from the documents of an index.",

@@ -62,7 +62,7 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Group the whole index by date and id: sizes, largest groups, kinds of duplicates."""
+    """Show the groups of the whole index: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset)
     has_figures = any(value is not None for value in parameters.values())
     check_options(stored=stored, threads=threads, versions=versions, has_figures=has_figures)
@@ -116,10 +116,10 @@ def show(
 
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the counts, the kinds of duplicates, the sizes and the largest groups."""
+    unsigned = f"; {figures['unsigned']:,} without words or signatures" if figures["unsigned"] else ""
     yield Text(
-        f"{format_count(figures['documents'], 'document')} in {format_count(figures['groups'], 'group')} "
-        f"at level {figures['level']}; "
-        f"{format_count(figures['duplicates'], 'duplicate')}; {figures['unsigned']:,} without words or signatures"
+        f"{format_count(figures['documents'], 'document')}: {format_count(figures['duplicates'], 'duplicate')}, "
+        f"{format_count(figures['groups'], 'group')} (level {figures['level']}){unsigned}"
     )
     if figures["capped"]:
         counts = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())

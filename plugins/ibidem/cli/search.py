@@ -9,7 +9,7 @@
       near: 57 of 60 rare terms shared, 1 day apart
       differs: … profit of [12.1 → 12.3] mln dlrs …
 
-74 groups in the first 500 of 1,212 results; showing 1-10
+the first 500 of 1,212 documents in 74 groups; showing 1-10
 ```
 """
 

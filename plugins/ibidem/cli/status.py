@@ -26,6 +26,7 @@ from ibidem_core.settings import load
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.input_files import LINK, PIPE
+from ibidem_ingest.readers.text import EMPTY
 from ibidem_workers.dead_letters import DeadLetter, drop, letters
 from ibidem_workers.ingest import retry
 from ibidem_workers.runs import AGAIN, Progress, summary
@@ -111,6 +112,8 @@ def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
     field = f"{group[0]['field']}: " if group[0]["field"] else ""
     places = [entry["where"] for entry in group]
     names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
+    if group[0]["why"] == EMPTY and not field:
+        return Text(f"{len(group):,} empty files: {names}")
     return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({names})"))
 
 
@@ -127,8 +130,8 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
     repeated_ids = summary["repeated_ids"] if summary.get("repeated") else ()
     if ids := [each for each in repeated_ids if each not in clashes]:
         count = summary["repeated"] - len(repeated_ids) + len(ids)
-        times = format_count(count, "id came again", "ids came again")
-        yield Text(f"\n{times} in this run ({name_few(ids)}); the newer version counts, else the later one.")
+        subject = f"{format_count(count, 'id')} occurred more than once ({name_few(ids)})"
+        yield Text(f"\n{subject}; the newest was kept, or else the last one read.")
     if summary.get("meta_fields"):
         yield Text(f"\nOther fields of records were stored in meta: {name_few(summary['meta_fields'])}.")
     if damaged := summary.get("damaged_bytes"):

@@ -202,12 +202,12 @@ def account_line(response: Response, first: int) -> str:
     documents, groups = account["documents"], account["groups"]
     lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     match_count = documents["matched"]
-    parts = [grouped_count(format_count(groups["in_window"], "group"), documents["in_window"], match_count)]
+    parts = [grouped_count(groups["in_window"], documents["in_window"], match_count)]
     if account.get("grouping") == "stored" and match_count:
         prefix = "" if groups["exact"] else "about "
         parts = [f"{format_count(match_count, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
     if account["mode"] == "off":
-        parts = [format_count(match_count, "result") if match_count else "no results"]
+        parts = [format_count(match_count, "document") if match_count else "no results"]
     parts += remarks(account)
     if account.get("capped"):
         parts.append(f"look-up limited for {format_count(len(account['capped']), 'lead')}")
@@ -220,16 +220,16 @@ def account_line(response: Response, first: int) -> str:
     return "; ".join(parts)
 
 
-def grouped_count(count: str, read_count: int, match_count: int) -> str:
-    """Format how many groups a number of results form.
+def grouped_count(group_count: int, read_count: int, match_count: int) -> str:
+    """Format how many groups the read documents form.
 
-    >>> grouped_count("27 groups", 500, 12009), grouped_count("5 groups", 21, 21), grouped_count("0 groups", 0, 0)
-    ('27 groups in the first 500 of 12,009 results', '5 groups in 21 results', 'no results')
+    >>> grouped_count(27, 500, 12009), grouped_count(20, 22, 22), grouped_count(0, 0, 0)
+    ('the first 500 of 12,009 documents in 27 groups', '22 documents in 20 groups', 'no results')
     """
     if not match_count:
         return "no results"
     prefix = f"the first {read_count:,} of " if read_count < match_count else ""
-    return f"{count} in {prefix}{format_count(match_count, 'result')}"
+    return f"{prefix}{format_count(match_count, 'document')} in {format_count(group_count, 'group')}"
 
 
 def advice(response: Response) -> list[str]:
@@ -276,6 +276,6 @@ def remarks(account: Mapping[str, Any]) -> Iterator[str]:
     for name, words in REMARKS.items():
         if count := account.get(name):
             is_all = name == "unsigned" and count == account["documents"]["in_window"]
-            yield f"{count:,} {words}{' (ibidem backfill signs what an index holds)' if is_all else ''}"
+            yield f"{count:,} {'not signed yet; run ibidem backfill' if is_all else words}"
     if families := account.get("families"):
         yield f"{format_count(families, 'family', 'families')} of mails and attachments"

@@ -36,9 +36,9 @@ def test_a_word_that_goes_on_after_a_hyphen_is_one_word(tmp_path: Path) -> None:
             pdf([[], []]),
             "none of its 2 pages contains text; recognise it first, for example with: ocrmypdf",
         ),
-        (b"", "not a PDF, or a damaged one"),
-        (b"plain words", "not a PDF, or a damaged one"),
-        (pdf([["We the People"]])[:300], "not a PDF, or a damaged one"),
+        (b"", r"not a PDF, or damaged \(PDFium: "),
+        (b"plain words", r"not a PDF, or damaged \(PDFium: "),
+        (pdf([["We the People"]])[:300], r"not a PDF, or damaged \(PDFium: "),
         (pdf([["x" * 60]] * 20), "more than 1,000 characters; split it or raise IBIDEM_MAX_TEXT"),
     ],
 )
