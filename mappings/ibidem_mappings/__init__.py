@@ -1,6 +1,6 @@
 """Layouts of an index: JSON and SQL, loaded by name, versioned.
 
-One file for SQLite, `sqlite.v3.sql`, and one for a cluster, `cluster.v3.json`, which is the same in OpenSearch and
+One file for SQLite, `sqlite.v4.sql`, and one for a cluster, `cluster.v3.json`, which is the same in OpenSearch and
 Elasticsearch; a layout that has been released is never edited, the next one gets the next number.
 """
 
@@ -12,7 +12,7 @@ _LAYOUTS = (".json", ".sql")
 def names() -> list[str]:
     """Return the names of all layouts.
 
-    >>> "sqlite.v3.sql" in names()
+    >>> "sqlite.v4.sql" in names()
     True
     """
     return sorted(entry.name for entry in files(__name__).iterdir() if entry.name.endswith(_LAYOUTS))

@@ -33,11 +33,10 @@ def unpacked(archive: Path, folder: Path) -> None:
 
 
 def keep(folder: Path, opensearch: str) -> None:
-    """Write the index into a file and into a server, and keep both next to the documents and the table."""
+    """Write the index into a server, and keep it next to the documents and the table."""
     documents = [document for document in read([folder / "documents.jsonl"]) if isinstance(document, Document)]
-    (folder / "index.sqlite").unlink()
+    (folder / "index.sqlite").unlink(missing_ok=True)
     signed_records = list(records(documents, Tables(folder / "tables")))
-    write(f"sqlite:////{folder}/index.sqlite", "news", signed_records)
     layout = json.loads(load(f"cluster.v{SCHEMA}.json").replace("{schema}", SCHEMA))
     del layout["mappings"]["_source"]  # what it leaves out is to be kept, too
     ask(opensearch, "PUT", f"/keep-{os.getpid()}", json.dumps(layout))

@@ -1,7 +1,6 @@
 """Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +15,6 @@ from ibidem_engines.sqlite import read, tables
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups, facets
-from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.memberships import SqliteMemberships
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
 from ibidem_engines.sqlite.search import SqliteSearch
@@ -30,10 +28,6 @@ class SqliteEngine(Engine):
         self.index = index
         self._file = SqliteFile(path, index, longest=longest)
 
-    @cached_property
-    def _finder(self) -> Finder:
-        return Finder(self._file)
-
     def create(self) -> None:
         """Create file, folder and index, if missing."""
         self._file.create()
@@ -45,7 +39,7 @@ class SqliteEngine(Engine):
 
     @override
     def searching(self, query: Query | None = None) -> SqliteSearch:
-        return SqliteSearch(self._file, self._finder, query)
+        return SqliteSearch(self._file, query)
 
     @override
     def run(self, flow: RequestFlow[T]) -> T:

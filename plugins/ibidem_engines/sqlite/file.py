@@ -73,7 +73,7 @@ def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
     return [(kind, name, table, _NO_MATTER.sub("", sql)) for kind, name, table, sql in rows]
 
 
-LAYOUT = "3"
+LAYOUT = "4"
 
 # Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents.
 MAX_SECONDS = 600.0
@@ -222,11 +222,13 @@ class SqliteFile:
         if not state and not any_schema:
             raise self._no_index()
         versions = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
-        if versions != (LAYOUT, SCHEMA) and not any_schema:
+        if versions[0] != LAYOUT or (versions[1] != SCHEMA and not any_schema):
             raise Permanent(
                 f"index {self.index!r} in {self.path} was written with layout {versions[0]} and signature schema "
                 f"{versions[1]}, this version reads {LAYOUT} and {SCHEMA}",
-                "rebuild it with: ibidem backfill --into NAME",
+                "rebuild it with: ibidem backfill --into NAME"
+                if versions[0] == LAYOUT
+                else "ingest its documents again, into another file (IBIDEM_ENGINE)",
             )
         if state and not self._is_sound(connection, versions[0]):
             raise self._foreign_schema()

@@ -11,7 +11,7 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.query import Query
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.lookup import find
 from ibidem_engines.sqlite.read import Selection, choose, count_given_up, newest_place
 from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_engines.stored_groups import (
@@ -74,7 +74,6 @@ class SqliteGroups(StoredGroups):
     def __init__(self, file: SqliteFile) -> None:
         self.index = file.index
         self._file = file
-        self._finder = Finder(file)
 
     @override
     def parts(self) -> list[ShardRef]:
@@ -113,7 +112,7 @@ class SqliteGroups(StoredGroups):
     @override
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         searches = [_search(each) for each in keys]
-        results = self._finder.find(searches, None, last_lead=end[ShardRef(self.index)])
+        results = find(self._file, searches, None, last_lead=end[ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     @override

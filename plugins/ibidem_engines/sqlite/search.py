@@ -11,7 +11,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite import groups, read
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.lookup import Finder
+from ibidem_engines.sqlite.lookup import find
 from ibidem_engines.sqlite.memberships import SqliteMemberships
 from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
 
@@ -21,7 +21,6 @@ class SqliteSearch(EngineSearch):
     """One query to a file; ranked by bm25, with double weight for titles."""
 
     file: SqliteFile  # file of the index
-    finder: Finder  # look-ups in it
     query: Query | None = None  # for what; None: for everything
 
     @property
@@ -46,7 +45,7 @@ class SqliteSearch(EngineSearch):
 
     @override
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
-        return answered(self.finder.find(searches, self.query))
+        return answered(find(self.file, searches, self.query))
 
     @override
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:

@@ -2,16 +2,14 @@
 
 Ledgers in SQLite: records of runs, dead letters, tombstones, overrides.
 
-Look-up keys in SQLite: words of a contentless full-text table; a count-min sketch of frequent ones.
+Look-up keys in SQLite: words of a contentless full-text table.
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.cursor import KEY, new_key, read_key
@@ -165,9 +163,6 @@ def as_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-# Classes of which most values are carried by one document; rare terms are shared by many, so marks would not help.
-MARKED: tuple[LookupField, ...] = ("content", "fingerprint", "profile", "bands")
-
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
@@ -175,11 +170,6 @@ def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, l
     """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
-
-
-def sketched_values(values: dict[LookupField, list[str]]) -> list[str]:
-    """Return the values to add to the sketch."""
-    return [value for lookup_field in MARKED for value in values.get(lookup_field, ())]
 
 
 def words(values: dict[LookupField, list[str]]) -> str:
@@ -196,59 +186,3 @@ def words(values: dict[LookupField, list[str]]) -> str:
 def word(value: str) -> str:
     """Return a value as one word, hashed if the tokenizer would split it, as it may an id."""
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
-
-
-Marks = NDArray[np.uint32]
-
-
-def marks(values: Sequence[str]) -> Marks:
-    """Hash look-up values to 32 bits each, the lower half of xxh3-64.
-
-    >>> marks(["tp1:00112233445566aa"]).tolist() == marks(["tp1:00112233445566aa"]).tolist()
-    True
-    """
-    return np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)).astype(np.uint32)
-
-
-COUNTERS = 8
-_MIN_BITS, _MAX_BITS = 16, 26
-_ODD = np.uint32(0x9E3779B1)
-
-
-class CountMinSketch:
-    """Count-min sketch of values: how often each was seen, never, once, or more often."""
-
-    def __init__(self, capacity: int) -> None:
-        bits = min(max((COUNTERS * capacity).bit_length(), _MIN_BITS), _MAX_BITS)
-        self.learned = 0
-        self._counts = np.zeros(1 << bits, np.uint8)
-        self._shift = np.uint32(32 - bits)
-
-    def holds(self, additions: int) -> bool:
-        """Return whether `additions` more values fit, or the sketch already has its maximum size."""
-        size = self._counts.size
-        return size == 1 << _MAX_BITS or COUNTERS * (self.learned + additions) <= size
-
-    def learn(self, marks: Marks) -> None:
-        """Count the values of documents; each value counts once per document."""
-        self.learned += marks.size
-        for places in self._places(marks):
-            is_set = self._counts[places] > 0
-            self._counts[places] = 1
-            self._counts[places[is_set]] = 2
-            sorted_places = np.sort(places)
-            self._counts[sorted_places[1:][sorted_places[1:] == sorted_places[:-1]]] = 2
-
-    def counts(self, marks: Marks) -> NDArray[np.uint8]:
-        """Return how often each value was seen: 0, 1, or 2 for more often; possibly too high, never too low.
-
-        >>> seen = CountMinSketch(100)
-        >>> seen.learn(marks(["a", "b", "b"]))
-        >>> seen.counts(marks(["a", "b", "c"])).tolist()
-        [1, 2, 0]
-        """
-        first, second = (self._counts[places] for places in self._places(marks))
-        return np.minimum(first, second)
-
-    def _places(self, marks: Marks) -> tuple[Marks, Marks]:
-        return marks >> self._shift, (marks * _ODD) >> self._shift

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
-from itertools import accumulate, chain
 
 import orjson
 
@@ -20,7 +19,7 @@ from ibidem_engines.records import (
 )
 from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.tables import as_json, lookup_values, marks, sketched_values, words
+from ibidem_engines.sqlite.tables import as_json, lookup_values, words
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
 
@@ -54,10 +53,8 @@ def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     values = dict(zip(facts, values_of_records([records[at] for at in facts]), strict=True))
-    hashes = _marks([sketched_values(values[at]) for at in facts])
     ready = [
-        Ready(at, records[at], (*_head(records[at]), its_marks, *its_facts), words(values[at]))
-        for (at, its_facts), its_marks in zip(facts.items(), hashes, strict=True)
+        Ready(at, records[at], (*_head(records[at]), *its_facts), words(values[at])) for at, its_facts in facts.items()
     ]
     return ready, outcomes
 
@@ -93,16 +90,9 @@ def _check(record: Record) -> None:
     check_storable(record)
 
 
-def _marks(values: Sequence[list[str]]) -> list[bytes]:
-    """Hash each document's values, in one batch."""
-    hashes = marks(list(chain.from_iterable(values)))
-    ends = list(accumulate(map(len, values)))
-    return [hashes[end - len(words) : end].tobytes() for end, words in zip(ends, values, strict=True)]
-
-
 _DOCUMENT = """insert into "ibidem.{index}.documents"
-    (place, id, version, digest, packed, marks, signed, idf, source, language, first, last, date, url, given,
-    pages, meta, "group", origin, lead) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
+    (place, id, version, digest, packed, signed, idf, source, language, first, last, date, url, given,
+    pages, meta, "group", origin, lead) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'

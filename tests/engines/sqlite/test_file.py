@@ -99,15 +99,18 @@ def test_what_is_written_is_on_the_disk(file: SqliteFile) -> None:
         assert file.run("pragma journal_mode").fetchone() == ("wal",)
 
 
-@pytest.mark.parametrize(("name", "value"), [("schema", "0"), ("layout", "0")])
-def test_an_index_of_another_schema_names_the_command_that_mends_it(
-    file: SqliteFile, path: Path, name: str, value: str
+@pytest.mark.parametrize(
+    ("name", "remedy"), [("schema", "ibidem backfill --into NAME"), ("layout", "ingest its documents again")]
+)
+def test_an_index_of_another_schema_or_layout_names_what_mends_it(
+    file: SqliteFile, path: Path, name: str, remedy: str
 ) -> None:
+    value = "0"
     with file.transaction():
         file.run('update "ibidem.{index}.state" set value = ? where name = ?', (value, name))
     file.close()
     for use in (file.reading, file.transaction):
-        with pytest.raises(Permanent, match=r"'news'.*ibidem backfill --into NAME"), use():
+        with pytest.raises(Permanent, match=rf"'news'.*{remedy}"), use():
             pass
     assert file.state()[name] == value
     file.create()

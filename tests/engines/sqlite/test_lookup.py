@@ -1,4 +1,4 @@
-"""Look-ups that leave out what no other document carries, and still find everything."""
+"""Look-ups find what reading every document finds."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -8,8 +8,6 @@ from hypothesis import strategies as st
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup
-from ibidem_engines.sqlite import lookup
-from ibidem_engines.sqlite.lookup import Finder
 from ibidem_engines.sqlite.tables import lookup_values
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
@@ -78,44 +76,6 @@ def test_two_processes_find_what_reading_every_document_finds(
             assert ids == [carriers(records_by_id, search.values, least, search.own_id) for search in searches]
     for engine in engines:
         engine.close()
-
-
-def test_values_that_only_the_asking_document_carries_are_not_looked_up(engine: Engine, record: Make) -> None:
-    finder = engine._finder  # type: ignore[attr-defined]
-    records = [record(f"d{number}", f"{number} and {number + 1} make {2 * number + 1} in all") for number in range(50)]
-    engine.write(records)
-    searches = [SignatureLookup(lookup_values(each.packed), own_id=each.document.id) for each in records]
-    engine.find(searches)
-    with finder._file.reading():
-        lookups = finder._worth_asking(searches)
-    values = sum(len(batch) for search in searches for clue, batch in search.values.items() if clue != "rare")
-    assert sum(len(question.values) for question in lookups) < values / 100
-
-
-def test_marks_are_read_only_where_look_ups_would_cost_more(engine: Engine, record: Make, address: str) -> None:
-    engine.write([record(f"d{number}", f"story {number}") for number in range(200)])
-    finder = Finder(engine._file)  # type: ignore[attr-defined]
-    search = [SignatureLookup({"content": lookup_values(record("x", "story 7").packed)["content"]})]
-    for _ in range(200 // lookup.DOCUMENTS_PER_LOOKUP - 1):
-        assert [hit.id for hit in finder.find(search, None)[0].hits] == ["d7"]
-        assert finder._sketch.learned == 0
-    for _ in range(3):
-        assert [hit.id for hit in finder.find(search, None)[0].hits] == ["d7"]
-    assert finder._sketch.learned > 200
-
-
-@pytest.mark.slow
-def test_an_index_that_outgrows_what_is_known_of_it_is_read_again(engine: Engine, record: Make) -> None:
-    finder = engine._finder  # type: ignore[attr-defined]
-    for start in range(0, 600, 200):
-        batch = [record(f"d{number}", f"story {number}") for number in range(start, start + 200)]
-        engine.write(batch)
-        answers = engine.find([SignatureLookup(lookup_values(each.packed)) for each in batch])
-        assert all(
-            each.document.id in [hit.id for hit in answer.hits] for each, answer in zip(batch, answers, strict=True)
-        )
-    assert finder._sketch.holds(1)
-    assert finder._sketch.learned >= 600 * 34
 
 
 def test_copies_beyond_what_is_listed_are_counted(

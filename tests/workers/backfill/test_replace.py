@@ -310,7 +310,7 @@ class TestSqlite:
         second = open_engine(sqlite_settings.address, "second")
         assert list(second.info().schema) == [SCHEMA]
         second.close()
-        with pytest.raises(Exception, match="written with layout 3 and signature schema 0"):
+        with pytest.raises(Exception, match="written with layout 4 and signature schema 0"):
             backfill_in_place(sqlite_settings)
 
     @pytest.mark.slow

@@ -5,7 +5,6 @@ CREATE TABLE "ibidem.ibidem.documents" (
   version integer not null,   -- what is compared; `given` is the one that the document itself names
   digest text not null,
   packed blob,                -- null: never signed
-  marks blob not null,        -- 32-bit hashes of its look-up values, rare terms aside
   signed integer not null,    -- 0 for a text without words
   idf text not null,
   source text not null,

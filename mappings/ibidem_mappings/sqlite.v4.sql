@@ -1,8 +1,8 @@
--- An index in SQLite, layout 3. {index} stands for the index's name; several indexes may share one file.
+-- An index in SQLite, layout 4. {index} stands for the index's name; several indexes may share one file.
 
 -- What the index is: its layout, the scheme of its signatures, the place that was given out last.
 create table if not exists "ibidem.{index}.state" (name text primary key, value) without rowid;
-insert or ignore into "ibidem.{index}.state" values ('layout', '3'), ('schema', '{schema}'), ('place', 0);
+insert or ignore into "ibidem.{index}.state" values ('layout', '4'), ('schema', '{schema}'), ('place', 0);
 
 -- A document without title and text, which stand in "ibidem.{index}.texts" under the same place. A place is never used twice:
 -- a document that is written again moves to a new, larger one, so that places are the order of writing.
@@ -12,7 +12,6 @@ create table if not exists "ibidem.{index}.documents" (
   version integer not null,   -- what is compared; `given` is the one that the document itself names
   digest text not null,
   packed blob,                -- null: never signed
-  marks blob not null,        -- 32-bit hashes of its look-up values, rare terms aside
   signed integer not null,    -- 0 for a text without words
   idf text not null,
   source text not null,
