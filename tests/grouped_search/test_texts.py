@@ -1,10 +1,12 @@
 """Texts in memory are grouped as the hits of a search are."""
 
 import random
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ibidem.grouped_search import texts as texts_module
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import TextGroup, document_languages, group_texts
 from ibidem_dedupe.policy import Policy
@@ -154,3 +156,38 @@ def test_the_language_of_a_document_is_that_of_all_its_passages(tables: Tables) 
     passages = [Passage("Seite 7", "mietvertrag"), Passage(german, "mietvertrag"), Passage("Page 7", "lease")]
     assert document_languages(passages) == {"mietvertrag": "de", "lease": ""}
     assert places(group_texts([*passages, german], tables=tables)) == [[0], [1, 3], [2]]
+
+
+@pytest.mark.parametrize("keep", ["latest", "earliest"])
+def test_a_choice_by_date_among_texts_without_dates_is_refused(keep: str, tables: Tables) -> None:
+    with pytest.raises(UsageError, match=rf"keep='{keep}', but no text has a date; give .*date_key"):
+        group_texts([Passage(text(1)), Passage(text(1))], language="en", tables=tables, keep=keep)
+    assert group_texts([], tables=tables, keep=keep) == []
+    dated = [Passage(text(1)), Passage(text(1), date="2024")]
+    assert places(group_texts(dated, language="en", tables=tables, keep=keep)) == [[1, 0]]
+
+
+def test_level_similarity_and_preset_decide_as_in_a_search(tables: Tables) -> None:
+    words = text(1).split()
+    texts = [" ".join(words), " ".join([*words[: len(words) // 2], *text(9).split()[: len(words) // 2]])]
+    assert places(group_texts(texts, language="en", tables=tables)) == [[0], [1]]
+    assert places(group_texts(texts, language="en", tables=tables, similarity=25)) == [[0, 1]]
+    assert places(group_texts(texts, language="en", tables=tables, preset="law")) == [[0, 1]]
+    near = [text(1), text(1) + " and more"]
+    assert places(group_texts(near, language="en", tables=tables)) == [[0, 1]]
+    assert places(group_texts(near, language="en", tables=tables, level="identical")) == [[0], [1]]
+    with pytest.raises(UsageError, match="policy is given beside"):
+        group_texts(near, language="en", tables=tables, policy=Policy(), preset="law")
+    with pytest.raises(UsageError, match="dedupe_preset='poetry'"):
+        group_texts(near, language="en", tables=tables, preset="poetry")
+
+
+def test_no_setting_is_read_and_no_file_is_written(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tables: Tables
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("IBIDEM_ENGINE", "no address")
+    monkeypatch.setattr("ibidem_ingest.idf.store.build_general", tables.of)
+    assert places(group_texts([text(1), text(1)], language="en")) == [[0, 1]]
+    assert list(tmp_path.iterdir()) == []
+    texts_module.general_tables.cache_clear()

@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from langchain_core.documents import Document
 
 from ibidem.retrieval.index_search import FoundPassage, search_client, search_engine
 from ibidem.retrieval.langchain import LeadRetriever, LeadTransformer
@@ -76,6 +77,20 @@ def test_the_words_of_a_question_are_looked_for_in_the_field_of_the_text() -> No
 
     assert search_client(Client(), "passages", text_field="body", document_field="file").find("rent", 1) == []
     assert asked == [{"match": {"body": "rent"}}, "file:body"]
+
+
+def test_no_passage_has_the_field_of_the_signatures() -> None:
+    class Client:
+        def search(self, **_: Any) -> dict[str, Any]:
+            source = {"body": {"text": "Rent is due.", "page": 7}, "ibidem": {"packed": "x" * 2_000}}
+            return {"hits": {"hits": [{"_id": "a", "_score": 1.0, "_source": source}]}}
+
+    (found,) = search_client(Client(), "passages", text_field="body.text").find("rent", 1)
+    assert (found.text, found.metadata) == ("Rent is due.", {"body": {"page": 7}, "duplicates": []})
+    (kept,) = LeadTransformer(language="en").transform_documents(
+        [Document("Rent is due.", id="a", metadata={"page": 7, "ibidem": {"packed": "x"}})]
+    )
+    assert kept.metadata == {"page": 7, "duplicates": []}
 
 
 @pytest.mark.parametrize("k", [0, 1_001, 10**6, "ten", True, None])

@@ -171,3 +171,13 @@ class Tables:
 
     def _point(self, language: str, name: str) -> None:
         write_whole(self._pointer(language), [f"{name}\n".encode()])
+
+
+class GeneralTables(Tables):
+    """The general tables of all languages, made in memory when they are needed; no folder is read or written."""
+
+    def __init__(self) -> None:
+        super().__init__(os.devnull)
+
+    def _open_current(self, language: str) -> Table | None:
+        return build_general(language)

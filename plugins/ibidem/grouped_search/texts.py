@@ -11,17 +11,16 @@ from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
-from ibidem_core.settings import load
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_dedupe.request import read
+from ibidem_dedupe.request import pair_policy, read
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.store import GeneralTables, Tables
 from ibidem_ingest.language import add_languages, detect
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
@@ -59,15 +58,18 @@ class TextGroup:
         return tuple(each for each in self.duplicates if each.side)
 
 
-def group_texts(
+def group_texts(  # noqa: PLR0913 - named options of a public function
     texts: Sequence[str | Passage],
     *,
+    level: Level = "near",
+    similarity: int | None = None,
+    preset: str = "",
     policy: Policy | None = None,
     language: str = "",
     tables: Tables | None = None,
     keep: str = "rank",
 ) -> list[TextGroup]:
-    """Group a list of texts, such as the passages of a retriever; nothing is stored.
+    """Group a list of texts, such as the passages of a retriever; no setting is read and nothing is stored.
 
     A text joins the first lead before it that it duplicates, or begins a group. Every text is in exactly one group.
     Passages that name one document join, too, where the end of one is the beginning of the other, by five words or
@@ -75,18 +77,21 @@ def group_texts(
 
     Args:
         texts: In the order of their rank; passages where documents, dates or sources matter.
-        policy: The decision for a pair; by default that of a search at the level `near`. Relations of long texts
-            (`related`) need an index.
+        level: The weakest level that joins two texts: `identical`, `near` or `partial`. Relations of long texts need an
+            index.
+        similarity: Percentage of five-word runs that near duplicates share, 20 to 100, as in `dedupe_similarity`.
+        preset: Figures for a kind of text, as `dedupe_preset` says it: `news`, `law`, `mail`, `books`.
+        policy: The whole decision for a pair, in place of level, similarity and preset.
         language: ISO 639 code of all texts; where it is empty, it is detected once for each document, from all its
             passages, and for each text of an unknown document.
-        tables: The idf tables; those of the settings by default.
+        tables: The idf tables; by default the general ones, which are made in memory at the first call.
         keep: Which text of a group leads, as `dedupe_keep` says it: the first in `rank` (the best score), the
             `earliest`, `latest` or `longest`, the `current` version by what titles and names of documents say
             (`lease v2`) and by date, or `source:NAME,…`. The order of the groups stays that of the list.
 
     Raises:
-        UsageError: `texts` is one string and no list, or holds something else; a date cannot be read, or `keep` has
-            another value.
+        UsageError: `texts` is one string and no list, or holds something else; a date cannot be read; `keep` has
+            another value, or asks for the earliest or latest of texts without dates.
 
     Examples:
         >>> rent = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
@@ -100,14 +105,41 @@ def group_texts(
     """
     choice = read("dedupe_keep", keep)
     passages = read_passages(texts)
-    columns = PackedColumns.decode(sign_texts(passages, language, tables or Tables(load().tables)))
-    matcher, overlap = match_texts(columns, policy or Policy()), overlaps(passages)
+    check_keep(choice, passages)
+    policy = read_policy(level, similarity, preset, policy)
+    columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))
+    matcher, overlap = match_texts(columns, policy), overlaps(passages)
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
     groups = [*grouping.members(grouping.leads.tolist()).values()]
     is_current = choice.by == "current"
     places = version_places(groups, dict(enumerate(map(as_version, passages)))) if is_current else NO_PLACES
     leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
     return Explanations(matcher, overlap).explain(columns, groups, leads)
+
+
+@cache
+def general_tables() -> Tables:
+    """Return the general tables, each of which takes seconds to make."""
+    return GeneralTables()
+
+
+def check_keep(keep: Keep, passages: Sequence[Passage]) -> None:
+    """Refuse to choose by date among passages without dates."""
+    if keep.by in ("earliest", "latest") and passages and not any(each.date for each in passages):
+        raise UsageError(
+            f"keep={keep.by!r}, but no text has a date",
+            "give ibidem.Passage(text, date=…); to a component for a framework, date_key with the key of the metadata",
+        )
+
+
+def read_policy(level: Level, similarity: int | None, preset: str, policy: Policy | None) -> Policy:
+    """Return the decision for a pair that the arguments name."""
+    parameters = {"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset}
+    if policy is None:
+        return pair_policy(parameters)
+    if (level, similarity, preset) != ("near", None, ""):
+        raise UsageError("policy is given beside level, similarity or preset", "give either a policy or those")
+    return policy
 
 
 def match_texts(columns: PackedColumns, policy: Policy) -> LongTextMatcher:

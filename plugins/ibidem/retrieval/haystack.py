@@ -5,7 +5,7 @@ from dataclasses import replace
 from haystack import Document, component
 
 from ibidem.retrieval.index_search import PassageSearch
-from ibidem.retrieval.passages import KEY, leads_of, passage
+from ibidem.retrieval.passages import leads_of, passage, with_duplicates
 
 DOCUMENT_KEY = "source_id"  # key of the metadata under which Haystack's splitters name the document that they cut
 
@@ -44,5 +44,5 @@ class LeadSelector:
             passage(each.content or "", each.meta, each.meta.get(DOCUMENT_KEY), self.date_key) for each in documents
         ]
         leads = leads_of(passages, [(each.id, each.meta) for each in documents], None, self.language, self.keep)
-        found = [replace(documents[lead], meta={**documents[lead].meta, KEY: others}) for lead, others in leads]
+        found = [replace(documents[lead], meta=with_duplicates(documents[lead].meta, others)) for lead, others in leads]
         return {"documents": found}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem.grouped_search.api import search_index
-from ibidem.retrieval.passages import KEY, members
+from ibidem.retrieval.passages import members, with_duplicates
 from ibidem_dedupe.parameters import WINDOW, PassageFields
 from ibidem_dedupe.request import parse_request, read
 from ibidem_engines.engine import Engine
@@ -28,7 +28,8 @@ class FoundPassage:
     id: str
     text: str
     score: float | None  # its score, as the engine gave it
-    metadata: dict[str, Any]  # all other fields of its source, and under `duplicates` the passages that it stands for
+    # All other fields of its source but `ibidem`, and under `duplicates` the passages that it stands for.
+    metadata: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class PassageSearch:
     """A search for passages that returns each text once."""
 
     search: GroupSearch  # finds groups
-    text_field: str = "text"  # field with the text, in the source of a document
+    text_field: str = "text"  # field with the text, in the source of a document; dots lead into objects
 
     def find(self, question: str, k: int) -> list[FoundPassage]:
         """Return up to `k` different passages for a question, the best first."""
@@ -106,11 +107,29 @@ engine's own list
 
 def read_passage(hit: Mapping[str, Any], text_field: str) -> FoundPassage:
     """Convert a lead into a passage."""
-    source = dict(hit["_source"])
-    text = source.pop(text_field, None)
+    text, source = take(hit["_source"], text_field)
     if not isinstance(text, str):
         raise UsageError(
             f"document {hit['_id']!r} has {short_repr(text)} in {text_field!r}, no text",
             "name the field of the text as text_field, and do not leave it out of _source",
         )
-    return FoundPassage(hit["_id"], text, hit.get("_score"), {**source, KEY: members(hit)})
+    return FoundPassage(hit["_id"], text, hit.get("_score"), with_duplicates(source, members(hit)))
+
+
+def take(source: Mapping[str, Any], field: str) -> tuple[object, dict[str, Any]]:
+    """Return the value of a field, and the other fields; a dot leads into an object, or is part of the name.
+
+    >>> take({"body": {"text": "Rent is due.", "page": 7}}, "body.text")
+    ('Rent is due.', {'body': {'page': 7}})
+    >>> take({"body.text": "Rent is due."}, "body.text"), take({"body": 7}, "body.text")
+    (('Rent is due.', {}), (None, {'body': 7}))
+    """
+    rest = dict(source)
+    if field in rest:
+        return rest.pop(field), rest
+    for dot in (at for at, character in enumerate(field) if character == "."):
+        if isinstance(inner := rest.get(field[:dot]), Mapping):
+            found, others = take(inner, field[dot + 1 :])
+            if found is not None:
+                return found, {**rest, field[:dot]: others}
+    return None, rest

@@ -9,29 +9,18 @@ from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.retrievers import BaseRetriever
 
 from ibidem.retrieval.index_search import PassageSearch
-from ibidem.retrieval.passages import KEY, leads_of, passage
+from ibidem.retrieval.passages import leads_of, passage, with_duplicates
 from ibidem_dedupe.policy import Policy
 
 
 class LeadRetriever(BaseRetriever):
-    """Returns the `k` best passages of a signed index, each text once.
-
-    `metadata["duplicates"]` names the passages that repeat or overlap one, with level and reason; the other metadata
-    are the fields of its source.
-    """
+    """Returns the `k` best passages of a signed index, each text once; `metadata["duplicates"]` lists the others."""
 
     search: PassageSearch  # what `ibidem.retrieval.index_search.search_client` or `search_engine` returned
-
     k: int = 4  # how many different texts are returned
 
-    def _get_relevant_documents(
-        self,
-        query: str,
-        *,
-        run_manager: CallbackManagerForRetrieverRun,  # noqa: ARG002 - as the interface has it
-    ) -> list[Document]:
-        found = self.search.find(query, self.k)
-        return [Document(each.text, id=each.id, metadata=each.metadata) for each in found]
+    def _get_relevant_documents(self, query: str, *, run_manager: CallbackManagerForRetrieverRun) -> list[Document]:  # noqa: ARG002
+        return [Document(each.text, id=each.id, metadata=each.metadata) for each in self.search.find(query, self.k)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +37,7 @@ class LeadTransformer(BaseDocumentTransformer):
     policy: Policy | None = None  # the decision for a pair; None: that of a search at the level `near`
     language: str = ""  # ISO 639 code of all texts; detected where it is empty
     keep: str = "rank"  # which document is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`
-    # Key of the metadata that names the file from which a passage was cut, as loaders set it.
-    document_key: str = "source"
+    document_key: str = "source"  # key of the metadata that names the file of a passage, as loaders set it
     date_key: str = ""  # key of the metadata with a date; empty: dates are not read
 
     def transform_documents(self, documents: Sequence[Document], **_: Any) -> Sequence[Document]:
@@ -60,6 +48,6 @@ class LeadTransformer(BaseDocumentTransformer):
         ]
         known = [(each.id or str(place), each.metadata) for place, each in enumerate(documents)]
         return [
-            documents[lead].model_copy(update={"metadata": {**documents[lead].metadata, KEY: duplicates}})
+            documents[lead].model_copy(update={"metadata": with_duplicates(documents[lead].metadata, duplicates)})
             for lead, duplicates in leads_of(passages, known, self.policy, self.language, self.keep)
         ]

@@ -5,7 +5,7 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
 
 from ibidem.retrieval.index_search import PassageSearch
-from ibidem.retrieval.passages import KEY, leads_of, passage
+from ibidem.retrieval.passages import KEY, leads_of, passage, with_duplicates
 
 
 class LeadRetriever(BaseRetriever):
@@ -18,7 +18,7 @@ class LeadRetriever(BaseRetriever):
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         return [
-            NodeWithScore(node=note(TextNode(id_=each.id, text=each.text), each.metadata), score=each.score)
+            NodeWithScore(node=with_metadata(TextNode(id_=each.id, text=each.text), each.metadata), score=each.score)
             for each in self._search.find(query_bundle.query_str, self._count)
         ]
 
@@ -27,42 +27,31 @@ class LeadPostprocessor(BaseNodePostprocessor):
     """Keeps one node of each group; `node.metadata["duplicates"]` lists the others, with level and reason."""
 
     language: str = ""  # ISO 639 code of all texts; detected where it is empty
-
     keep: str = "rank"  # which node is kept: the first in `rank`, the `earliest`, `latest`, `longest` or `current`
-
     date_key: str = ""  # key of the metadata with a date; empty: dates are not read
 
     def _postprocess_nodes(
         self,
         nodes: list[NodeWithScore],
-        query_bundle: QueryBundle | None = None,  # noqa: ARG002 - as the interface has it
+        query_bundle: QueryBundle | None = None,  # noqa: ARG002
     ) -> list[NodeWithScore]:
         """Return the leads, in the order of the nodes, with their scores."""
+        every = [each.node for each in nodes]
         passages = [
-            passage(
-                each.node.get_content(metadata_mode=MetadataMode.NONE),
-                each.node.metadata,
-                each.node.ref_doc_id,
-                self.date_key,
-            )
-            for each in nodes
+            passage(each.get_content(metadata_mode=MetadataMode.NONE), each.metadata, each.ref_doc_id, self.date_key)
+            for each in every
         ]
-        known = [(each.node.node_id, each.node.metadata) for each in nodes]
-        kept = []
-        for lead, duplicates in leads_of(passages, known, None, self.language, self.keep):
-            node = nodes[lead].node
-            kept.append(NodeWithScore(node=note(node, {**node.metadata, KEY: duplicates}), score=nodes[lead].score))
-        return kept
+        leads = leads_of(passages, [(each.node_id, each.metadata) for each in every], None, self.language, self.keep)
+        return [
+            NodeWithScore(
+                node=with_metadata(every[lead], with_duplicates(every[lead].metadata, others)), score=nodes[lead].score
+            )
+            for lead, others in leads
+        ]
 
 
-def note(node: BaseNode, metadata: dict[str, object]) -> BaseNode:
+def with_metadata(node: BaseNode, metadata: dict[str, object]) -> BaseNode:
     """Return a node with this metadata; its duplicates are excluded from prompts and embeddings."""
-    for_model = dict.fromkeys((*node.excluded_llm_metadata_keys, KEY))
-    for_vector = dict.fromkeys((*node.excluded_embed_metadata_keys, KEY))
-    return node.model_copy(
-        update={
-            "metadata": metadata,
-            "excluded_llm_metadata_keys": [*for_model],
-            "excluded_embed_metadata_keys": [*for_vector],
-        }
-    )
+    names = ("excluded_llm_metadata_keys", "excluded_embed_metadata_keys")
+    excluded = {name: [*dict.fromkeys((*getattr(node, name), KEY))] for name in names}
+    return node.model_copy(update={"metadata": metadata, **excluded})

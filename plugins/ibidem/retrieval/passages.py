@@ -13,6 +13,16 @@ from ibidem_ingest.dates import interval
 
 # Under this name the metadata of a passage say which others repeat it or overlap it in their document.
 KEY = "duplicates"
+OURS = "ibidem"  # the field of the signatures, which cost a model tokens and say nothing to it
+
+
+def with_duplicates(metadata: Mapping[str, Any], duplicates: Sequence[Mapping[str, str]]) -> dict[str, Any]:
+    """Return the metadata of a passage with its duplicates, and without its signatures.
+
+    >>> with_duplicates({"title": "Lease", "ibidem": {"packed": "…"}}, [])
+    {'title': 'Lease', 'duplicates': []}
+    """
+    return {**{name: value for name, value in metadata.items() if name != OURS}, KEY: duplicates}
 
 
 def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
