@@ -40,8 +40,16 @@ MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
     "ibidem_engines/group_checkpoint.py": ("engines/test_group_checkpoint.py",),
     "ibidem_engines/cluster/state_store.py": ("engines/cluster/test_state_store.py",),
-    "ibidem_workers/groups/settle.py": ("workers/groups/test_settle.py", "workers/groups/test_follower.py"),
-    "ibidem_workers/groups/lookup_match.py": ("workers/groups/test_lookup_match.py", "workers/groups/test_settle.py"),
+    "ibidem_workers/groups/settle.py": (
+        "workers/groups/test_settle.py",
+        "workers/groups/test_promotion.py",
+        "workers/groups/test_follower.py",
+    ),
+    "ibidem_workers/groups/lookup_match.py": (
+        "workers/groups/test_lookup_match.py",
+        "workers/groups/test_lead_keys.py",
+        "workers/groups/test_settle.py",
+    ),
     "ibidem_workers/groups/columns_match.py": (
         "workers/groups/test_columns_match.py",
         "workers/groups/test_bad_input.py",
@@ -61,8 +69,6 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_service.py",
     ),
     "ibidem_mail/thread_places.py": ("mail/test_thread_places.py",),
-    "ibidem_workers/groups/lead_keys.py": ("workers/groups/test_lead_keys.py",),
-    "ibidem_workers/groups/promotion.py": ("workers/groups/test_promotion.py",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
 

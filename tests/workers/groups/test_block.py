@@ -3,7 +3,6 @@
 import random
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import permutations
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -109,19 +108,18 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
     assert in_blocks(rows, rules, 1) == in_blocks(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
 
 
-def test_the_levels_of_pairs_are_those_of_the_decision_on_each_whatever_their_order() -> None:
+def test_the_rows_that_duplicate_a_lead_are_those_of_the_decision_on_each_pair() -> None:
     texts = {"a": range(90), "b": range(22, 112), "c": range(44, 134), "copy": range(90), "x": range(500, 590)}
-    rows = {
-        name: Row(("news", name), at, make_record(name, " ".join(f"word{word}" for word in words)).packed)
+    rows = [
+        Row(("news", name), at, make_record(name, " ".join(f"word{word}" for word in words)).packed)
         for at, (name, words) in enumerate(texts.items(), 1)
-    }
+    ]
     words = [Override(("news", "a"), ("news", "x"), "same"), Override(("news", "b"), ("news", "copy"), "not")]
-    pairs = list(permutations(rows.values(), 2))
-    found = Rules(POLICY, Overrides(words)).levels(pairs)
     judged = judge(POLICY, words)
-    assert found == [judged(*pair) or None for pair in pairs]
-    assert set(found) == {None, "near", "identical"}
-    assert Rules(POLICY, Overrides()).levels([]) == []
+    for lead in rows:
+        others = [row for row in rows if row != lead]
+        assert Rules(POLICY, Overrides(words)).duplicates(lead, others) == [bool(judged(row, lead)) for row in others]
+    assert Rules(POLICY, Overrides()).duplicates(rows[0], []) == []
 
 
 def test_a_copy_that_a_decision_keeps_from_its_original_is_looked_up_itself() -> None:

@@ -7,7 +7,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.promotion import promote, promote_in
+from ibidem_workers.groups.settle import promote, promote_in
 from support.signed_records import make_record
 from workers.groups.test_service import groups, index, stored
 

@@ -75,22 +75,12 @@ class Rules:
 
     def duplicates(self, lead: Row, rows: Sequence[Row]) -> list[bool]:
         """Return which rows duplicate a lead."""
-        return [level is not None for level in self.levels([(row, lead) for row in rows])]
-
-    def levels(self, pairs: Sequence[tuple[Row, Row]]) -> list[Level | None]:
-        """Return the level at which the rows of each pair are duplicates; None for other pairs."""
-        every = list({row.name: row for pair in pairs for row in pair}.values())
-        number = {row.name: at for at, row in enumerate(every)}
+        every = [lead, *rows]
         columns = _columns(every)
         classifier = PairClassifier(columns, self.policy, self.constraints([row.name for row in every], columns))
-        places = [sorted((number[a.name], number[b.name]), reverse=True) for a, b in pairs]
-        encoded = np.array([later * len(every) + earlier for later, earlier in places], np.int64)
-        found, codes = classifier.decide(encoded)
-        levels = {
-            pair: evidence.TABLE.level(code, self.policy)
-            for pair, code in zip(found.tolist(), codes.tolist(), strict=True)
-        }
-        return [levels.get(pair) for pair in encoded.tolist()]
+        pairs = np.arange(1, len(every)) * len(every)
+        found, _ = classifier.decide(pairs)
+        return [bool(each) for each in np.isin(pairs, found)]
 
     def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
         """Return the valid manual decisions, on pairs of rows."""

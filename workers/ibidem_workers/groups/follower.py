@@ -29,8 +29,7 @@ from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
 from ibidem_workers.groups.lookup_match import ref
-from ibidem_workers.groups.promotion import promote
-from ibidem_workers.groups.settle import Match, Plan, Settler, start_groups
+from ibidem_workers.groups.settle import Match, Plan, Settler, promote, start_groups
 from ibidem_workers.groups.stored_columns import MAX_BYTES, StoredColumns
 
 SIZE = 1_000  # documents in a portion whose leads are looked up

@@ -1,14 +1,17 @@
-"""Match of documents against the settled leads, by look-ups in the engine."""
+"""Match of documents against the settled leads, by look-ups in the engine: every lead that a rule accepts has a key."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil, floor
 
+from ibidem_dedupe import evidence
+from ibidem_dedupe.evidence import SharedCount
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, Marks, StoredGroups, index_places
-from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.stored_groups import GroupedDocument, LeadKeys, Marks, Several, StoredGroups, index_places
+from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys, lookup_keys_batch
+from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.lead_keys import content_keys, near_keys
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,3 +71,32 @@ def make_row(document: GroupedDocument) -> Row:
 def ref(document: GroupedDocument) -> DocumentRef:
     """Return index and id of a document."""
     return document.name.index, document.name.id
+
+
+def content_keys(packed: Packed) -> LeadKeys:
+    """Return the look-up key of identical documents."""
+    return LeadKeys({"content": [content_key(packed)]})
+
+
+def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequence[str]] | None = None) -> LeadKeys:
+    """Return the look-up keys of near duplicates."""
+    policy = policy.candidates
+    kinds = [(kind.lookup, kind) for kind in evidence.TABLE.counted(policy) if kind.lookup and kind.level == "near"]
+    if not kinds:
+        return LeadKeys({})
+    keys = lookup_keys(packed) if keys is None else keys
+    present = [(lookup_field, kind) for lookup_field, kind in kinds if lookup_field in keys]
+    several = {
+        lookup_field: _require(keys[lookup_field], kind.several(policy), packed.length)
+        for lookup_field, kind in present
+        if kind.several
+    }
+    return LeadKeys(
+        {lookup_field: keys[lookup_field] for lookup_field, _ in present if lookup_field not in several}, several
+    )
+
+
+def _require(values: Sequence[str], count: SharedCount, length: int) -> Several:
+    """Require a number of common values, and a length within a ratio of the document's length."""
+    ratio = count.lengths or 1e-9
+    return Several(values, count.min_shared, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))

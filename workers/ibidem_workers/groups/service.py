@@ -12,7 +12,7 @@ from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
 from ibidem_workers.groups.lease import SettlingLease
-from ibidem_workers.groups.promotion import promote
+from ibidem_workers.groups.settle import promote
 from ibidem_workers.groups.stored_columns import MAX_BYTES
 
 PAUSE = 0.2  # seconds between two looks while another process settles

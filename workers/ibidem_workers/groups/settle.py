@@ -1,7 +1,7 @@
 """Settling of one portion: leads, joins, and new groups for the followers of rewritten leads."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import DocumentRef
@@ -9,7 +9,6 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Sto
 from ibidem_ingest.signatures.content import group_name
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row, ref
-from ibidem_workers.groups.promotion import promote_in
 
 ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared
 
@@ -208,3 +207,26 @@ def own_name(document: GroupedDocument) -> str:
 def fresh_name(document: GroupedDocument) -> str:
     """Return a new, unique group name, made of a document's index, id and sequence number."""
     return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")
+
+
+def promote(store: StoredGroups) -> bool:
+    """Promote a member in each group that has lost its lead; returns whether all were written."""
+    is_done = True
+    store.newest()
+    for sizes in store.sizes():
+        is_done &= promote_in(store, list(sizes))
+    return is_done
+
+
+def promote_in(store: StoredGroups, groups: Sequence[str]) -> bool:
+    """Promote a member in each of some groups that has lost its lead; returns whether all were written."""
+    lead_groups = {each.group for members in store.members(groups, lead=True) for each in members}
+    promoted = [each for group in groups if group not in lead_groups for each in first_member(store, group)]
+    return not promoted or all(store.assign([Assignment(each, each.group, lead=True) for each in promoted]))
+
+
+def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
+    """Yield the first document of a group, if there is one."""
+    for members in store.members([group]):
+        yield members[0]
+        return
