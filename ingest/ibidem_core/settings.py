@@ -100,33 +100,11 @@ class Settings(BaseSettings):
         le=5_000_000,
         description="Characters of text in a batch; a longer document is a batch of its own.",
     )
-    in_flight: int = Field(
-        default=200,
-        ge=1,
-        le=100_000,
-        description="Batches that `ibidem ingest` puts into the file queue before it pauses.",
-    )
     concurrency: int = Field(
         default=0,
         ge=0,
         le=256,
         description="Worker processes that are started; 0: one for each processor.",
-    )
-    settle_memory: int = Field(
-        default=1_024,
-        ge=1,
-        le=1 << 20,
-        description="Megabytes of signatures that settling stored groups keeps in memory; further ones are in "
-        "temporary "
-        "files, in the folder TMPDIR. The groups are the same with any value.",
-    )
-    writes: int = Field(
-        default=4,
-        ge=1,
-        le=32,
-        description="Maximum number of concurrent write requests of a process to OpenSearch or Elasticsearch; "
-        "each has a "
-        "part of a batch. There are fewer if the server is busy (429).",
     )
     read_seconds: int = Field(
         default=120,
@@ -136,27 +114,11 @@ class Settings(BaseSettings):
         "refused. For JSON Lines, tables and mailboxes, which hold many documents: maximum seconds of "
         "processor time without a document; the rest of the file is then refused.",
     )
-    sign_seconds: int = Field(
-        default=600,
-        ge=1,
-        le=1_500,
-        description="Maximum seconds for signing a batch. Then its worker is ended, and another tries the batch "
-        "and, after"
-        " IBIDEM_TRIES, its documents one by one.",
-    )
     tries: int = Field(
         default=3,
         ge=1,
         le=100,
         description="How often a batch may crash its worker before its documents are tried one by one.",
-    )
-    max_version: int = Field(
-        default=0,
-        ge=0,
-        lt=1 << 63,
-        description="Maximum version of a document; larger versions are refused, since no newer version could replace "
-        "them. 0: the time one day from now in microseconds; the version of a document without one is the "
-        "current time.",
     )
     patience: int = Field(
         default=600,
@@ -273,11 +235,6 @@ class Settings(BaseSettings):
     def workers(self) -> int:
         """Number of worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
-
-    @property
-    def settle_bytes(self) -> int:
-        """Maximum bytes of signatures in memory while settling."""
-        return self.settle_memory << 20
 
     @property
     def queue_folder(self) -> Path | None:

@@ -203,7 +203,7 @@ def write_sets(names: Sequence[str], *, as_json: bool) -> None:
             with bar("Reading") as advance:
                 written[name] = WRITERS[name](engine, lambda count: advance(count, None))
         if any(each.written for each in written.values()):
-            settle_all(engine, memory=settings.settle_bytes)
+            settle_all(engine)
     if as_json:
         took = round(time.monotonic() - BEGAN, 3)
         print_json({name: each.as_json(name) for name, each in written.items()} | {"took_s": took})

@@ -49,7 +49,7 @@ def test_a_node_that_rejects_writes_gets_every_document_once(
     monkeypatch.setattr(submissions, "SHARES", (("new", 100),))  # a batch with a repeated id is one request
     rng = random.Random(1987)  # noqa: S311 - a lot that can be drawn again
     setting = Setting(tmp_path, "", narrow, rng, {})
-    setting.way.environment |= {"IBIDEM_BATCH_CHARACTERS": "20000", "IBIDEM_WRITES": "16"}
+    setting.way.environment |= {"IBIDEM_BATCH_CHARACTERS": "20000", "IBIDEM_CONCURRENCY": "8"}
     with setting:
         path = tmp_path / "submitted.jsonl"
         lines = setting.shelf.write(path, DOCUMENTS)

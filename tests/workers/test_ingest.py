@@ -77,7 +77,10 @@ def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Setti
 
 
 @pytest.mark.slow
-def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) -> None:
+def test_a_full_queue_pauses_the_submission(
+    engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ibidem_workers.ingest.IN_FLIGHT", 3)
     waiting: list[int] = []
 
     def source() -> Iterator[Document | Refusal]:
@@ -85,7 +88,7 @@ def test_a_full_queue_pauses_the_submission(engine: Engine, settings: Settings) 
             waiting.append(queue(settings).count_waiting())
             yield Document(str(number), "x " * 900)
 
-    run = ingest_documents(source(), settings.changed(batch_characters=2_000, in_flight=3, concurrency=1))
+    run = ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
     assert max(waiting) <= 3
     assert summary(engine, run)["indexed"] == 12
 

@@ -32,6 +32,7 @@ def slow(documents, *others):
     return sign(documents, *others)
 
 records.sign_and_pack = slow
+worker.SIGN_SECONDS = 2
 sys.exit(worker.main(sys.argv[1]))
 """
 
@@ -54,7 +55,7 @@ def test_what_is_done_in_time_is_left_alone() -> None:
 def test_a_document_that_is_signed_for_too_long_is_set_aside_and_its_batch_goes_on(
     engine: Engine, settings: Settings, tmp_path: Path
 ) -> None:
-    settings = settings.changed(sign_seconds=2, tries=1, concurrency=1)
+    settings = settings.changed(tries=1, concurrency=1)
     documents = [Document(str(at), f"word{at}" if at else "slow") for at in range(4)]
     run = ingest_documents(documents, settings, wait=False)
     assert settings.queue_folder is not None

@@ -49,6 +49,7 @@ def check_tables(engine: Engine, tables: Tables) -> None:
             )
 
 
+IN_FLIGHT = 200  # batches in the file queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
 WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
@@ -105,7 +106,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
             _prepare(engine, settings)
             engine.group_set()  # groups that cannot be settled are refused before anything is written
             run = local.run(source, tally)
-        retry_unavailable(lambda: settle_all(engine, report_groups, memory=settings.settle_bytes), settings.patience)
+        retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
         return run
 
 
@@ -224,7 +225,7 @@ class _LocalRun(ExitStack):
         """Pause while the queue is full, so that a large collection does not fill the disk twice."""
         if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor().pause):
             self._tend(self._monitor().look())
-        while self._folder is not None and self._folder.count_waiting() >= self._settings.in_flight:
+        while self._folder is not None and self._folder.count_waiting() >= IN_FLIGHT:
             self._tend(self._monitor().look())
             time.sleep(self._monitor().pause)
 

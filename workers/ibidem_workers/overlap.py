@@ -11,6 +11,8 @@ from typing import TypeVar
 
 Result = TypeVar("Result")
 
+WRITES = 4  # write requests of a process to a cluster at the same time, each with a part of a batch
+
 
 def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Result]:
     """Run calls, up to `limit` at once, and yield their results in order.

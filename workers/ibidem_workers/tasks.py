@@ -22,7 +22,7 @@ from ibidem_workers.batch_log import log_batch
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.batches import Batch, batch_key
 from ibidem_workers.dead_letters import printable, writable
-from ibidem_workers.overlap import overlap
+from ibidem_workers.overlap import WRITES, overlap
 
 _log = logging.getLogger(__name__)
 
@@ -125,7 +125,7 @@ def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
     """Sign and write a batch: each portion is signed while earlier ones are written."""
     parts = _portions(context, delivery)
     calls = (call for part in parts for call in _writes(context, part))
-    return sum(overlap(calls, context.settings.writes if len(parts) > 1 else 1), BatchResult())
+    return sum(overlap(calls, WRITES if len(parts) > 1 else 1), BatchResult())
 
 
 def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
@@ -133,7 +133,7 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
     Which of two documents of one id is the newer is decided where both are written together.
     """
-    batch, limit = delivery.batch, context.settings.writes
+    batch, limit = delivery.batch, WRITES
     if not context.engine.parallel_writes or limit == 1:
         return [delivery]
     if len({printable_id(record) for record in batch.records}) < len(batch.records):
@@ -160,8 +160,7 @@ def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[],
 
 def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
     with delivery.stages("read"):
-        max_version = largest_version(context.settings.max_version)
-        documents, refusals = _read(delivery, context.settings.max_text, max_version)
+        documents, refusals = _read(delivery, context.settings.max_text)
     with delivery.stages("sign"), context.time_limit():
         return _Portion(delivery, list(records(documents, context.tables, context.settings.distinct)), refusals)
 
@@ -217,8 +216,9 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
     )
 
 
-def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Document], list[Refusal]]:
+def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refusal]]:
     documents, refusals = [], []
+    max_version = time.time_ns() // 1_000 + A_DAY
     for record in delivery.batch.records:
         location = place(record, delivery.where)
         try:
@@ -230,20 +230,11 @@ def _read(delivery: Delivery, max_text: int, max_version: int) -> tuple[list[Doc
             reason = (
                 f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
             )
-            remedy = "write smaller ones, or allow it: IBIDEM_MAX_VERSION"
+            remedy = "write smaller ones: a time in microseconds, not later than tomorrow"
             refusals.append(Refusal(location, document.id, "version", f"{reason}; {remedy}"))
         else:
             documents.append(document)
     return documents, refusals
-
-
-def largest_version(setting: int) -> int:
-    """Return the maximum version of a document: the setting, or the time one day from now.
-
-    >>> largest_version(7)
-    7
-    """
-    return setting or time.time_ns() // 1_000 + A_DAY
 
 
 def _has_replaced(outcome: Outcome, record: Record) -> bool:

@@ -57,6 +57,8 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 WARMED = "en"  # language whose idf table is loaded before the first message comes
 
+SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is ended, and another one tries the batch
+
 CRASHED = 1  # exit code of a worker that ended by an unexpected error; another one takes its place
 
 # Modules that a worker imports only once it runs.
@@ -115,7 +117,7 @@ def work(settings: Settings, number: int) -> int:
         Tables(settings.tables),
         settings,
         _asked_to_end,
-        lambda: time_limit(settings.sign_seconds),
+        lambda: time_limit(SIGN_SECONDS),
     )
     retry_unavailable(context.engine.create, settings.patience)
     context.tables.of(WARMED)

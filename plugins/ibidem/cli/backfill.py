@@ -136,7 +136,7 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
             total += documents
             advance(total, None)
 
-        settle_all(engine, add_progress, memory=settings.settle_bytes)
+        settle_all(engine, add_progress)
         counts = engine.groups().counts()
     took = round(time.monotonic() - BEGAN, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}

@@ -72,7 +72,7 @@ def run(
     settings = load()
     with engine_context(settings) as engine:
         check_policy(engine, policy, everything=everything)
-        totals = run_regroup(engine, policy, settings.settle_bytes, everything=everything)
+        totals = run_regroup(engine, policy, everything=everything)
         in_force = parse_policy(GroupCheckpoint.read(engine).policy)
     if as_json:
         print_json(totals)
@@ -117,7 +117,7 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
         raise UsageError("groups are stored with different figures", "start over with: ibidem regroup --all")
 
 
-def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everything: bool) -> dict[str, int | float]:
+def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
     total = 0
 
@@ -129,7 +129,7 @@ def run_regroup(engine: Engine, policy: Policy | None, memory: int, *, everythin
 
     with bar("Grouping") as advance:
         old_counts = engine.groups().counts()
-        regroup(engine, everything=everything, policy=policy, report=add_progress, memory=memory)
+        regroup(engine, everything=everything, policy=policy, report=add_progress)
     counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.monotonic() - BEGAN, 3)

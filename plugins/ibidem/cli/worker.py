@@ -40,7 +40,7 @@ def run(
             pool.check()
             if pool.is_ready:
                 try:
-                    settle(engine, SETTLES, memory=settings.settle_bytes)
+                    settle(engine, SETTLES)
                 except Unavailable:  # the workers report it, and wait
                     pass
                 except UsageError as error:

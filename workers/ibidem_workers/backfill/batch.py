@@ -29,7 +29,7 @@ from ibidem_workers.backfill.checkpoint import Portions
 from ibidem_workers.backfill.survivors import delete_survivors
 from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.batches import batch_key
-from ibidem_workers.overlap import overlap
+from ibidem_workers.overlap import WRITES, overlap
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
@@ -143,7 +143,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
     """Sign a page, overlapping reads and writes, and store its result in the ledger."""
     began = time.perf_counter()
     context.own.clear()
-    at_once = context.settings.writes if context.engine.parallel_writes else 1
+    at_once = WRITES if context.engine.parallel_writes else 1
     reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
     writes = (_write(context, page, each) for each in overlap(reads, min(READS, at_once)))
     account = sum(overlap(writes, at_once), BatchResult(indexed=page.before))

@@ -106,7 +106,7 @@ class _Settler(threading.Thread):
     def _settle(self, engine: Engine) -> None:
         began = time.monotonic()
         try:
-            settle(engine, SETTLE_S, memory=self._settings.settle_bytes)
+            settle(engine, SETTLE_S)
             if time.monotonic() - began >= SETTLE_S:
                 self._has_work.set()  # there may be more
         except Unavailable:

@@ -260,7 +260,7 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> s
         backfill = start_in_place(engine, source, settings, report)
         engine.group_set()  # groups that cannot be settled are refused before anything is written
         backfill.run()
-        retry_unavailable(lambda: settle_all(engine, memory=settings.settle_bytes), settings.patience)
+        retry_unavailable(lambda: settle_all(engine), settings.patience)
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
         return backfill.checkpoint.run

@@ -69,16 +69,16 @@ def _time_backfill(settings: Settings, documents: int) -> Rates:
         engine.group_set()
         backfill.run()
         signed = time.perf_counter()
-        settling = _time_settling(engine, settings)
-        at_rest = _time_settling(engine, settings)
+        settling = _time_settling(engine)
+        at_rest = _time_settling(engine)
     signing = _elapsed(backfill, processes_for(documents, settings))
     start = max(0.0, signed - began - signing) + at_rest
     return Rates(documents, start, signing / documents, max(0.0, settling - at_rest) / documents)
 
 
-def _time_settling(engine: Engine, settings: Settings) -> float:
+def _time_settling(engine: Engine) -> float:
     began = time.perf_counter()
-    settle_all(engine, memory=settings.settle_bytes)
+    settle_all(engine)
     return time.perf_counter() - began
 
 

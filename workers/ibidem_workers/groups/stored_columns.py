@@ -31,7 +31,7 @@ ROW_BYTES = sum(array.itemsize * int(np.prod(array.shape[1:])) for array in (get
 
 NO_GROUP = xxh3_64_intdigest(b"")  # hash of the group of a document that has none
 
-MAX_BYTES = 1 << 30  # bytes of columns that are held in memory, unless a setting says otherwise
+MAX_BYTES = 1 << 30  # bytes of columns that are held in memory
 
 
 class StoredColumns(ExitStack):
@@ -133,5 +133,5 @@ def no_room(error: OSError) -> Permanent:
     """Return the error of a folder without space for columns."""
     return Permanent(
         f"no room for the columns of settling in the folder of temporary files: {error}",
-        "free space there, name another folder in TMPDIR, or allow more memory by IBIDEM_SETTLE_MEMORY",
+        "free space there, or name another folder in TMPDIR",
     )
