@@ -2,21 +2,22 @@
 
 python docs/drawings/photograph.py
 
-The list holds the licence texts of this machine, as `ibidem demo` has them.
+The list holds the notices of a news agency that `record.py` records on a terminal.
 """
 
+import runpy
 import shutil
 import sys
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
-from urllib.parse import urlencode
 
 from playwright.sync_api import ViewportSize, sync_playwright
 
-from ibidem.demo import QUERY, demonstrate
-from ibidem_core.settings import Settings, load
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.records import records
+from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
 
@@ -24,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from gateway.gateway_server import run_gateway
 from support.mail_thread import MAILS
 
-SHOWN = {"q": QUERY, "source": "Python packages"}
-SIZE: ViewportSize = {"width": 1080, "height": 1020}
+NOTICES: dict[str, str] = runpy.run_path(str(Path(__file__).with_name("record.py")))["FILES"]
+SIZE: ViewportSize = {"width": 1080, "height": 760}
 MAIL_SIZE: ViewportSize = {"width": 800, "height": 660}
 
 
@@ -42,12 +43,12 @@ def photograph(settings: Settings, address: str, size: ViewportSize, name: str) 
         browser.close()
 
 
-def index_thread(folder: Path) -> Settings:
-    """Index a thread of mails, without the one by a hostile author."""
-    settings = Settings(engine=f"sqlite:///{folder}/mail.sqlite", tables=folder)
+def index(folder: Path, documents: Iterable[Document]) -> Settings:
+    """Index documents, and settle the threads among them."""
+    settings = Settings(engine=f"sqlite:///{folder}/index.sqlite", tables=folder)
     engine = open_engine(settings.engine, settings.index)
     engine.create()
-    engine.write(list(records([mail for mail in MAILS if mail.id != "evil"], Tables(folder))))
+    engine.write(list(records(documents, Tables(folder))))
     engine.refresh()
     write_threads(engine)
     engine.close()
@@ -55,12 +56,17 @@ def index_thread(folder: Path) -> Settings:
 
 
 def main() -> None:
-    """Take both pictures."""
+    """Take both pictures; the thread of mails is without the one by a hostile author."""
+    days = ("2024-03-05", "2024-03-06", "2024-03-07", "2024-03-04")
+    notices = [
+        Document(name, text, text.splitlines()[0], day, name.partition(".")[0])
+        for (name, text), day in zip(NOTICES.items(), days, strict=True)
+    ]
     with tempfile.TemporaryDirectory() as folder:
-        list_settings = demonstrate(load(), folder=Path(folder) / "list").settings
-        photograph(list_settings, f"/?{urlencode(SHOWN)}", SIZE, "page.png")
+        photograph(index(Path(folder), notices), "/?q=merger", SIZE, "page.png")
+    mails = [mail for mail in MAILS if mail.id != "evil"]
     with tempfile.TemporaryDirectory() as folder:
-        photograph(index_thread(Path(folder)), "/ibidem/page/document?id=altered", MAIL_SIZE, "mail.png")
+        photograph(index(Path(folder), mails), "/ibidem/page/document?id=altered", MAIL_SIZE, "mail.png")
 
 
 if __name__ == "__main__":

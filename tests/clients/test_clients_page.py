@@ -1,4 +1,4 @@
-"""The examples of `docs/clients.md` run as they are printed, and the README shows the first of them."""
+"""The examples of `docs/clients.md` run as they are printed."""
 
 import re
 from pathlib import Path
@@ -45,14 +45,6 @@ def test_the_page_runs_from_top_to_bottom(
     assert " in this group\n" in printed
     assert re.search(r"5 groups of \d+\n", printed)
     assert re.search(r"Python packages \d+ \{'groups': \d+, 'approximate': False\}", printed)
-
-
-def test_the_program_of_the_readme_is_lines_of_the_first_example() -> None:
-    (program,) = re.findall(
-        r"^```python\n(.*?)^```", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL
-    )
-    lines = iter(BLOCKS[0].splitlines())
-    assert all(line in lines for line in program.splitlines())
 
 
 def test_the_table_holds_the_parts_that_are_grouped_and_no_others() -> None:

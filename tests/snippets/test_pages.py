@@ -33,7 +33,7 @@ ELSEWHERE = {"plugin.md": "needs a server with the plugin; tests/plugin/test_rec
 
 # Pages with programs, and the tests that run them.
 PROGRAMS = {
-    "README.md": "clients/test_clients_page.py",
+    "README.md": "snippets/test_pages.py",
     "clients.md": "clients/test_clients_page.py",
     "gateway.md": "gateway/test_recipes.py",
     "plugin.md": "plugin/test_recipes.py",
@@ -132,6 +132,18 @@ def test_commands_run_over_an_index_of_others(name: str, folder: Path, articles:
     first = next(block for block in find_outputs(ROOT / "README.md") if is_for_a_server(block))
     exports = [line for line in first if line.startswith("export")]
     run([Block("sh", write_address(script([exports, *matches]).body, articles))], folder, {})
+
+
+@pytest.mark.server("opensearch")
+def test_the_program_of_the_readme_runs_as_it_is_printed(folder: Path, articles: str) -> None:
+    page = blocks(ROOT / "README.md")
+    exports = [line for block in page for line in commands(block) if line.startswith("export IBIDEM")]
+    run([Block("sh", write_address("\n".join([*exports, "ibidem backfill"]), articles))], folder, {})
+    (program,) = [block.body for block in page if block.language == "python"]
+    body = program.replace("http://localhost:9200", articles.partition("+")[2]).replace("articles", MINE)
+    (printed,) = run([Block("sh", f"python - <<'END'\n{body}END")], folder, {})
+    assert printed.startswith("Lease ")
+    assert " in this group\n  Lease " in printed
 
 
 @pytest.mark.server("opensearch")
