@@ -18,12 +18,15 @@ def percent(share: object) -> str:
 
 
 def shared_text(why: Why) -> str:
-    """Return how much text is shared, estimated from equal samples.
+    """Return how much text is shared, estimated from equal samples, as the highest `--similarity` that takes it.
 
-    >>> shared_text({"shared": 87, "of": 100})
-    'about 87 % of the text shared'
+    Of two texts that share c of their runs, c / (2 - c) of all runs are equal (signatures.md, "Similarity").
+
+    >>> shared_text({"shared": 50, "of": 100})
+    'about 66 % of the text shared'
     """
-    return f"about {percent(float(str(why['shared'])) / float(str(why['of'])))} of the text shared"
+    equal, samples = int(str(why["shared"])), int(str(why["of"]))
+    return f"about {200 * equal // (samples + equal)} % of the text shared"
 
 
 def shared_terms(why: Why) -> str:

@@ -84,7 +84,7 @@ def insufficient_share(signals: Signals) -> str:
     """Return the similarity of a pair, which was not sufficient.
 
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
-    'only about 31 % of the text shared, one is 50 % shorter'
+    'only about 47 % of the text shared, one is 50 % shorter'
     """
     parts = [
         part for name in ("minhash", "termvector") if name in signals for part in [shared_share(name, signals[name])]

@@ -3,13 +3,14 @@
 import pytest
 
 from ibidem_dedupe import reasons
+from ibidem_dedupe.policy import min_equal_slots
 from ibidem_dedupe.reasons import Reason, Why
 
 
 @pytest.mark.parametrize(
     ("reason", "why", "words"),
     [
-        (reasons.shared_text, {"shared": 50, "of": 100}, "about 50 % of the text shared"),
+        (reasons.shared_text, {"shared": 50, "of": 100}, "about 66 % of the text shared"),
         (reasons.shared_terms, {"shared": 57, "of": 60}, "57 of 60 rare terms shared"),
         (reasons.contained_text, {"estimate": 0.91}, "about 91 % of the shorter text shared"),
         (reasons.declared, {"author": "Ann"}, "declared the same by Ann"),
@@ -23,3 +24,9 @@ from ibidem_dedupe.reasons import Reason, Why
 )
 def test_a_reason_is_one_phrase(reason: Reason, why: Why, words: str) -> None:
     assert reason(why) == words
+
+
+@pytest.mark.parametrize("shared", range(100))
+def test_the_percentage_printed_is_one_that_similarity_takes(shared: int) -> None:
+    said = int(reasons.shared_text({"shared": shared, "of": 100}).split()[1])
+    assert min_equal_slots(said) <= shared < min_equal_slots(said + 1)

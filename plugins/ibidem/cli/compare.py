@@ -36,7 +36,7 @@ from ibidem_core.settings import Settings, load
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PAIR_LEVEL
 from ibidem_dedupe.policy import Level
-from ibidem_dedupe.reasons import percent
+from ibidem_dedupe.reasons import percent, shared_text
 from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
@@ -273,8 +273,8 @@ SIGNALS = {
     ),
     "content": lambda signal: yes(signal["equal"]),
     "minhash": lambda signal: (
-        f"{signal['shared']} of {signal['of']} samples equal, so about {percent(signal['estimate'])} of five-word "
-        f"runs; {'a' if signal['band'] else 'no'} shared band"
+        f"{signal['shared']} of {signal['of']} samples equal, so {shared_text(signal)}; "
+        f"{'a' if signal['band'] else 'no'} shared band"
     ),
     "termvector": lambda signal: (
         f"{signal['shared']} of {signal['of']} rare terms shared"

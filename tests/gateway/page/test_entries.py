@@ -15,7 +15,7 @@ def test_duplicates_are_under_their_lead_with_reason_and_difference() -> None:
     (group,) = page_groups({"hits": {"hits": hits}, "dedupe": {"mode": "indent"}}, 11)
     assert (group.number, group.hidden, group.opened, group.count_text) == (11, 1, True, "2 duplicates")
     (entry,) = group.duplicates
-    assert (entry.level, entry.reason) == ("near", "about 73 % of the text shared")
+    assert (entry.level, entry.reason) == ("near", "about 84 % of the text shared")
     assert entry.lead_id == "a"
     assert [each.text for each in entry.differs if each.kind != "same"] == ["rose", "fell"]
 
