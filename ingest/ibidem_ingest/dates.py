@@ -164,3 +164,12 @@ def _is_date(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def iso_day(day: int) -> str:
+    """Format a day as ISO 8601.
+
+    >>> iso_day(31)
+    '1980-02-01'
+    """
+    return (EPOCH + timedelta(days=day)).isoformat()

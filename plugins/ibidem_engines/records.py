@@ -1,13 +1,11 @@
-"""Records of documents: signed, and checked for values that an engine can store."""
+"""Records of documents, checked for values that an engine can store."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus
-from ibidem_ingest.document import MAX_ID_BYTES, Document
-from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
-from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
 
 _TEXTS = ("id", "title", "text", "date", "source", "url", "language")
 _WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
@@ -98,16 +96,3 @@ def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[
         if values and record.long:
             values.update(long_clues(LongSignatures.decode(record.long)))
     return keys
-
-
-def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
-    """Sign documents in one batch and return their records."""
-    for batch in batches(documents):
-        for document, (signatures, packed) in zip(batch, sign_and_pack(batch, tables, distinct), strict=True):
-            yield Record(
-                document=document,
-                signatures=signatures,
-                version=document.version or 0,
-                digest=digest(document, signatures.idf),
-                packed=packed,
-            )

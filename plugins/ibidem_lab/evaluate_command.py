@@ -22,8 +22,8 @@ from ibidem.cli.console import (
     print_json,
     results,
     sanitize,
-    warn_once,
 )
+from ibidem.cli.idf import warn_once
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence

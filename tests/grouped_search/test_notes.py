@@ -1,6 +1,6 @@
 """An answer notes what its query did not find out for itself."""
 
-from ibidem.grouped_search.notes import count_lacking, query_notes
+from ibidem.grouped_search.api import count_lacking, query_notes
 from ibidem_engines.cursor import NOW
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query

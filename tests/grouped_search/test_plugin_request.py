@@ -2,8 +2,9 @@
 
 import pytest
 
+from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.plugin_request import decides, has_more, plugin_policy, plugin_request
+from ibidem.grouped_search.plugin_request import decides, plugin_policy, plugin_request
 from ibidem_dedupe.request import DedupeRequest, parse_request
 
 

@@ -23,7 +23,7 @@ from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
+from ibidem_engines.signing import records
 from ibidem_engines.stored_presets import save_preset, stored_presets
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError

@@ -27,7 +27,6 @@ from rich.text import Text
 from rich.theme import Theme
 
 from ibidem.comparison.word_diff import Piece, shorten
-from ibidem.index.idf_build import REMEDY, ForeignShare
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import PAIR_LEVEL, PARAMETERS, PRESETS, Parameter
 from ibidem_dedupe.parameters import Preset as NamedFigures
@@ -207,12 +206,6 @@ class Indented:
             line.rstrip()
             yield Text.assemble((head.ljust(self.columns), "place"), line, no_wrap=True, overflow="ellipsis")
             head = ""
-
-
-def warn_once(shares: Iterable[ForeignShare]) -> None:
-    """Warn of documents whose declared language differs from the detected language."""
-    for each in shares:
-        messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]

@@ -1,6 +1,6 @@
 """`ibidem idf`: build, list and compare idf tables."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +8,9 @@ import typer
 from rich.table import Table as Shown
 from rich.text import Text
 
-from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, warn_once
+from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.idf_build import build_table, find_foreign, index_documents, sample, table_facts
+from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -26,6 +26,12 @@ SAMPLE = 1_000  # documents that are drawn at random to compare two tables
 SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)  # lengths that stand on a terminal
 
 Shares = Mapping[int, float]
+
+
+def warn_once(shares: Iterable[ForeignShare]) -> None:
+    """Warn of documents whose declared language differs from the detected language."""
+    for each in shares:
+        messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
 
 def bars(shares: Shares) -> Iterator[str]:

@@ -6,14 +6,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 
+import numpy as np
 from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.current_version import without_text
-from ibidem.grouped_search.date_order import sort_hits
 from ibidem.grouped_search.facets import Facets, count_facets
 from ibidem.grouped_search.neighbours import read_passage
-from ibidem.grouped_search.notes import count_lacking, query_notes
 from ibidem.grouped_search.page import check_page, grouped_page
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.plugin_request import (
@@ -36,9 +35,11 @@ from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, S
 from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.hits import HitNames
 from ibidem_engines.ledger import load_overrides
-from ibidem_engines.query import Query
+from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.spelling import did_you_mean
 from ibidem_engines.stored_groups import Collapsed, Hit, Members, Order, Place, Values, parse_marks
+from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
 
 TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a text has ten million characters at the most
@@ -345,3 +346,29 @@ def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Js
         return result
     duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
     return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
+
+
+def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
+    """Return the notes of a response on its query."""
+    suggestion = did_you_mean(engine, query) if not matched and query.native is None else ""
+    notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
+    if any(each.field == "language" for each in query.filters):
+        notes["without_language"] = count_lacking(engine, query, "language", view)
+    return notes
+
+
+def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:
+    """Count the documents that match all but the conditions on a field, and lack that field."""
+    others = tuple(each for each in query.filters if each.field != name)
+    return engine.search(replace(query, filters=(*others, Filter(name, ""))), 1, view).total
+
+
+def sort_hits(hits: Sequence[Hit], dates: Mapping[DocumentRef, str], order: Order) -> Sequence[Hit]:
+    """Sort the hits of a window by time; a date without a time counts as the start of its day."""
+    texts = [dates.get(name, "") for name in HitNames(hits)]
+    intervals = [interval(text) for text in texts]
+    days = np.array([(first if order == "oldest" else last) or 0 for first, last in intervals], np.int64)
+    times = np.array([time_of_day(text) for text in texts], np.float64)
+    sign = 1 if order == "oldest" else -1
+    unknown = np.array([not text for text in texts], np.bool_)
+    return [hits[row] for row in np.lexsort((sign * times, sign * days, unknown))]

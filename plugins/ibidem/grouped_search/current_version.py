@@ -13,9 +13,9 @@ from ibidem.grouped_search.window import Window
 from ibidem_core.side_packages import need_hook
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.cluster.source import iso_day
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Hit
+from ibidem_ingest.dates import iso_day
 from ibidem_ingest.document import Document
 
 Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last

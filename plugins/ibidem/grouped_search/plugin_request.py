@@ -8,17 +8,12 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ibidem.grouped_search.dsl.depth import grows
-from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import count_others
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
-from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.plugin import NAME, pop_account
-from ibidem_engines.requests import RequestFlow
 
 SIMILARITY = "dedupe_similarity"
 PRESET = "dedupe_preset"
@@ -73,12 +68,6 @@ def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: in
     return documents["in_window"] <= request.window and (is_full or not documents["beyond_window"])
 
 
-def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
-    """Return whether the layer would deepen a kNN search because the page is not full."""
-    is_short = account["groups"]["on_page"] < search.size
-    return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
-
-
 def read_facets(account: Mapping[str, Any]) -> Facets:
     """Read the plugin's counts of the window by source, idf table and year."""
     counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
@@ -97,21 +86,3 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     facts = {name: value for name, value in account.items() if name not in APART}
     return facts | {"mixed_tables": count_others(names, current)}
-
-
-def does(search: DslSearch) -> bool:
-    """Return whether the plugin supports a request, except for aggregations that need the groups."""
-    # The filter against later writes would be explained too.
-    explains_cursor = search.request.cursor and "explain" in search.display
-    return not explains_cursor and not search.joins and decides(search.request)
-
-
-def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
-    """Let the plugin search; None if the layer would have left out copies that the plugin read."""
-    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(search.request)}, "track_total_hits": True}
-    body |= {"from": search.start, "size": search.size}
-    answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
-    account = pop_account(answer)
-    if not is_read_as_here(account, search.request, search.size) or has_more(account, search):
-        return None
-    return answer | {"dedupe": with_current_tables(account, search.tables)}

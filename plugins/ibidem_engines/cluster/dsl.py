@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_core.address import Fields
-from ibidem_engines.cluster.source import filter_value, iso_day
+from ibidem_engines.cluster.source import filter_value
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
+from ibidem_ingest.dates import iso_day
 
 Clause = dict[str, Any]
 

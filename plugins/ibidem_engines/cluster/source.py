@@ -14,7 +14,7 @@ from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Query
 from ibidem_engines.records import UnstorableRecord, check_storable
-from ibidem_ingest.dates import EPOCH, interval, iso_date, time_of_day
+from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.signatures.content import group_name
@@ -203,15 +203,6 @@ def _days(text: str) -> list[str]:
         return [iso_day(day) for day in distinct_days]
     midnights = [datetime.combine(EPOCH + timedelta(days=day), time.min, UTC) for day in distinct_days]
     return [(each + timedelta(seconds=seconds)).isoformat(timespec="milliseconds") for each in midnights]
-
-
-def iso_day(day: int) -> str:
-    """Format a day as ISO 8601.
-
-    >>> iso_day(31)
-    '1980-02-01'
-    """
-    return (EPOCH + timedelta(days=day)).isoformat()
 
 
 def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:

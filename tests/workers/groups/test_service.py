@@ -19,7 +19,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
 from ibidem_engines.ledger import load_overrides
-from ibidem_engines.records import records
+from ibidem_engines.signing import records
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, SeqNoRange
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables

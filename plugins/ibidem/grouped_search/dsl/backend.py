@@ -7,28 +7,30 @@ from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths
-from ibidem.grouped_search.dsl.display import as_shown, with_state
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
 from ibidem.grouped_search.dsl.request import MATCHING, DslSearch
 from ibidem.grouped_search.dsl.response import (
+    as_shown,
     by_name,
     check_complete,
     clean_explanation,
     drop_own_aggregation,
     has_countable_buckets,
     shows_hits,
+    with_state,
 )
 from ibidem.grouped_search.neighbours import read_passage
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.plugin_request import does, search_by_plugin
+from ibidem.grouped_search.plugin_request import decides, is_read_as_here, plugin_request, with_current_tables
 from ibidem.grouped_search.response import Json
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
-from ibidem_engines.cluster.dsl import ALL, add_exclusion, documents, ids_query, packed_options
+from ibidem_engines.cluster.dsl import ALL, Clause, add_exclusion, documents, ids_query, packed_options
 from ibidem_engines.cluster.lookup import LookUp, with_value_query
 from ibidem_engines.cluster.memberships import read_memberships
+from ibidem_engines.cluster.plugin import NAME, pop_account
 from ibidem_engines.cluster.ranking import (
     NEWEST,
     is_same_state,
@@ -309,3 +311,27 @@ def named_fields() -> Fields:
     """Return the field names of an index from the settings, or our own if no cluster is configured."""
     address = load().address
     return Fields() if address.startswith("sqlite:") else parse_address(address).fields
+
+
+def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
+    """Return whether the layer would deepen a kNN search because the page is not full."""
+    is_short = account["groups"]["on_page"] < search.size
+    return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
+
+
+def does(search: DslSearch) -> bool:
+    """Return whether the plugin supports a request, except for aggregations that need the groups."""
+    # The filter against later writes would be explained too.
+    explains_cursor = search.request.cursor and "explain" in search.display
+    return not explains_cursor and not search.joins and decides(search.request)
+
+
+def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
+    """Let the plugin search; None if the layer would have left out copies that the plugin read."""
+    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(search.request)}, "track_total_hits": True}
+    body |= {"from": search.start, "size": search.size}
+    answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
+    account = pop_account(answer)
+    if not is_read_as_here(account, search.request, search.size) or has_more(account, search):
+        return None
+    return answer | {"dedupe": with_current_tables(account, search.tables)}

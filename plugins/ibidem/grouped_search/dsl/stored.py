@@ -15,7 +15,6 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search.backend import PageRequest, document_ref
 from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.display import as_shown
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
@@ -23,6 +22,7 @@ from ibidem.grouped_search.dsl.response import (
     NO_META,
     OTHER_DOCUMENTS,
     PRECISION,
+    as_shown,
     check_complete,
     clean_explanation,
     sub_aggregations,
