@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible
-from ibidem_dedupe.policy import Policy, Terms, min_shared_terms
+from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import BAND_ROWS
@@ -105,9 +105,10 @@ def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: 
         yield drop_singletons(keys.ravel(), np.repeat(rows, last - first))
 
 
-def run_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
+def run_index(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a band of character runs, if one of the texts has many unknown words; in portions."""
-    noisy = is_noisy(columns.noise)
+    rule = policy.characters or Characters()
+    noisy = is_noisy(columns.noise, rule.misread, rule.misread_dense)
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words & noisy.any())
     at_once = max(1, ENTRIES // max(1, len(rows)))
     for first in range(0, noise.SLOTS, at_once):

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe.policy import DISTANT_UNKNOWN, Policy, Terms, min_shared_terms
+from ibidem_dedupe.policy import DISTANT_UNKNOWN, LONG_TOKENS, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
@@ -134,10 +134,13 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     mask = np.zeros(len(pairs.a), bool)
     if policy.slots is None:
         return mask
-    with_slots = np.flatnonzero((columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0))
-    height = policy.band_rows
-    rows, bands = (pairs.a[with_slots], pairs.b[with_slots]), (SLOTS // height, height)
-    mask[with_slots] = compiled().similar_slots(columns.slots, rows, policy.slots.equal, bands)
+    with_slots = (columns.slot_count[pairs.a] > 0) & (columns.slot_count[pairs.b] > 0)
+    is_long = np.minimum(columns.length[pairs.a], columns.length[pairs.b]) >= LONG_TOKENS
+    bands = (SLOTS // policy.band_rows, policy.band_rows)
+    for kind, equal in ((~is_long, policy.slots.equal), (is_long, policy.slots.needed(LONG_TOKENS))):
+        selection = np.flatnonzero(with_slots & kind)
+        rows = pairs.a[selection], pairs.b[selection]
+        mask[selection] = compiled().similar_slots(columns.slots, rows, equal, bands)
     return mask
 
 
@@ -216,7 +219,8 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     selection = np.flatnonzero(may)
     selection = selection[pairs.take(selection).lengths >= rule.lengths]
     blocks = pairs.columns.noise
-    selection = selection[is_noisy(blocks[pairs.a[selection]]) | is_noisy(blocks[pairs.b[selection]])]
+    limits = rule.misread, rule.misread_dense
+    selection = selection[is_noisy(blocks[pairs.a[selection]], *limits) | is_noisy(blocks[pairs.b[selection]], *limits)]
     equal, slot_pairs, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
     share = ESTIMATES[equal]
     positions = np.flatnonzero((share >= rule.least_share) & band & (slot_pairs >= rule.pairs))

@@ -106,7 +106,9 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
     if policy.slots is None or not a.slots or len(a.slots) != len(b.slots):
         return None
     equal = minhash.equal_slots(a.slots, b.slots)
-    if equal < policy.slots.equal or not minhash.shares_band(a.slots, b.slots, policy.band_rows):
+    if equal < policy.slots.needed(min(a.length, b.length)):
+        return None
+    if not minhash.shares_band(a.slots, b.slots, policy.band_rows):
         return None
     return minhash_evidence(equal, len(a.slots), guards)
 
@@ -170,7 +172,8 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     if rule is None or guards.length_ratio < rule.lengths or (rule.numbers and are_different_forms(a, b)):
         return None
     noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
-    if not noise.are_comparable(noise_a, noise_b) or (noise_a.poor and not rule.few):
+    comparable = noise.are_comparable(noise_a, noise_b, rule.misread, rule.misread_dense)
+    if not comparable or (noise_a.poor and not rule.few):
         return None
     if not (noise_a.dense or same_table(a, b)):
         return None

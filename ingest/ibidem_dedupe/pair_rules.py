@@ -66,6 +66,9 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     if policy.level == "partial" or not evidence.TABLE.is_screened(policy):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
+    noisy = np.zeros(len(columns), bool)
+    if characters:
+        noisy = is_noisy(columns.noise, characters.misread, characters.misread_dense)
     arrays = (
         columns.content,
         columns.fingerprint,
@@ -75,13 +78,13 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         columns.slot_count,
         columns.term_count,
         columns.noise,
-        is_noisy(columns.noise) if characters else np.zeros(len(columns), bool),
+        noisy,
         columns.slots,
         columns.terms,
         needed_by_size(terms.share if terms else 1.0),
     )
     figures = (
-        policy.slots.equal + 1 if policy.slots else 0,
+        policy.slots.least + 1 if policy.slots else 0,
         policy.fingerprint is not None,
         policy.profile is not None,
         terms is not None,

@@ -5,6 +5,7 @@ from math import ceil
 from typing import Literal, get_args
 
 from ibidem_dedupe.learned import Learned
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import BAND_ROWS, band_rows
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
@@ -13,12 +14,24 @@ LEVELS: tuple[Level, ...] = get_args(Level)
 
 ROUNDING = 1e-9
 
+LONG_TOKENS = 3_000  # of each text, from which on `Slots.long` counts for a pair
+
 
 @dataclass(frozen=True, slots=True)
 class Slots:
     """Min-hash evidence (signatures.md 4)."""
 
     equal: int = 50  # the least number of equal slots, of 100; a band must be equal too
+    long: int | None = None  # the same for two texts of `LONG_TOKENS` each; None: as many
+
+    def needed(self, shorter: int) -> int:
+        """Return the least number of equal slots for a pair whose shorter text has so many tokens."""
+        return self.equal if self.long is None or shorter < LONG_TOKENS else self.long
+
+    @property
+    def least(self) -> int:
+        """The minimum number of equal slots for any pair."""
+        return self.equal if self.long is None else min(self.equal, self.long)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +73,10 @@ class Characters:
     # The least share of the runs where `DISTANT_UNKNOWN` times `unknown` is asked for: a text in which every second
     # word is misread.
     distant: float = 0.3
+    # The least share of unknown words (`noise.Noise.is_noisy`) that one of the two texts has, and of unknown pairs of
+    # letters where letters are syllables or words.
+    misread: float = noise.NOISY
+    misread_dense: float = noise.NOISY
 
     @property
     def least_share(self) -> float:
@@ -145,13 +162,18 @@ class Policy:
         share c · 60 the score is c. So one share sets both measures; kinds of evidence that do not count stay so.
 
         >>> Policy().similar(80).slots, Policy().similar(66).slots == Policy().slots
-        (Slots(equal=67), True)
+        (Slots(equal=67, long=None), True)
         """
         return replace(
             self,
             slots=self.slots and Slots(min_equal_slots(percent)),
             terms=self.terms and replace(self.terms, share=percent / 100),
         )
+
+
+# The rules of collections of clean and of misread texts, which `collection` tells apart.
+CLEAN = Policy(terms=None, characters=Characters(misread=0.15, misread_dense=0.35))
+MISREAD = Policy(characters=Characters(misread_dense=0.3))
 
 
 def min_equal_slots(percent: int) -> int:

@@ -4,11 +4,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
+from typing import Literal
 
 import orjson
 
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import parse_record
+from ibidem_dedupe.collection import MIN_DOCUMENTS, CollectionFigures
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry
@@ -42,6 +44,8 @@ class GroupCheckpoint:
     overrides: dict[str, str] = field(default_factory=dict)
     # The figures that groups are settled by.
     policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
+    # Where these come from: the default, figures counted in the collection, or a command that named them.
+    origin: Literal["default", "collection", "named"] = "default"
     # Whether all documents, and not the new ones alone, are still to be settled by these figures.
     everything: bool = False
     # The engine's own identity of each index when it was last followed.
@@ -59,6 +63,18 @@ class GroupCheckpoint:
         self.seen = {part: number for part, number in self.seen.items() if part in there}
         self.uuids = dict(uuids)
         return bool(gone)
+
+    def choose_policy(self, figures: CollectionFigures) -> None:
+        """Take the rule of the collection, unless a command named figures or the collection is too small.
+
+        In clean text groups do without characters, as long as few documents are misread: see `POLICY`.
+        """
+        if self.origin == "named" or figures.blocks < MIN_DOCUMENTS:
+            return
+        policy = figures.policy(parse_policy(self.policy) if self.origin == "collection" else None)
+        if policy.terms is None:
+            policy = replace(policy, characters=None)
+        self.policy, self.origin = policy_as_record(policy), "collection"
 
     def settled_write(self, part: ShardRef) -> int:
         """Return the sequence number of the last settled write of a part."""

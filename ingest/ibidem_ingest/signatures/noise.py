@@ -107,10 +107,9 @@ class Noise(NamedTuple):
         """Number of runs lost with each differing term or bigram."""
         return RUNS_OF_A_BIGRAM if self.dense else RUNS_OF_A_WORD
 
-    @property
-    def noisy(self) -> bool:
-        """Whether the text has many unknown words for its length."""
-        return self.unknown * self.runs_of_a_term >= NOISY * self.runs
+    def is_noisy(self, share: float = NOISY, dense: float = NOISY) -> bool:
+        """Return whether the text has many unknown words, or bigrams, for its length."""
+        return self.unknown * self.runs_of_a_term >= (dense if self.dense else share) * self.runs
 
 
 def read(block: bytes) -> Noise:
@@ -123,9 +122,9 @@ def read(block: bytes) -> Noise:
     return Noise(slots, run, 2 ** (runs / 8), unknown, terms)
 
 
-def are_comparable(a: Noise, b: Noise) -> bool:
+def are_comparable(a: Noise, b: Noise, share: float, dense: float) -> bool:
     """Return whether two blocks have runs of the same length, and at least one block is noisy."""
-    return a.run == b.run > 0 and (a.noisy or b.noisy)
+    return a.run == b.run > 0 and (a.is_noisy(share, dense) or b.is_noisy(share, dense))
 
 
 def sign(tokens: Sequence[str], table: Table | None) -> bytes:

@@ -30,11 +30,12 @@ def runs_of_a_term(run: Codes) -> Figures:
     return np.where(run == noise.DENSE_RUN, noise.RUNS_OF_A_BIGRAM, noise.RUNS_OF_A_WORD)
 
 
-def is_noisy(block: Codes) -> Bools:
-    """Return which blocks are noisy: `noise.Noise.noisy` for many blocks."""
+def is_noisy(block: Codes, share: float = noise.NOISY, dense: float = noise.NOISY) -> Bools:
+    """Return which blocks are noisy: `noise.Noise.is_noisy` for many blocks."""
     unknown = block[:, 66] + 256.0 * block[:, 67]
     lost_runs = unknown * runs_of_a_term(block[:, 64])
-    noisy: Bools = (block[:, 64] > 0) & (lost_runs >= noise.NOISY * RUNS[block[:, 65]])
+    least = np.where(block[:, 64] == noise.DENSE_RUN, dense, share)
+    noisy: Bools = (block[:, 64] > 0) & (lost_runs >= least * RUNS[block[:, 65]])
     return noisy
 
 

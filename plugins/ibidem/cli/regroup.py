@@ -73,14 +73,28 @@ def run(
     with engine_context(settings) as engine:
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, everything=everything)
-        in_force = parse_policy(GroupCheckpoint.read(engine).policy)
+        checkpoint = GroupCheckpoint.read(engine)
+        in_force = parse_policy(checkpoint.policy)
     if as_json:
         print_json(totals)
         return
     line = f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
     results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
+    if checkpoint.origin == "collection":
+        messages().print(Text(describe_collection(in_force)))
     if advice := lookup_advice(in_force):
         messages().print(Text(advice))
+
+
+def describe_collection(policy: Policy) -> str:
+    """Return which rule the documents were found to need.
+
+    >>> describe_collection(Policy())
+    'Many documents look misread: similar letters and shared rare terms count'
+    """
+    if policy.terms is not None:
+        return "Many documents look misread: similar letters and shared rare terms count"
+    return "Few documents look misread: similar letters and shared rare terms do not count"
 
 
 def lookup_advice(policy: Policy) -> str:

@@ -11,6 +11,7 @@ from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
+from ibidem_dedupe.collection import MIN_DOCUMENTS, CollectionFigures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
@@ -80,7 +81,8 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
         level: The weakest level that joins two texts: `identical`, `near` or `partial`. Relations of long texts need an
             index.
         similarity: Percentage of five-word runs that near duplicates share, 20 to 100, as in `dedupe_similarity`.
-        preset: Figures for a kind of text, as `dedupe_preset` says it: `news`, `law`, `mail`, `books`.
+        preset: Figures for a kind of text, as `dedupe_preset` says it: `news`, `law`, `books`, `scans`. Where neither
+            is given, 200 texts and more are grouped by the rule of their collection, whose misread texts are counted.
         policy: The whole decision for a pair, in place of level, similarity and preset.
         language: ISO 639 code of all texts; where it is empty, it is detected once for each document, from all its
             passages, and for each text of an unknown document.
@@ -106,8 +108,9 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     choice = read("dedupe_keep", keep)
     passages = read_passages(texts)
     check_keep(choice, passages)
-    policy = read_policy(level, similarity, preset, policy)
+    check_policy(level, similarity, preset, policy)
     columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))
+    policy = policy or default_policy(columns, level, similarity, preset)
     matcher, overlap = match_texts(columns, policy), overlaps(passages)
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
     groups = [*grouping.members(grouping.leads.tolist()).values()]
@@ -132,14 +135,18 @@ def check_keep(keep: Keep, passages: Sequence[Passage]) -> None:
         )
 
 
-def read_policy(level: Level, similarity: int | None, preset: str, policy: Policy | None) -> Policy:
-    """Return the decision for a pair that the arguments name."""
-    parameters = {"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset}
-    if policy is None:
-        return pair_policy(parameters)
-    if (level, similarity, preset) != ("near", None, ""):
+def check_policy(level: Level, similarity: int | None, preset: str, policy: Policy | None) -> None:
+    """Refuse a policy beside arguments that it takes the place of."""
+    if policy is not None and (level, similarity, preset) != ("near", None, ""):
         raise UsageError("policy is given beside level, similarity or preset", "give either a policy or those")
-    return policy
+
+
+def default_policy(columns: PackedColumns, level: Level, similarity: int | None, preset: str) -> Policy:
+    """Return the decision for a pair that the arguments name, or else the rule of the collection if it is large."""
+    named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
+    if similarity is not None or preset or len(columns) < MIN_DOCUMENTS:
+        return named
+    return CollectionFigures.count(columns).policy().at(named.level)
 
 
 def match_texts(columns: PackedColumns, policy: Policy) -> LongTextMatcher:

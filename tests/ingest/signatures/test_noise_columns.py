@@ -21,7 +21,7 @@ def columns(blocks: list[bytes]) -> np.ndarray:
 @given(BLOCKS)
 def test_a_block_is_noisy_in_columns_where_it_is_noisy_alone_and_says_something(blocks: list[bytes]) -> None:
     read = [noise.read(block) for block in blocks]
-    assert is_noisy(columns(blocks)).tolist() == [block.run > 0 and block.noisy for block in read]
+    assert is_noisy(columns(blocks)).tolist() == [block.run > 0 and block.is_noisy() for block in read]
 
 
 @example_settings

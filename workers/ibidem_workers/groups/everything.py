@@ -12,15 +12,20 @@ from itertools import islice
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
+from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, SeqNoRange, ShardRef, StoredGroups
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import add, read_slices
 from ibidem_workers.groups.lookup_match import ref
 from ibidem_workers.groups.settle import Plan, Settler, fresh_name, own_name
 from ibidem_workers.groups.stored_columns import NO_GROUP, StoredColumns
+
+Choose = Callable[[PackedColumns], Policy]  # returns the rule for some documents
 
 
 @dataclass(eq=False, slots=True)
@@ -28,6 +33,7 @@ class Regrouping:
     """The target groups of all documents of an index."""
 
     stored: StoredColumns  # all documents, part by part in the order of writing
+    rules: Rules  # the rules of the groups
     grouping: Grouping  # the lead of each
     bounds: Mapping[ShardRef, tuple[int, int]]  # for each part the range of its rows
     is_named: Bools  # (n,) rows whose group's name is needed: leads that have followers
@@ -37,21 +43,23 @@ class Regrouping:
 
     @classmethod
     def find(
-        cls, stored: StoredColumns, store: StoredGroups, end: Marks, rules: Rules, heartbeat: Callable[[], None]
+        cls, stored: StoredColumns, settler: Settler, end: Marks, choose: Choose, heartbeat: Callable[[], None]
     ) -> "Regrouping":
-        """Read and group all documents."""
+        """Read all documents, and group them by the rule that is chosen for them."""
+        store = settler.store
         bounds = {}
         for seq_range in seq_ranges(end):
             start = len(stored)
             add(stored, read_slices(store.documents, [seq_range]), heartbeat)
             bounds[seq_range.part] = start, len(stored)
         columns = stored.columns()
+        rules = Rules(choose(columns), settler.rules.overrides)
         constraints = rules.constraints(stored.names, columns)
         grouping = group(columns, rules.policy, constraints, report=lambda _: heartbeat())
         is_named = np.zeros(len(stored), bool)
         is_named[grouping.lead[grouping.lead != np.arange(len(stored))]] = True
         group_hashes = frozenset(np.unique(stored.groups[: len(stored)]).tolist())
-        return cls(stored, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
+        return cls(stored, rules, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
 
     def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
         """Write the changes of some documents, leads before their followers."""
@@ -132,14 +140,19 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
     settled: Plan,
 ) -> None:
     """Settle all documents again, and record this in the checkpoint."""
-    store, rules = settler.store, settler.rules
+    store = settler.store
+
+    def choose(columns: PackedColumns) -> Policy:
+        checkpoint.choose_policy(CollectionFigures.count(columns))
+        return parse_policy(checkpoint.policy)
+
     with StoredColumns(store.counts().documents, memory) as stored:
-        regrouping = Regrouping.find(stored, store, end, rules, lambda: report(0))
+        regrouping = Regrouping.find(stored, settler, end, choose, lambda: report(0))
         for seq_range in seq_ranges(end):
             for documents in read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range.part, documents, plan)
                 report(len(documents))
-        checkpoint.joined = dict(count_joined(regrouping.grouping, rules))
+        checkpoint.joined = dict(count_joined(regrouping.grouping, regrouping.rules))
         names = iter(stored.names)
         while some := list(islice(names, NAMES_AT_ONCE)):
             settled(some)

@@ -125,7 +125,7 @@ def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> b
     """Record that all groups are to be settled again; returns whether no other process wrote meanwhile."""
     checkpoint = GroupCheckpoint.read(engine)
     if policy is not None:
-        checkpoint.policy = policy_as_record(policy)
+        checkpoint.policy, checkpoint.origin = policy_as_record(policy), "named"
     checkpoint.done, checkpoint.seen = {}, {}
     checkpoint.everything = everything
     if everything:

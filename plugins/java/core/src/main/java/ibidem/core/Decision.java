@@ -95,7 +95,7 @@ public final class Decision {
     }
 
     private static int near(Packed a, Packed b, Policy policy) {
-        if (similarShingles(a, b, policy.slots())) {
+        if (similarShingles(a, b, policy.slotsOf(Math.min(a.length, b.length)))) {
             return MINHASH;
         }
         if (sharedTerms(a, b, policy.terms())) {

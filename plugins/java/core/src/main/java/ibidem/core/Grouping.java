@@ -72,8 +72,8 @@ public final class Grouping {
         candidates = new long[SharedKeys.words(size)];
         byRuns = new long[candidates.length];
         noisyRows = new long[candidates.length];
-        boolean noisy = markNoisy();
-        runs = shared(loose.characters() != null && noisy, Noise.SLOTS, Noise::putBands, Packed::noisy);
+        boolean noisy = loose.characters() != null && markNoisy();
+        runs = shared(noisy, Noise.SLOTS, Noise::putBands, packed -> packed.noisy(loose.characters()));
         boolean parts = policy.partial() && (policy.contained() != null || policy.related() != null);
         slots = shared(parts, Packed.SLOTS, Packed::putSlots, packed -> true);
         rare = policy.relates() && lengths != null ? RareTerms.of(rows, loose.terms()) : null;
@@ -85,7 +85,7 @@ public final class Grouping {
     private boolean markNoisy() {
         boolean any = false;
         for (int at = 0; at < rows.length; at++) {
-            if (rows[at] != null && rows[at].noisy()) {
+            if (rows[at] != null && rows[at].noisy(loose.characters())) {
                 noisyRows[at >>> 6] |= 1L << at;
                 any = true;
             }
@@ -151,7 +151,7 @@ public final class Grouping {
             crowded[row] |= slots.collect(row, MOST_LEADS, candidates);
         }
         if (runs != null) {
-            collectRuns(packed.noisy());
+            collectRuns(packed.noisy(loose.characters()));
         }
         compareInOrder();
         if (lengths != null && Decision.eligible(packed, loose.terms())) {

@@ -14,7 +14,6 @@ final class Noise {
     private static final double MOST_UNKNOWN = 3.0;
     private static final double MOST_LIFT = 5.0;
     private static final int POOR = 0x80;
-    private static final double NOISY = 0.02;
     private static final double RUNS_OF_A_WORD = 7.0;
     private static final double RUNS_OF_A_BIGRAM = 1.5;
     /** What share of the unknown words asked for is asked for of bigrams. */
@@ -41,8 +40,6 @@ final class Noise {
     private final int unknown;
     /** Runs that are lost with a term, or a pair of letters, that differs. */
     private final double runsOfTerm;
-    /** Whether the text has many unknown words for its length. */
-    final boolean noisy;
 
     private Noise(byte[] bytes, int at) {
         this.bytes = bytes;
@@ -51,12 +48,16 @@ final class Noise {
         runs = Math.pow(2, (bytes[at + SLOTS + 1] & 0xFF) / 8.0);
         unknown = bytes[at + SLOTS + 2] & 0xFF | (bytes[at + SLOTS + 3] & 0xFF) << 8;
         runsOfTerm = dense() ? RUNS_OF_A_BIGRAM : RUNS_OF_A_WORD;
-        noisy = unknown * runsOfTerm >= NOISY * runs;
     }
 
     /** Reads a block; null where it says nothing. */
     static Noise read(byte[] bytes, int at) {
         return bytes[at + SLOTS] == 0 ? null : new Noise(bytes, at);
+    }
+
+    /** Returns whether the text has many unknown words, or pairs of letters, for its length. */
+    boolean noisy(Policy.Characters rule) {
+        return unknown * runsOfTerm >= (dense() ? rule.misreadDense() : rule.misread()) * runs;
     }
 
     /** Returns whether pairs of letters take the place of terms, which needs no idf table. */
@@ -99,7 +100,7 @@ final class Noise {
                 || other == null
                 || noise.run != other.run
                 || (noise.run & POOR) != 0 && !rule.few()
-                || !noise.noisy && !other.noisy) {
+                || !noise.noisy(rule) && !other.noisy(rule)) {
             return null;
         }
         long slots = noise.equalSlots(other);

@@ -307,8 +307,8 @@ public final class Packed {
     }
 
     /** Returns whether its text has many unknown words. */
-    boolean noisy() {
-        return noise != null && noise.noisy;
+    boolean noisy(Policy.Characters rule) {
+        return noise != null && noise.noisy(rule);
     }
 
     /** Writes a key for each slot, its number and its value; returns where they end. */

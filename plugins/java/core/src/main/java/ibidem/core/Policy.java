@@ -6,6 +6,7 @@ package ibidem.core;
  * @param level the weakest level that joins two documents
  * @param windowDays most days between two dates for anything but identity; null: dates do not matter
  * @param slots min-hash: the least number of equal slots, of 100; a band is shared as well
+ * @param longSlots the same for two texts of {@link #LONG} tokens each; null for as many
  * @param terms feature sets
  * @param fingerprint fingerprints
  * @param profile the least ratio of lengths where document profiles are equal; the numbers have to agree as well
@@ -18,6 +19,7 @@ public record Policy(
         Level level,
         Integer windowDays,
         Integer slots,
+        Integer longSlots,
         Terms terms,
         Fingerprint fingerprint,
         Double profile,
@@ -26,6 +28,12 @@ public record Policy(
         Double related,
         Learned learned) {
 
+    /** Tokens from which on a text is long for {@link #longSlots}. */
+    static final int LONG = 3_000;
+
+    /** The least share of unknown words of a text that may have been misread. */
+    static final double NOISY = 0.02;
+
     private static final double ROUNDING = 1e-9;
 
     /** The figures that trials on real collections support. */
@@ -33,10 +41,11 @@ public record Policy(
             Level.NEAR,
             null,
             50,
+            null,
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
             null,
-            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3, 0.3),
+            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3, 0.3, NOISY, NOISY),
             new Contained(0.8, 50),
             0.5,
             null);
@@ -46,10 +55,11 @@ public record Policy(
             Level.NEAR,
             null,
             12,
+            null,
             new Terms(0.6, true, Packed.FULL_SET, 0.3, false),
             new Fingerprint(0.0, 5),
             null,
-            new Characters(0.12, 0.0, 0.0, 0.4, 0.0, true, 2, 0.3),
+            new Characters(0.12, 0.0, 0.0, 0.4, 0.0, true, 2, 0.3, NOISY, NOISY),
             null,
             null,
             null);
@@ -89,6 +99,8 @@ public record Policy(
      * @param few whether it counts where the idf table has few terms
      * @param pairs how many pairs of slots are equal at the least, of those by which an index looks up such texts
      * @param distant the least share of the runs where {@link #DISTANT_UNKNOWN} times {@code unknown} is required
+     * @param misread the least share of unknown words that one of the two texts has
+     * @param misreadDense the least share of unknown pairs of letters, where letters are syllables or words
      */
     public record Characters(
             double share,
@@ -98,7 +110,9 @@ public record Policy(
             double lift,
             boolean few,
             int pairs,
-            double distant) {
+            double distant,
+            double misread,
+            double misreadDense) {
         /** How many times as many unknown words are required of a pair that shares fewer runs than {@code share}. */
         public static final double DISTANT_UNKNOWN = 2.0;
 
@@ -124,12 +138,23 @@ public record Policy(
     /** Returns the same figures at another level. */
     public Policy at(Level other) {
         return new Policy(
-                other, windowDays, slots, terms, fingerprint, profile, characters, contained, related, learned);
+                other,
+                windowDays,
+                slots,
+                longSlots,
+                terms,
+                fingerprint,
+                profile,
+                characters,
+                contained,
+                related,
+                learned);
     }
 
     /** Returns the same figures with another date window. */
     public Policy within(Integer days) {
-        return new Policy(level, days, slots, terms, fingerprint, profile, characters, contained, related, learned);
+        return new Policy(
+                level, days, slots, longSlots, terms, fingerprint, profile, characters, contained, related, learned);
     }
 
     /** Returns the same figures with another least share of common text, in percent. */
@@ -139,7 +164,12 @@ public record Policy(
                 ? null
                 : new Terms(percent / 100.0, terms.full(), terms.smallest(), terms.lengths(), terms.numbers());
         return new Policy(
-                level, windowDays, equal, shared, fingerprint, profile, characters, contained, related, learned);
+                level, windowDays, equal, null, shared, fingerprint, profile, characters, contained, related, learned);
+    }
+
+    /** Returns the least number of equal slots of a pair whose shorter text has so many tokens; null: none counts. */
+    Integer slotsOf(long shorter) {
+        return longSlots == null || shorter < LONG ? slots : longSlots;
     }
 
     /** Returns the figures by which candidates are found: looser ones if a learned rule judges them. */
@@ -150,6 +180,7 @@ public record Policy(
                         level,
                         windowDays,
                         LOOSE.slots,
+                        null,
                         LOOSE.terms,
                         LOOSE.fingerprint,
                         null,

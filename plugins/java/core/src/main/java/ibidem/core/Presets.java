@@ -25,19 +25,20 @@ public final class Presets {
                         base,
                         20,
                         new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
-                        new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true, 3, 0.4)));
+                        new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true, 3, 0.4, Policy.NOISY, Policy.NOISY)));
         presets.put(
                 "scans",
                 with(
                         base,
                         base.slots(),
                         new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, false),
-                        new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true, 2, 0.3)));
+                        new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true, 2, 0.3, Policy.NOISY, Policy.NOISY)));
         presets.put(
                 "conrad2003",
                 new Policy(
                         base.level(),
                         SIX_WEEKS,
+                        null,
                         null,
                         new Policy.Terms(0.8, false, 20, 0.8, false),
                         null,
@@ -55,6 +56,7 @@ public final class Presets {
                 base.level(),
                 null,
                 slots,
+                null,
                 terms,
                 base.fingerprint(),
                 base.profile(),

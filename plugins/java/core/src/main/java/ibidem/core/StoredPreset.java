@@ -29,6 +29,7 @@ public record StoredPreset(String name, Policy policy) {
                 base.level(),
                 integer(figures, "window_days"),
                 slots == null ? null : integer(slots, "equal"),
+                slots == null ? null : integer(slots, "long"),
                 terms == null
                         ? null
                         : new Policy.Terms(
@@ -60,7 +61,9 @@ public record StoredPreset(String name, Policy policy) {
                         number(figures, "lift"),
                         flag(figures, "few"),
                         pairs(integer(figures, "pairs")),
-                        distant(number(figures, "distant")));
+                        distant(number(figures, "distant")),
+                        misread(number(figures, "misread")),
+                        misread(number(figures, "misread_dense")));
     }
 
     /** Returns how many pairs of slots are required; older stored presets lack this figure. */
@@ -70,6 +73,10 @@ public record StoredPreset(String name, Policy policy) {
 
     private static double distant(Double distant) {
         return distant == null ? Policy.DEFAULT.characters().distant() : distant;
+    }
+
+    private static double misread(Double share) {
+        return share == null ? Policy.NOISY : share;
     }
 
     private static Map<?, ?> part(Map<?, ?> figures, String name) {
