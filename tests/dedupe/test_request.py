@@ -1,6 +1,8 @@
 """A request is understood whole or refused with what would be right; nothing is passed over in silence."""
 
+import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -112,3 +114,23 @@ def test_the_digest_tells_requests_with_other_groups_apart_and_no_others() -> No
         assert parse_request({"dedupe": "indent", **options}).digest() == digest
     for other in ({"dedupe_level": "identical"}, {"dedupe_window": 7}, {"dedupe_similarity": 80}, {"dedupe": "off"}):
         assert parse_request({"dedupe": "indent", **other}).digest() != digest
+
+
+def combinations() -> list[dict[str, str]]:
+    """Read the pairs of parameters that `docs/limits.md` says are never combined."""
+    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(dedupe_\w+)=(\w+)` \| `(dedupe_\w+)=([^`]+)` \|", page, re.MULTILINE)
+    given = {"dedupe_window": "100", "dedupe_scope": "index", "dedupe_document": "parent"}
+    return [{a: value, b: given[b] if other == "…" else other} for a, value, b, other in rows]
+
+
+@pytest.mark.parametrize("values", combinations(), ids=" ".join)
+def test_parameters_that_the_page_of_limits_says_cannot_be_combined_are_refused(values: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
+        parse_request(values)
+    for name, value in values.items():
+        parse_request({name: value})
+
+
+def test_the_page_of_limits_names_combinations() -> None:
+    assert len(combinations()) == 6
