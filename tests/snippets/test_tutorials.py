@@ -76,7 +76,7 @@ def swapped(text: str, names: dict[str, str]) -> str:
 def write(name: str, folder: Path, address: str) -> None:
     """Write what a page's commands print into the page: `cd tests && python -m snippets.write NAME`."""
     path = ROOT / "docs" / name
-    swaps = {"localhost:9200": address.partition("://")[2], "8000": str(free_port())}
+    swaps = {"localhost:9200": address.partition("://")[2], "8000": str(free_port())} if TUTORIALS[name] else {}
     swaps |= {index: f"{MINE}-{index}" for index in TUTORIALS[name]}
     page = blocks(path)
     text, last = path.read_text(encoding="utf-8"), ""
