@@ -70,7 +70,8 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: Compar
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     decision = read_decision(engine, parameters.a, parameters.b)
     policy = parameters.policy(engine, "partial")
-    return answer(compare(left, right, Tables(context.settings.tables), policy, decision).as_json())
+    distinct = context.settings.distinct
+    return answer(compare(left, right, Tables(context.settings.tables), policy, decision, distinct).as_json())
 
 
 @document_router.get("/groups")

@@ -58,3 +58,9 @@ def test_dates_are_compared_where_both_have_one(tables: Tables) -> None:
 def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
     with pytest.raises(IbidemError, match="document 'a', field 'text': a null byte at character 1"):
         compare(Document("a", "a\x00b"), Document("b", LEASE), tables)
+
+
+def test_fields_that_must_not_differ_keep_a_pair_apart(tables: Tables) -> None:
+    a, b = Document("a", LEASE, meta={"docket": "1"}), Document("b", LEASE, meta={"docket": "2"})
+    assert compare(a, b, tables).evidence is not None
+    assert compare(a, b, tables, distinct=["meta.docket"]).evidence is None

@@ -17,6 +17,7 @@ from ibidem_core.errors import EngineError, Unavailable
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
+from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
@@ -115,6 +116,7 @@ def _prepare(engine: Engine, settings: Settings) -> None:
     engine.create()
     _check_shards(engine)
     check_tables(engine, Tables(settings.tables))
+    check_distinct(engine, settings.distinct, writes=True)
     connect_broker(settings)
 
 

@@ -38,6 +38,7 @@ from ibidem_dedupe.parameters import PAIR_LEVEL
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import percent, shared_text
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.distinct import check_distinct
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -167,7 +168,7 @@ def run(
     settings = load()
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)
-    comparison = compare(left, right, Tables(settings.tables), policy, decision)
+    comparison = compare(left, right, Tables(settings.tables), policy, decision, settings.distinct)
     if as_json:
         print_json(comparison.as_json())
         return
@@ -181,6 +182,7 @@ def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tupl
     if choice is not None and Path(a).is_file() and Path(b).is_file():
         return read_file(a, settings, choice), read_file(b, settings, choice), None
     with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
         left, right = read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
         return left, right, read_decision(engine, a, b)
 

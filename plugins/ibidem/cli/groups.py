@@ -31,11 +31,13 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
+from ibidem_core.settings import load
 from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.long_candidates import MAX_HOLDERS
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.distinct import check_distinct
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
@@ -71,7 +73,9 @@ def run(
         return
     policy = pair_policy(parameters, presets=presets_for(preset))
     write = writer(export) if export is not None else None
-    with engine_context() as engine:
+    settings = load()
+    with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
         if stored:
             report_stored = StoredReport(engine)
             answer, members = report_stored.as_json(), report_stored.members()

@@ -23,8 +23,10 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.groups import read_group
 from ibidem.index.inspection import Duplicate, Inspection, inspect
+from ibidem_core.settings import load
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
 
 COLUMNS = 20
@@ -68,7 +70,9 @@ def run(
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
     policy = pair_policy(figures(level, similarity, preset), presets=presets_for(preset))
-    with engine_context() as engine:
+    settings = load()
+    with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
         inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
         sets: MembershipReport | None = hook("membership_report")
         membership = sets.read(engine, id_) if sets else {}

@@ -30,6 +30,7 @@ from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_ingest.errors import UsageError
@@ -71,6 +72,7 @@ def run(
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
     settings = load()
     with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, everything=everything)
         checkpoint = GroupCheckpoint.read(engine)

@@ -40,6 +40,7 @@ from ibidem.grouped_search.explanations import Response, ResponseHit, account_li
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_engines.distinct import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, match_all, parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
@@ -218,4 +219,5 @@ def search_index(query: Query, request: DedupeRequest, page: int, size: int, ord
     settings = load()
     tables = Tables(settings.tables).current().values()
     with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
         return search_window(engine, query, request, page, size, tables=tables, order=order).response

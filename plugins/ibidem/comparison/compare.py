@@ -119,8 +119,13 @@ class Comparison:
         return {name: record[name] for name in ("verdict", "author", "reason", "date")} | {"stale": self.is_stale}
 
 
-def compare(
-    a: Document, b: Document, tables: Tables, policy: Policy = WIDEST, decision: Override | None = None
+def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
+    a: Document,
+    b: Document,
+    tables: Tables,
+    policy: Policy = WIDEST,
+    decision: Override | None = None,
+    distinct: Sequence[str] = (),
 ) -> Comparison:
     """Compare two documents without reading or storing anything in an index.
 
@@ -130,6 +135,7 @@ def compare(
         tables: The idf tables of their languages.
         policy: The figures of the decision.
         decision: The manual decision on the pair, whose `a` is the first or the second document.
+        distinct: Fields that must not differ, as `IBIDEM_DISTINCT` names them.
 
     Raises:
         Refused: A field of a document is missing or wrong.
@@ -137,7 +143,7 @@ def compare(
     check(a)
     check(b)
     a, b = add_languages((a, b))
-    (packed_a, packed_b), long_pair = sign_pair(a, b, tables)
+    (packed_a, packed_b), long_pair = sign_pair(a, b, tables, distinct)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
     matches = runs(words_a.tokens, words_b.tokens)
     shared = [to_region(run, words_a, words_b) for run in matches]
@@ -175,10 +181,12 @@ def is_same_content(packed: Packed, content: str) -> bool:
     return not content.startswith(scheme) or content == content_key(packed)
 
 
-def sign_pair(a: Document, b: Document, tables: Tables) -> tuple[tuple[Packed, Packed], LongPair | None]:
+def sign_pair(
+    a: Document, b: Document, tables: Tables, distinct: Sequence[str] = ()
+) -> tuple[tuple[Packed, Packed], LongPair | None]:
     """Sign both documents, in the form used by decisions."""
     signatures_a, signatures_b = sign([a, b], tables)
-    packed_a, packed_b = unpack(pack(a, signatures_a)), unpack(pack(b, signatures_b))
+    packed_a, packed_b = unpack(pack(a, signatures_a, distinct)), unpack(pack(b, signatures_b, distinct))
     if packed_a is None or packed_b is None:
         raise AssertionError("a value that was just packed is read again")
     long_a, long_b = LongSignatures.decode(signatures_a.long), LongSignatures.decode(signatures_b.long)

@@ -217,11 +217,12 @@ class StoredReport:
         for batch in store.sizes():
             sizes.update(1 + followers for followers in batch.values())
             largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
+        duplicates = sum((size - 1) * count for size, count in sizes.items())
         return {
             "level": "near",
             "documents": counts.documents,
-            "groups": counts.groups,
-            "duplicates": counts.documents - counts.groups,
+            "groups": counts.documents - duplicates,
+            "duplicates": duplicates,
             "unsigned": counts.unsigned,
             "crowded": 0,
             "sizes": {str(size): count for size, count in sorted(sizes.items())},

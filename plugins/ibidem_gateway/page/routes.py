@@ -196,7 +196,8 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
     """Show two documents side by side."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     state = parameters.state()
-    comparison = compare(left, right, Tables(context.settings.tables), state.at("").policy("partial"))
+    policy, distinct = state.at("").policy("partial"), context.settings.distinct
+    comparison = compare(left, right, Tables(context.settings.tables), policy, distinct=distinct)
     page = ComparedPair.build(comparison)
     overrides = [
         each
