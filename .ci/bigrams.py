@@ -22,7 +22,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ibidem_ingest.idf.general import find_list, read_list
+from ibidem_ingest.idf.store import find_list, read_list
 from ibidem_ingest.signatures import bigrams
 from ibidem_ingest.text.tokens import tokens
 

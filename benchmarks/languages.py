@@ -36,8 +36,7 @@ from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
-from ibidem_lab.agreement import PairFigures
-from ibidem_lab.evaluate import found_pairs, sign_collection
+from ibidem_lab.evaluate import PairFigures, found_pairs, sign_collection
 from ibidem_lab.labels import Pair, order_pair
 
 CONFUSED = {  # letters that recognition confuses

@@ -40,9 +40,12 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_lab.agreement import PairFigures, SetFigures, components, count_evidence
 from ibidem_lab.evaluate import (
     Collection,
+    PairFigures,
+    SetFigures,
+    components,
+    count_evidence,
     filter_documents,
     found_evidence,
     found_pairs,

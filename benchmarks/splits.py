@@ -24,9 +24,10 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_lab.agreement import PairFigures, components
 from ibidem_lab.evaluate import (
     Collection,
+    PairFigures,
+    components,
     filter_documents,
     found_pairs,
     sign_collection,

@@ -1,18 +1,27 @@
-"""Evaluation: compare the duplicates found in a collection with its labels."""
+"""Evaluation on labelled documents: agreement of decision and labels, and the pairs on which they disagree."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
 from pathlib import Path
 from time import perf_counter
+from typing import Literal
 
+import numpy as np
+
+from ibidem.comparison.compare import Signals, signals
+from ibidem.grouped_search.explanations import guards, reason
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.reasons import Why
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -21,15 +30,6 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
-from ibidem_lab.agreement import (
-    EvidenceCount,
-    PairFigures,
-    SetFigures,
-    adjusted_rand,
-    components,
-    count_evidence,
-)
-from ibidem_lab.errors import Mistake, SignedDocuments
 from ibidem_lab.labels import (
     Pair,
     count_labelled,
@@ -39,6 +39,213 @@ from ibidem_lab.labels import (
     read_labels,
     read_pairs,
 )
+
+
+@dataclass(frozen=True, slots=True)
+class PairFigures:
+    """The agreement of pairs with labels."""
+
+    true: int  # pairs that are duplicates
+    found: int  # pairs that were found
+    precision: float  # share of those found that are duplicates; 1.0 when none was found
+    recall: float  # share of the duplicates that were found; 1.0 when there are none
+    f1: float  # harmonic mean of the two
+
+    @classmethod
+    def measure(cls, true: AbstractSet[Pair], pairs: AbstractSet[Pair]) -> "PairFigures":
+        """Compare the found pairs with the labelled pairs.
+
+        >>> PairFigures.measure({("a", "b"), ("a", "c")}, {("a", "b")}).f1
+        0.6667
+        """
+        hits = len(true & pairs)
+        precision = hits / len(pairs) if pairs else 1.0
+        recall = hits / len(true) if true else 1.0
+        f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
+        return cls(len(true), len(pairs), round(precision, 4), round(recall, 4), round(f1, 4))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures by name."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceCount:
+    """The pairs that a kind of evidence joins, and no stronger kind."""
+
+    found: int  # pairs
+    right: int  # how many of the pairs are duplicates
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures by name."""
+        return asdict(self)
+
+
+def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
+    """Count pairs for each kind of evidence, the most frequent first.
+
+    >>> count_evidence({("a", "b"): "minhash", ("a", "c"): "minhash"}, {("a", "b")})
+    {'minhash': EvidenceCount(found=2, right=1)}
+    """
+    hits = Counter(name for pair, name in evidence.items() if pair in true)
+    return {name: EvidenceCount(count, hits[name]) for name, count in Counter(evidence.values()).most_common()}
+
+
+@dataclass(frozen=True, slots=True)
+class SetFigures:
+    """Agreement of duplicate sets with labels, as in Conrad's Table 8; a set has two or more documents."""
+
+    agree: int  # labelled sets that were found with exactly the same documents
+    missed: int  # labelled sets that were not
+    over: int  # sets found that no label knows
+
+    @classmethod
+    def measure(cls, true: Sequence[int], sizes: Sequence[int]) -> "SetFigures":
+        """Compare two partitions of the same documents, each as a list of set numbers."""
+        true_sets, own_sets = sets(true), sets(sizes)
+        return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the figures by name."""
+        return asdict(self)
+
+
+def sets(parts: Sequence[int]) -> set[frozenset[int]]:
+    """Return the sets of two or more documents.
+
+    >>> sets([0, 0, 2])
+    {frozenset({0, 1})}
+    """
+    members: dict[int, list[int]] = {}
+    for document, part in enumerate(parts):
+        members.setdefault(part, []).append(document)
+    return {frozenset(documents) for documents in members.values() if len(documents) > 1}
+
+
+def components(ids: Sequence[str], pairs: Iterable[Pair]) -> list[int]:
+    """Return for each document the number of its set: the index of the set's first document.
+
+    >>> components(["a", "b", "c"], [("b", "c")])
+    [0, 1, 1]
+    """
+    place = {name: number for number, name in enumerate(ids)}
+    part = list(range(len(ids)))
+
+    def find_root(number: int) -> int:
+        """Return the representative of a set, and compress the path to it."""
+        while part[number] != number:
+            part[number] = part[part[number]]
+            number = part[number]
+        return number
+
+    for a, b in pairs:
+        first, second = sorted((find_root(place[a]), find_root(place[b])))
+        part[second] = first
+    return [find_root(number) for number in part]
+
+
+def adjusted_rand(a: Sequence[int], b: Sequence[int]) -> float:
+    """Return the adjusted Rand index of two partitions (Hubert and Arabie 1985): 1 the same, about 0 by chance.
+
+    >>> adjusted_rand([0, 0, 1, 1], [5, 5, 7, 7]), adjusted_rand([0, 0, 1, 1], [0, 1, 0, 1])
+    (1.0, -0.5)
+    """
+    agreement = _pairs(Counter(zip(a, b, strict=True)).values())
+    pairs_a, pairs_b, total = _pairs(Counter(a).values()), _pairs(Counter(b).values()), _pairs([len(a)])
+    chance = pairs_a * pairs_b / total if total else 0.0
+    maximum = (pairs_a + pairs_b) / 2
+    return round((agreement - chance) / (maximum - chance), 4) if maximum != chance else 1.0
+
+
+def _pairs(sizes: Iterable[int]) -> float:
+    return sum(size * (size - 1) / 2 for size in sizes)
+
+
+MAX_LISTED = 10  # so many are listed, half of either kind where there are enough of both
+
+SLICE = 50_000  # pairs that are compared at once: bounds the memory
+
+Kind = Literal["missed", "wrong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """A pair on which labels and signatures disagree."""
+
+    a: str  # one document's id
+    b: str  # the other's
+    kind: Kind  # `missed`: a duplicate by the labels alone; `wrong`: one by the signatures alone
+    alike: float  # share of equal min-hash slots, 0 to 1
+    why: str  # the reason in words
+    signals: Signals  # signals of the pair, by signature
+
+    def as_json(self) -> dict[str, object]:
+        """Return the error as shown by `ibidem evaluate --json`."""
+        return {"a": self.a, "b": self.b, "kind": self.kind, "why": self.why, "signals": self.signals}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class SignedDocuments:
+    """The documents of pairs of ids."""
+
+    ids: Sequence[str]  # their ids, by row
+    columns: PackedColumns  # their packed values
+    policy: Policy  # the figures of the decision
+    matcher: LongTextMatcher | None = None  # decides on pairs of long texts; None where these are no duplicates
+
+    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MAX_LISTED) -> list[Mistake]:
+        """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs."""
+        missed_pairs, false_pairs = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
+        share = max(limit // 2, limit - len(false_pairs))
+        first = [self.mistake(pair, "missed", alike) for alike, pair in missed_pairs[:share]]
+        return first + [self.mistake(pair, "wrong", alike) for alike, pair in false_pairs[: limit - len(first)]]
+
+    def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
+        """Sort pairs, the least similar first."""
+        row = {name: number for number, name in enumerate(self.ids)}
+        iterator = iter(sorted(pairs))
+        entries: list[tuple[float, Pair]] = []
+        while batch := list(islice(iterator, SLICE)):
+            rows = np.array([[row[a], row[b]] for a, b in batch])
+            slots, has_slots = self.columns.slots, self.columns.slot_count > 0
+            resemblance = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * has_slots[rows].all(axis=1)
+            entries += zip(resemblance.tolist(), batch, strict=True)
+        return sorted(entries)
+
+    def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
+        """Describe a pair on which the decision was wrong."""
+        rows = [self.ids.index(name) for name in pair]
+        a, b = (self.columns.unpack_row(row) for row in rows)
+        if a is None or b is None:
+            return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
+        evidence = self.matcher.evidence(*rows) if self.matcher is not None else decide(a, b, self.policy)
+        weights = signals(a, b)
+        why = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
+        return Mistake(*pair, kind, alike, why, weights)
+
+
+def insufficient_share(signals: Signals) -> str:
+    """Return the similarity of a pair, which was not sufficient.
+
+    >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
+    'only about 47 % of the text shared, one is 50 % shorter'
+    """
+    parts = [
+        part for name in ("minhash", "termvector") if name in signals for part in [shared_share(name, signals[name])]
+    ]
+    figures: dict[str, object] = {"length_ratio": signals["length"].get("ratio")}
+    if "numbers" in signals:
+        figures["numbers_agree"] = signals["numbers"]["agree"]
+    return f"only {', '.join([*parts, *guards(figures)])}" if parts else "one of them has no words to sign"
+
+
+def shared_share(name: str, figures: Why) -> str:
+    """Return how much of a signature two documents share."""
+    share = reason({"signature": name, **figures})
+    if name == "minhash" and not figures["band"]:
+        return f"{share} and no band of three"
+    return f"{share} (fewer than 60 rare terms)" if figures.get("full") is False else share
+
 
 EVERY = parse_condition("")  # the condition that every listed pair fulfils
 

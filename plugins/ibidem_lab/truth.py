@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import Bools, Rows
-from ibidem_lab.agreement import PairFigures
-from ibidem_lab.evaluate import Collection
+from ibidem_lab.evaluate import Collection, PairFigures
 from ibidem_lab.labels import Pair
 
 FOLDS = 5

@@ -21,8 +21,7 @@ from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
-from ibidem_lab.agreement import PairFigures, components
-from ibidem_lab.evaluate import EVERY, Collection, Labels
+from ibidem_lab.evaluate import EVERY, Collection, Labels, PairFigures, components
 from ibidem_lab.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
 from ibidem_lab.learn import Examples, cross_learn
 from ibidem_lab.truth import FOLDS, Counts, Truth, f1, score

@@ -22,8 +22,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
-from ibidem_lab.agreement import PairFigures
-from ibidem_lab.evaluate import Labels, sign_collection
+from ibidem_lab.evaluate import Labels, PairFigures, sign_collection
 from ibidem_lab.evaluate_command import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
 from ibidem_lab.tune import DEFAULT, MANY_SETS, Tuning, tune
 

@@ -31,8 +31,7 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import TEXTS_AT_ONCE, stored_documents
 from ibidem_core.settings import load
 from ibidem_engines.engine import Engine
-from ibidem_mail.containment import Alteration
-from ibidem_mail.forest import Forest, ThreadedMail
+from ibidem_mail.forest import Alteration, Forest, ThreadedMail
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents
 from ibidem_mail.thread_mail import thread_mails

@@ -11,7 +11,7 @@ from ibidem_ingest.mail.lines import Kind
 from ibidem_ingest.mail.parts import Part, part
 from ibidem_ingest.mail.phrases import COLONS, LABEL
 from ibidem_ingest.text.word_hash import wh1
-from ibidem_mail.containment import altered_words
+from ibidem_mail.forest import altered_words
 
 MAX_COMPARED = 500_000  # characters of a body up to which its quotations are compared with what they quote
 

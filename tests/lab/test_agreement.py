@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_lab.agreement import PairFigures, SetFigures, adjusted_rand, components
+from ibidem_lab.evaluate import PairFigures, SetFigures, adjusted_rand, components
 
 PARTITIONS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
 

@@ -8,7 +8,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
-from ibidem_lab.errors import SignedDocuments
+from ibidem_lab.evaluate import SignedDocuments
 
 WORDS = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(120)]
 DOCS = [

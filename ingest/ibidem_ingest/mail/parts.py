@@ -1,20 +1,14 @@
-"""Parts of a mail's body: the author's text, quotations, their headings, and the signature.
-
-A line belongs to one part. Marks (`>`) say how deep a line is quoted. Where a program marks nothing, a copied head or a
-line of attribution begins a quotation that goes on to the end of what stands at the same depth. The rules look at the
-place of a phrase, and never at one phrase alone. Time grows with the length of the text.
-
-Own rules, and no library: `docs/figures/mail.md` has the figures of mail-parser-reply and email-reply-parser, which cut
-a mail at its first quotation, so that answers between quoted lines are lost, and give no places.
-"""
+"""Parts of a mail's text: what its author wrote, quotations, signatures and footers; and the part that is signed."""
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ibidem_ingest.mail.footers import find_signatures
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import is_mail
 from ibidem_ingest.mail.headings import NAMED_PREFIX, heading, is_marked_itself, prefixed_end
 from ibidem_ingest.mail.lines import Kind, Lines, count_marks, read_lines
+from ibidem_ingest.mail.phrases import FOOTER, LIST_FOOTER, UNDERSCORES
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,3 +118,77 @@ def _merge(lines: Lines) -> Iterator[Part]:
             start = lines.starts[position]
         kind, depth = lines.kinds[position], lines.depths[position]
     yield Part(kind or "new", start, len(lines.text), depth)  # type: ignore[arg-type]  # as above
+
+
+SIGNATURE_LINES = 30
+FOOTER_LINES = 14
+
+
+def find_signatures(lines: Lines) -> None:
+    """Find the author's signature, the line that a phone adds, and the footer of a mailing list."""
+    _find_list_footer(lines)
+    signature = 0
+    for position, kind in enumerate(lines.kinds):
+        if kind != "new":
+            signature = 0
+        elif _begins_signature(lines, position):
+            signature = 1
+        if signature:
+            lines.kinds[position] = "signature"
+
+
+def _begins_signature(lines: Lines, position: int) -> bool:
+    """Return whether a signature starts at a line: after two dashes, or with the line that a phone adds."""
+    content = lines.contents[position]
+    if content == "--":
+        return _is_short(lines, position)
+    return 0 < len(content) < 70 and FOOTER.match(content.strip("* _")) is not None and _ends(lines, position)
+
+
+def _is_short(lines: Lines, position: int) -> bool:
+    """Return whether only few lines follow before another part."""
+    follow = 0
+    for line in range(position + 1, len(lines)):
+        if lines.kinds[line] != "new" or follow > SIGNATURE_LINES:
+            break
+        follow += bool(lines.contents[line])
+    return follow <= SIGNATURE_LINES
+
+
+def _ends(lines: Lines, position: int) -> bool:
+    """Return whether at most two further lines follow before another part."""
+    rest = 0
+    for line in range(position + 1, min(position + 8, len(lines))):
+        if lines.kinds[line] != "new":
+            break
+        rest += bool(lines.contents[line].strip())
+    return rest <= 2
+
+
+def _find_list_footer(lines: Lines) -> None:
+    """Return the footer that a mailing list adds at the end: a rule, then how to unsubscribe."""
+    words = 0
+    for position in range(len(lines) - 1, -1, -1):
+        content = lines.contents[position]
+        words += bool(content.strip())
+        if words > FOOTER_LINES or lines.marks[position]:
+            return
+        if UNDERSCORES.match(content) and lines.kinds[position] != "heading":
+            footer = "\n".join(lines.contents[position:])
+            # Below a quotation without marks, it may belong to the quoted mail: then it occurs twice.
+            if LIST_FOOTER.search(footer) and (not lines.depths[position] or lines.text.count(footer.strip()) > 1):
+                lines.set(position, len(lines), "signature", 0)
+            return
+
+
+def signed_part(document: Document) -> Document:
+    r"""Return a document with the text to sign.
+
+    >>> mail = Document("a", "Today.\n> Is it due?", meta={"message-id": "<1@example.org>"})
+    >>> signed_part(mail).text, signed_part(Document("b", "> Is it due?")).text
+    ('Today.\n', '> Is it due?')
+    """
+    if not document.meta or not is_mail(document.meta):
+        return document
+    own = own_text(document.text)
+    return document if len(own) == len(document.text) else replace(document, text=own)

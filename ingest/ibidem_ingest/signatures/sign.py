@@ -1,7 +1,7 @@
 """All signatures of documents: in batches by compiled loops, or one by one in Python, with the same results.
 
 Plain is the definition. It serves where there is little text, and where no compiler made the loops. Of a mail only what
-its author wrote is signed (`mail.own_part`).
+its author wrote is signed (`mail.parts`).
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
-from ibidem_ingest.mail.own_part import signed_part
+from ibidem_ingest.mail.parts import signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns

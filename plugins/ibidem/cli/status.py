@@ -25,7 +25,7 @@ from ibidem_core import logs
 from ibidem_core.settings import load
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.input_files import LINK, PIPE
+from ibidem_ingest.readers.inputs import LINK, PIPE
 from ibidem_ingest.readers.text import EMPTY
 from ibidem_workers.dead_letters import DeadLetter, drop, letters
 from ibidem_workers.ingest import retry

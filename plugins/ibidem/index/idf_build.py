@@ -12,8 +12,7 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
-from ibidem_ingest.idf.general import build_general
-from ibidem_ingest.idf.store import count_terms
+from ibidem_ingest.idf.store import build_general, count_terms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.language import are_related, detect
 

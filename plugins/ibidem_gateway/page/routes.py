@@ -33,6 +33,7 @@ from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.decisions import last_decision
 from ibidem_gateway.page.documents import read_copies, timeline
 from ibidem_gateway.page.entries import (
+    count_choices,
     diff,
     has_more,
     has_stored_groups,
@@ -41,7 +42,6 @@ from ibidem_gateway.page.entries import (
     split_marks,
     web_address,
 )
-from ibidem_gateway.page.facets import count_choices
 from ibidem_gateway.page.rendering import STATIC, html, static
 from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, field, grouping_labels, read_form, read_query
 from ibidem_gateway.upstream import Caller

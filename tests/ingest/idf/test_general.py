@@ -5,7 +5,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_ingest.idf.general import DOCUMENTS, build_general, is_one_term
+from ibidem_ingest.idf.store import DOCUMENTS, build_general, is_one_term
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.mail.own_part import signed_part
+from ibidem_ingest.mail.parts import signed_part
 from ibidem_ingest.signatures.sign import sign
 
 QUOTED = "\n> ".join(

@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.readers.formats import Choice, Format, IdFrom
-from ibidem_ingest.readers.input_files import InputFile, check, printable, sources
+from ibidem_ingest.readers.inputs import InputFile, check, printable, sources
 
 
 def read_ids(*paths: Path | str, follow_links: bool = False) -> list[str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.markup import markdown_record
+from ibidem_ingest.readers.text import markdown_record
 
 PAGE = """---
 layout: post

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.pdf import pdf_record
+from ibidem_ingest.readers.books import pdf_record
 from support.pdf_files import pdf
 
 
