@@ -1,17 +1,22 @@
 """`ibidem overrides`: mark pairs of documents as duplicates or not; an override takes precedence over signatures."""
 
 import getpass
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
-from ibidem.cli.console import Json, engine_context, print_json, results, sanitize
+from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize
 from ibidem.index.documents import add_override, read_verdict, remove_override
+from ibidem.index.inspection import common_duplicates
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.ledger import load_overrides
 
 app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
+
+MAX_NAMED = 5  # documents that both of a pair repeat
 
 A = Annotated[str, typer.Argument(metavar="A", help="A document's id.", show_default=False)]
 B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=False)]
@@ -42,7 +47,22 @@ def add(
     """Mark two documents as not duplicates, or as the same."""
     with engine_context() as engine:
         word = add_override(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
+        common = common_duplicates(engine, a, b) if word.verdict == "not" else []
     answer([word], "noted", as_json=as_json)
+    if common:
+        messages().print(Text(still_joined(word, common)))
+
+
+def still_joined(word: Override, common: Sequence[str]) -> str:
+    """Say what else parts two documents that both repeat others, whose group they may both join."""
+    others = [sanitize(each) for each in common[:MAX_NAMED]]
+    named = ", ".join(others) + (f" and {len(common) - MAX_NAMED:,} more" if len(common) > MAX_NAMED else "")
+    b = sanitize(word.b[1])
+    commands = "; ".join(f"ibidem overrides add {other} {b} --as not" for other in others)
+    return (
+        f"Both also repeat {named}: where one of these leads, {sanitize(word.a[1])} and {b} stay in its group. "
+        f"To part them there, too: {commands}"
+    )
 
 
 @app.command()

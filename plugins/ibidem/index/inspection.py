@@ -88,6 +88,15 @@ def inspect(
     )
 
 
+def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
+    """Return the documents that two documents both repeat at the level `near`, by id; none if one is not signed."""
+    try:
+        duplicates_a, duplicates_b = (inspect(engine, name, Policy()).duplicates for name in (a, b))
+    except UsageError:
+        return []
+    return sorted({each.id for each in duplicates_a} & {each.id for each in duplicates_b})
+
+
 def find_candidates(
     engine: Engine, document: Hit, packed: Packed, policy: Policy, overrides: Sequence[Override]
 ) -> tuple[Window, Sequence[LookupField]]:
