@@ -22,7 +22,7 @@ from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 MIN_SHARED: dict[LookupField, int] = {"sampled": 2}
 
 
-MAX_HOLDERS = 100  # texts that may share a key: what more carry is a banner page, an oath or a stock form
+MAX_TEXTS_PER_KEY = 100  # texts that may share a key: what more carry is a banner page, an oath or a stock form
 
 
 @dataclass(slots=True)
@@ -32,7 +32,7 @@ class PageKeys:
     names: list[DocumentRef] = field(default_factory=list)  # index and id of each text
     # For each class of clues the hashes of each text.
     hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
-    # For each class how many of its keys were left out when holders were asked for, since too many texts carry them.
+    # For each class how many of its keys were left out when the index was built, since too many texts carry them.
     capped_keys: dict[LongClue, int] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
@@ -43,7 +43,7 @@ class PageKeys:
             values = clues.get(clue, [])
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
-    def holders(self, names: Sequence[DocumentRef]) -> KeyIndex:
+    def key_index(self, names: Sequence[DocumentRef]) -> KeyIndex:
         """Return the rows that share a key."""
         if loops.IN_USE is None:  # all long texts are compared then
             return KeyIndex(np.empty(0, np.int32), np.empty(0, np.int32))
@@ -58,7 +58,7 @@ class PageKeys:
             if not sum(lengths):
                 continue
             key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths))
-            if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_HOLDERS)):
+            if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_TEXTS_PER_KEY)):
                 self.capped_keys[clue] = count
             shared = drop_frequent(key_index)
             if (min_shared := MIN_SHARED.get(clue, 1)) > 1:
@@ -67,9 +67,9 @@ class PageKeys:
 
 
 def drop_frequent(entries: KeyIndex) -> KeyIndex:
-    """Drop the keys that more than `MAX_HOLDERS` rows have."""
+    """Drop the keys that more than `MAX_TEXTS_PER_KEY` rows have."""
     counts = np.bincount(entries.key, minlength=1)
-    rest = entries.keep(counts[entries.key] <= MAX_HOLDERS)
+    rest = entries.keep(counts[entries.key] <= MAX_TEXTS_PER_KEY)
     return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
 
 

@@ -14,7 +14,7 @@ from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.unique_words import Alignment
 
-MAX_CARRIERS = 50
+MAX_PARTS_PER_VALUE = 50  # parts of a text with a value, from which on it is passed over
 MIN_ANCHORS = 3
 
 Places = NDArray[np.int64]
@@ -72,7 +72,7 @@ def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places
     if not right.size or not (right.take(start, mode="clip") == left).any():
         return np.zeros(0, np.int64)
     end = right.searchsorted(left, "right")
-    times = np.where(end - start <= MAX_CARRIERS, end - start, 0)
+    times = np.where(end - start <= MAX_PARTS_PER_VALUE, end - start, 0)
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
     pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]
     return pairs

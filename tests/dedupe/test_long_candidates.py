@@ -3,14 +3,14 @@
 import numpy as np
 
 from ibidem_dedupe.candidates import KeyIndex
-from ibidem_dedupe.long_candidates import MAX_HOLDERS, PageKeys, drop_frequent
+from ibidem_dedupe.long_candidates import MAX_TEXTS_PER_KEY, PageKeys, drop_frequent
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.signatures.pages import BANDS
 from support.signed_books import sign_book
 
 
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
-    entries = keys.holders(names)
+    entries = keys.key_index(names)
     codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
     return {(pair // len(names), pair % len(names)) for pair in codes}
 
@@ -28,7 +28,7 @@ def test_without_long_texts_there_are_no_pairs() -> None:
 
 
 def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
-    names = [("i", str(number)) for number in range(MAX_HOLDERS + 1)]
+    names = [("i", str(number)) for number in range(MAX_TEXTS_PER_KEY + 1)]
     keys = PageKeys()
     for at, (_, name) in enumerate(names):
         keys.add(("i", name), sign_book(name, 1_000, *range(2 * at, 2 * at + 2))[1])
@@ -37,7 +37,7 @@ def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
 
 
 def test_a_key_that_very_many_hold_is_left_out() -> None:
-    rows = np.arange(MAX_HOLDERS + 1, dtype=np.int32)
+    rows = np.arange(MAX_TEXTS_PER_KEY + 1, dtype=np.int32)
     entries = KeyIndex(np.concatenate((rows * 0, rows[:2] * 0 + 1)), np.concatenate((rows, rows[:2])))
     entries_left = drop_frequent(entries)
     assert (entries_left.key.tolist(), entries_left.row.tolist()) == ([0, 0], [0, 1])

@@ -35,7 +35,7 @@ from ibidem_core.settings import load
 from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
-from ibidem_dedupe.long_candidates import MAX_HOLDERS
+from ibidem_dedupe.long_candidates import MAX_TEXTS_PER_KEY
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.distinct import check_distinct
 from ibidem_ingest.errors import UsageError
@@ -127,7 +127,7 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     )
     if figures["capped"]:
         counts = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
-        yield Text(f"Values shared by over {MAX_HOLDERS} long texts were skipped as forms: {counts}", "account")
+        yield Text(f"Values shared by over {MAX_TEXTS_PER_KEY} long texts were skipped as forms: {counts}", "account")
     if figures["crowded"]:
         yield Text(
             f"{format_count(figures['crowded'], 'document')} shared a value with over {MAX_LEADS:,} leads "

@@ -151,7 +151,7 @@ class LongTextIndex:
         matcher = LongTextMatcher(
             names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
         )
-        return matcher, self.keys.holders(names)
+        return matcher, self.keys.key_index(names)
 
 
 def group_slices(

@@ -13,8 +13,8 @@ from ibidem_engines.sqlite.tables import as_json, word
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 
-_CARRIERS = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
-_LEADING = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
+_WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
+_LEADS_WITH_VALUE = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
     and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
     order by rowid limit ?"""
 _COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
@@ -62,7 +62,7 @@ class _LookUp:
         self._file = file
         self._allowed_places = allowed_places
         self._last_lead = last_lead
-        self._carrier_cache: dict[tuple[str, int], list[int]] = {}
+        self._places_by_value: dict[tuple[str, int], list[int]] = {}
 
     def answer(
         self,
@@ -78,7 +78,7 @@ class _LookUp:
         # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(all_values))
-        with_value = [self._carriers(value, read_limit) for value in values]
+        with_value = [self._with_value(value, read_limit) for value in values]
         if lookup_field in LONG_CLUES:
             below_limit = [each for each in with_value if self._count_others(each, own_place) <= limit]
             answer.capped += [lookup_field] * (len(below_limit) < len(with_value))
@@ -101,17 +101,17 @@ class _LookUp:
             place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
         )
 
-    def _carriers(self, value: str, limit: int) -> list[int]:
+    def _with_value(self, value: str, limit: int) -> list[int]:
         """Read the positions of documents with a value, in ascending order."""
         key = value, limit
-        if key not in self._carrier_cache:
+        if key not in self._places_by_value:
             phrase = f'"{word(value)}"'
             if self._last_lead is None:
-                rows = self._file.run(_CARRIERS, (phrase, limit))
+                rows = self._file.run(_WITH_VALUE, (phrase, limit))
             else:
-                rows = self._file.run(_LEADING, (phrase, self._last_lead, limit))
-            self._carrier_cache[key] = [place for (place,) in rows]
-        return self._carrier_cache[key]
+                rows = self._file.run(_LEADS_WITH_VALUE, (phrase, self._last_lead, limit))
+            self._places_by_value[key] = [place for (place,) in rows]
+        return self._places_by_value[key]
 
     def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
         """Count the documents with a content hash; with a query, all are known."""

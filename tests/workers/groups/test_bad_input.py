@@ -30,7 +30,7 @@ def damaged(records: list[Record]) -> list[Record]:
 def settle(engine: Engine, way: str, monkeypatch: pytest.MonkeyPatch) -> None:
     many, leads = WAYS[way]
     monkeypatch.setattr(follower, "LEADS_PER_DOCUMENT", leads)
-    Follower(engine, size=4, many=many).catch_up()
+    Follower(engine, size=4, min_new=many).catch_up()
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -65,7 +65,7 @@ def test_a_lead_that_leaves_between_match_and_writing_is_joined_by_nobody(monkey
             return read(self, ids, end)  # type: ignore[arg-type] # handed on as it came
 
         stored_first = stored(engine)[0]
-        settler = Follower(engine, size=1, many=10_000)
+        settler = Follower(engine, size=1, min_new=10_000)
         settler.catch_up()
         engine.write([replace(records[2], version=2, digest="another")])
         stored_first = stored(engine)[0]
@@ -100,7 +100,7 @@ def test_an_index_that_is_deleted_while_it_is_settled_is_named_and_one_that_is_m
         remove_indices(opensearch, own_index.index)
 
     with pytest.raises(EngineError, match=own_index.index):
-        Follower(own_index, delete, size=2, many=many).catch_up()
+        Follower(own_index, delete, size=2, min_new=many).catch_up()
     engine = open_engine(opensearch, own_index.index)
     engine.create()
     engine.write(signed(5))
@@ -115,8 +115,8 @@ def test_settling_goes_on_where_a_folder_had_no_room(tmp_path: Path, monkeypatch
         with monkeypatch.context() as patch:
             patch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
             with pytest.raises(Permanent, match="nowhere") as caught:
-                Follower(engine, many=1, memory=0).catch_up()
+                Follower(engine, min_new=1, memory=0).catch_up()
         assert "TMPDIR" in caught.value.remedy
         assert GroupCheckpoint.read(engine).done == {}
-        Follower(engine, many=1, memory=0).catch_up()
+        Follower(engine, min_new=1, memory=0).catch_up()
         assert groups(engine) == plain(engine)

@@ -48,7 +48,7 @@ def test_many_new_documents_are_read_into_columns_more_at_once_than_few(
         Follower(engine).catch_up()
         write_many(engine)
         looked = list[int]()
-        Follower(engine, looked.append, 2, many=many).catch_up()
+        Follower(engine, looked.append, 2, min_new=many).catch_up()
         assert looked == portions
         assert groups(engine) == plain(engine)
         assert groups(engine)["d0"] == "first"
@@ -58,7 +58,7 @@ def test_many_new_documents_are_read_into_columns_more_at_once_than_few(
 def test_groups_are_the_same_without_compiled_loops(many: int) -> None:
     with index() as engine, patch.object(loops, "IN_USE", None):
         write_many(engine)
-        Follower(engine, size=2, many=many).catch_up()
+        Follower(engine, size=2, min_new=many).catch_up()
         assert groups(engine) == plain(engine)
         regroup(engine, everything=True)
         assert groups(engine) == plain(engine)
@@ -73,7 +73,7 @@ def test_a_portion_in_columns_is_some_times_as_large_as_one_of_look_ups_and_no_l
     with index() as engine:
         write_many(engine)
         looked = list[int]()
-        Follower(engine, looked.append, 2, many=1).catch_up()
+        Follower(engine, looked.append, 2, min_new=1).catch_up()
         assert looked == portions
 
 
@@ -82,7 +82,7 @@ def test_writes_of_documents_that_were_written_again_are_not_taken_for_many_docu
         for version in (1, 2, 3):
             write(engine, version, a=f"{TEXT} {version}", b=f"{OTHER} {version}")
         looked = list[int]()
-        Follower(engine, looked.append, 1, many=3).catch_up()
+        Follower(engine, looked.append, 1, min_new=3).catch_up()
         assert looked == [1, 1]
 
 
@@ -136,7 +136,7 @@ def test_what_is_found_while_another_took_the_lease_is_given_up(many: int) -> No
     with index() as engine:
         write_many(engine)
         before, looked = stored(engine), list[int]()
-        Follower(engine, looked.append, 2, stop=lambda: True, is_lost=lambda: True, many=many).step()
+        Follower(engine, looked.append, 2, stop=lambda: True, is_lost=lambda: True, min_new=many).step()
         assert (stored(engine), looked) == (before, [])
 
 
@@ -150,7 +150,7 @@ def test_what_is_read_is_given_up_whenever_another_takes_the_lease(calls: int) -
             asked.append(len(asked) + 1 >= calls)
             return asked[-1]
 
-        Follower(engine, looked.append, 2, is_lost=is_lost, many=1).step()
+        Follower(engine, looked.append, 2, is_lost=is_lost, min_new=1).step()
         assert (stored(engine), looked) == (before, [])
         assert GroupCheckpoint.read(engine).done == {}
 

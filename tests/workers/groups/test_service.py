@@ -114,8 +114,8 @@ def test_groups_are_those_of_one_pass_however_writing_and_grouping_take_turns(
             some, writes = writes[: (cut := rng.randrange(1, 12))], writes[cut:]
             engine.write(some)
             if rng.random() < 0.7:
-                Follower(engine, size=size, many=many).step()
-        Follower(engine, size=size, many=many).catch_up()
+                Follower(engine, size=size, min_new=many).step()
+        Follower(engine, size=size, min_new=many).catch_up()
         assert groups(engine) == plain(engine)
         count = GroupCheckpoint.read(engine).joined
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
@@ -150,10 +150,10 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
                 patch.object(type(engine), "replace_record", deadly("replace_record")),
             ):
                 try:
-                    Follower(engine, size=size, many=many).catch_up()
+                    Follower(engine, size=size, min_new=many).catch_up()
                 except Killed:
                     continue
-        count = Follower(engine, size=size, many=many).catch_up().joined
+        count = Follower(engine, size=size, min_new=many).catch_up().joined
         assert groups(engine) == plain(engine)
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
 
@@ -207,7 +207,7 @@ def test_whatever_is_rewritten_deleted_or_said_each_group_has_one_lead_that_all_
         for version in range(2, 8):
             change(engine, rng, writes, ids, version)
             if rng.random() < 0.6:
-                Follower(engine, size=rng.randrange(1, 8), many=rng.choice(MANY)).catch_up()
+                Follower(engine, size=rng.randrange(1, 8), min_new=rng.choice(MANY)).catch_up()
                 check(engine)
         Follower(engine, size=5).catch_up()
         check(engine)

@@ -69,9 +69,9 @@ def test_documents_join_leads_that_they_duplicate_whatever_the_shards(engine: En
     records = signed(5, families=25, versions=6)
     half = len(records) // 2
     engine.write(records[:half])
-    Follower(engine, size=20, many=many).catch_up()
+    Follower(engine, size=20, min_new=many).catch_up()
     engine.write(records[half:])
-    Follower(engine, size=20, many=many).catch_up()
+    Follower(engine, size=20, min_new=many).catch_up()
     check(engine)
     assert sum(not each.lead for each in stored(engine)) > 10
     regroup(engine, everything=True, size=20)

@@ -38,7 +38,7 @@ FACTOR = 5  # portion size factor when leads are in columns
 
 MAX_PORTION = 10_000  # documents in a portion at most: a server reads no more at once
 
-MANY = 200  # new documents from which on columns may be faster than look-ups
+MIN_NEW = 200  # new documents from which on leads may be read into columns
 
 # Leads that are read into columns in about the time of one look-up: an estimate; groups do not depend on it.
 LEADS_PER_DOCUMENT = 50
@@ -81,7 +81,7 @@ class Follower:
     # Returns whether another process settles now: all that was found and is not written is given up.
     is_lost: Callable[[], bool] = lambda: False
     memory: int = MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
-    many: int = MANY  # new documents from which on columns may be faster than look-ups
+    min_new: int = MIN_NEW  # new documents from which on columns may be faster than look-ups
     _places: Places | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -150,8 +150,8 @@ class Follower:
     def _settle_part(self, settler: Settler, checkpoint: GroupCheckpoint, part: ShardRef, end: int) -> None:
         """Settle one part up to a sequence number."""
         new = SeqNoRange(part, checkpoint.settled_write(part), end)
-        count = settler.store.count_leads(new) if new.end - new.after >= self.many and not self.stop() else 0
-        if count >= self.many and self._are_for_columns(settler.store.counts().groups, count):
+        count = settler.store.count_leads(new) if new.end - new.after >= self.min_new and not self.stop() else 0
+        if count >= self.min_new and self._are_for_columns(settler.store.counts().groups, count):
             self._settle_by_columns(settler, checkpoint, new)
         else:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
