@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_dedupe import candidates, evidence
 from ibidem_dedupe.column_evidence import evidence_of_pairs
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
@@ -16,12 +17,13 @@ from ibidem_dedupe.pair_rules import UNDECIDED, verify
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.shared_values import SharedValues
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.learned_rules import make_rule
 from support.naive_grouping import leaders
 from support.signed_books import sign_book
-from support.windows import SampleWindow, example_settings, make_window, windows
+from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows
 
 POLICIES = st.sampled_from(
     [
@@ -105,3 +107,25 @@ def test_long_texts_are_left_to_their_long_signatures_at_partial_alone() -> None
 def test_loops_that_are_missing_are_named() -> None:
     with plainly(), pytest.raises(RuntimeError, match="compiled loops"):
         loops.compiled()
+
+
+def earlier(constraints: PairConstraints, *added: int) -> list[int]:
+    """The rows that the last of three unlike ones is compared with."""
+    values = SharedValues(
+        PackedColumns.decode([value(signatures(at), str(at)) for at in range(3)]), Policy(), constraints
+    )
+    for row in added:
+        values.add(row)
+    return list(values.earlier(2))
+
+
+def test_rows_that_a_manual_decision_joins_are_compared_once_both_are_there() -> None:
+    assert earlier(PairConstraints(), 0, 1) == []
+    assert earlier(PairConstraints(frozenset({(0, 2)})), 0, 1) == [0]
+    assert earlier(PairConstraints(frozenset({(0, 2)})), 1) == []
+
+
+def test_all_rows_are_compared_under_a_kind_of_evidence_whose_values_are_not_listed() -> None:
+    made_up = evidence.Kind("made-up", "made up", keys=candidates.content_index)
+    with patch.object(evidence, "TABLE", evidence.Table((*evidence.KINDS, made_up))):
+        assert earlier(PairConstraints(), 0, 1) == [0, 1]

@@ -25,7 +25,7 @@ def test_each_index_has_its_queue() -> None:
 
 
 def test_a_rabbitmq_queue_is_kept_on_several_nodes_and_gives_poison_up() -> None:
-    queue, dead, _ = make_app(Settings(broker="amqp://mq.example//", index="news")).conf.task_queues
+    queue, dead = make_app(Settings(broker="amqp://mq.example//", index="news")).conf.task_queues
     assert queue.queue_arguments["x-queue-type"] == "quorum"
     assert queue.queue_arguments["x-delivery-limit"] > 2 * Settings().tries
     assert queue.queue_arguments["x-dead-letter-routing-key"] == dead.name
