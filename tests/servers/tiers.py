@@ -68,7 +68,6 @@ They are about what lies above the adapters, which says the same on both; in the
 """
 
 VECTORS = "OpenSearch's node here has no module of vectors"
-RETRIEVERS = "OpenSearch has no retrievers"
 # What asks Elasticsearch in the first tier all the same, and why.
 BOTH: Mapping[str, str] = {
     "grouped_search/dsl/test_search.py::test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds": VECTORS,
@@ -76,10 +75,6 @@ BOTH: Mapping[str, str] = {
     "grouped_search/dsl/test_search.py::test_a_search_for_neighbours_finds_so_many_that_the_page_is_full": VECTORS,
     "grouped_search/dsl/test_search.py::"
     "test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look": VECTORS,
-    "grouped_search/dsl/test_search.py::"
-    "test_the_hits_of_a_retriever_are_grouped_with_its_scores_in_its_order": RETRIEVERS,
-    "grouped_search/dsl/test_stored.py::"
-    "test_stored_groups_of_a_retriever_are_those_of_the_search_that_ranks_alike": RETRIEVERS,
     "plugin/test_search.py": "each engine's adapter of the plugin has no other test in the first tier",
 }
 
