@@ -1,9 +1,8 @@
 """Query of the command line and the page, with the same meaning on every engine."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines.query_syntax import WORD_FIELDS, Parentheses, Term, read_query
@@ -70,7 +69,6 @@ class Query:
         all_of: Every entry must match, by any one of its parts (`OR` joins its two neighbours).
         none_of: Parts that must not occur.
         filters: Conditions that do not rank; several on one field: any of them.
-        native: A query in the engine's own language instead, handed through (clients and gateway).
         excluded: Conditions that must not hold.
         notes: What of it was not understood, in words.
     """
@@ -79,7 +77,6 @@ class Query:
     all_of: tuple[tuple[Phrase | Words, ...], ...] = ()
     none_of: tuple[Phrase | Words, ...] = ()
     filters: tuple[Filter, ...] = ()
-    native: Mapping[str, object] | None = None
     excluded: tuple[Filter, ...] = ()
     notes: tuple[str, ...] = ()
 
@@ -94,8 +91,7 @@ class Query:
         >>> parse_query("  grain ").digest() == parse_query("grain").digest() != parse_query("wheat").digest()
         True
         """
-        native = b"" if self.native is None else orjson.dumps(self.native, option=orjson.OPT_SORT_KEYS, default=str)
-        return xxh3_128_hexdigest(repr(self.meaning).encode() + native)
+        return xxh3_128_hexdigest(repr(self.meaning).encode())
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:
         """Return every phrase, searched in a field, that may make a document match."""
@@ -141,7 +137,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     query = _words(words)
     _check_words(query, conditions=bool(typed))
     conditions = [parse_filter(each) for each in filters]
-    return Query(text, query.all_of, query.none_of, (*conditions, *typed), None, tuple(excluded), notes)
+    return Query(text, query.all_of, query.none_of, (*conditions, *typed), tuple(excluded), notes)
 
 
 def match_all(filters: Sequence[str] = ()) -> Query:

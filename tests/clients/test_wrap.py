@@ -69,15 +69,6 @@ def test_a_search_with_dedupe_carries_groups_and_an_account(wrapped_client: Any)
     assert list(answer["aggregations"]) == ["sources"]
 
 
-def test_it_groups_as_ibidems_own_search_does(wrapped_client: Any, library: Engine) -> None:
-    own_response = ibidem.search_index(
-        library, ibidem.Query(native=BODY["query"]), ibidem.parse_request({"dedupe": "indent"}), 2, 7
-    )
-    page = wrapped_client.search(index=INDEX, body={**BODY, "from": 7}, dedupe="indent")
-    assert ids(page) == ids(own_response)
-    assert [hit["_dedupe"] for hit in page["hits"]["hits"]] == [hit["_dedupe"] for hit in own_response["hits"]["hits"]]
-
-
 def test_a_client_that_is_waited_for_finds_the_same(kind: str, address: str, wrapped_client: Any) -> None:
     async def search() -> Any:
         async with CLIENTS[kind][1](address.partition("+")[2]) as client:

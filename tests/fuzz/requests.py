@@ -106,7 +106,7 @@ def run_search(parameters: Mapping[str, str], body: Mapping[str, Any]) -> None:
         )
         search = read_search("news", own, params, request)
         orjson.dumps(dict(search.ranking))
-        search.query.digest()
+        assert search.digest
 
 
 def packed_body(data: bytes) -> None:

@@ -213,9 +213,9 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     """Search as `search_index` does, with the same errors, and return the window too."""
     start_time = perf_counter()
     check_page(page, size, deepest=sys.maxsize if request.by == "stored" else MAX_WINDOW)
-    check_scope(query, request)
+    check_scope(request)
     deepest = MAX_WINDOW if order == "relevance" else request.window
-    codec = cursor_codec(engine.cursor_key(), engine.index, query, request, order)
+    codec = cursor_codec(engine.cursor_key(), engine.index, query.digest(), request, order)
     cursor = codec.decode(request.cursor)
     page_request = PageRequest(
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page
@@ -323,7 +323,7 @@ def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], acco
 def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
-    if source.query.native is not None or not decides(request):
+    if not decides(request):
         return None
     parameters = plugin_request(request) | ({"facets": True} if facets else {})
     search = source.engine.searching(source.query)
@@ -350,7 +350,7 @@ def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Js
 
 def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
     """Return the notes of a response on its query."""
-    suggestion = did_you_mean(engine, query) if not matched and query.native is None else ""
+    suggestion = did_you_mean(engine, query) if not matched else ""
     notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
     if any(each.field == "language" for each in query.filters):
         notes["without_language"] = count_lacking(engine, query, "language", view)

@@ -11,7 +11,6 @@ from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import CursorCodec, NextPage
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
-from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Hit, Order, Place, Values
 from ibidem_ingest.document import Document
@@ -90,11 +89,9 @@ def document_ref(hit: Hit) -> DocumentRef:
     return hit.index, hit.id
 
 
-def cursor_codec(
-    key: bytes, index: str, query: Query, request: DedupeRequest, order: Order = "relevance"
-) -> CursorCodec:
-    """Return the cursor codec of a list."""
-    return CursorCodec(key, index, query.digest(), f"{request.digest()} {order}")
+def cursor_codec(key: bytes, index: str, query: str, request: DedupeRequest, order: Order = "relevance") -> CursorCodec:
+    """Return the cursor codec of a list, whose query is given by its digest."""
+    return CursorCodec(key, index, query, f"{request.digest()} {order}")
 
 
 def start_place(page_request: PageRequest) -> Place:

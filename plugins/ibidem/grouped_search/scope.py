@@ -15,7 +15,6 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import CONTENT_HITS, LookupResult, SignatureLookup
-from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.errors import UsageError
@@ -122,7 +121,7 @@ def extend_window(
     )
 
 
-def check_scope(query: Query, request: DedupeRequest) -> None:
+def check_scope(request: DedupeRequest) -> None:
     """Refuse a scope that is not supported."""
     if request.scope == "window":
         return
@@ -130,9 +129,4 @@ def check_scope(query: Query, request: DedupeRequest) -> None:
         raise UsageError(
             f"dedupe_preset={request.preset!r} compares padded sets, which cannot be looked up",
             "use dedupe_scope=window with it, or another preset",
-        )
-    if request.scope == "index" and query.native is not None:
-        raise UsageError(
-            "dedupe_scope=index cannot be combined with a query in the engine's own language, whose filters it ignores",
-            "use dedupe_scope=matches",
         )

@@ -19,10 +19,6 @@ PACKED = "ibidem.packed"
 LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
 ALL: Clause = {"match_all": {}}
-# Parts of a request that a native query may bring; one without any of them is the query itself.
-BODY = frozenset(
-    ("query", "post_filter", "sort", "min_score", "indices_boost", "runtime_mappings", "derived", "knn", "timeout")
-)
 
 # Documents by schema and idf table; those without signatures, and those without words, are unsigned.
 COUNTS: Clause = {
@@ -50,22 +46,10 @@ SNIPPET = 200
 
 def clause(query: Query, fields: Fields) -> Clause:
     """Write a query as one clause."""
-    if query.native is not None:
-        return dict(native(query).get("query", ALL))
     parts = _words(query, fields)
     parts["must_not"] += [_condition(condition, fields) for condition in query.excluded]
     parts["filter"] = filters(query.filters, fields)
     return {"bool": {name: part for name, part in parts.items() if part}}
-
-
-def native(query: Query) -> Mapping[str, Any]:
-    """Return a native query as the parts of a request.
-
-    >>> native(Query(native={"match": {"text": "grain"}}))
-    {'query': {'match': {'text': 'grain'}}}
-    """
-    parts = query.native or {}
-    return parts if parts.keys() & BODY else {"query": dict(parts)}
 
 
 def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
@@ -91,22 +75,20 @@ def _any_of(field: str, conditions: Sequence[Filter], fields: Fields) -> Clause:
 
 
 def window(query: Query, fields: Fields, size: int) -> Clause:
-    """Build the request for the top of a ranking, by its own sort if any, with packed signatures only."""
-    parts = dict(native(query)) if query.native is not None else {}
-    body = parts | {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
-    return body | {"track_scores": True} if "sort" in parts else body
+    """Build the request for the top of a ranking, with packed signatures only."""
+    return {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
 
 
 def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
     """Exclude the matches of a clause; all other scores stay the same.
 
-    Nearest-neighbour and hybrid searches have to see all documents: there the matches are removed after ranking.
+    Nearest-neighbour searches have to see all documents: there the matches are removed after ranking.
 
     >>> add_exclusion({"query": {"match_all": {}}}, {"term": {"a": 1}})
     {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}
     """
     query = body.get("query", ALL)
-    if "knn" not in body and "hybrid" not in query:
+    if "knn" not in body:
         return {**body, "query": {"bool": {"must": [query], "must_not": [clause]}}}
     narrowed: Clause = {"bool": {"must_not": [clause]}}
     if "post_filter" in body:

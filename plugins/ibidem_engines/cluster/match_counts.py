@@ -226,9 +226,9 @@ def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any
 
 
 def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Add a filter; kNN and hybrid searches are filtered after ranking."""
+    """Add a filter; kNN searches are filtered after ranking."""
     query = body.get("query", ALL)
-    if "knn" in body or "hybrid" in query:
+    if "knn" in body:
         filters = [clause, body["post_filter"]] if "post_filter" in body else [clause]
         return {**body, "post_filter": {"bool": {"filter": filters}}}
     return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}

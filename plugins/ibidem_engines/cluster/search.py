@@ -92,7 +92,7 @@ class ClusterSearch(EngineSearch):
         """Fetch documents with matching passages.
 
         In an index of our own words are cut as passages are, so these are marked here, in a tenth of the time that a
-        server takes to mark words; in one of others, or for a query in the server's language, only the server knows.
+        server takes to mark words; in one of others only the server knows.
         """
         indices = self.layout.indices
         places = {
@@ -100,7 +100,7 @@ class ClusterSearch(EngineSearch):
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query = self.query
-        marked_here = query if query is not None and query.native is None and self.fields.are_cut_as_ours else None
+        marked_here = query if self.fields.are_cut_as_ours else None
         documents: dict[tuple[str, str], StoredDocument] = {}
         for batch in self._batches(names):
             hits = yield from (self._read(batch) if query is None else self._read_matching(batch, query))
@@ -216,8 +216,7 @@ class ClusterSearch(EngineSearch):
 
     def _read_matching(self, ids: Names, query: Query) -> RequestFlow[Sequence[Mapping[str, Any]]]:
         """Search for matching documents by id, highlighted by the server if only it has the analyzer."""
-        is_marked_here = query.native is None and self.fields.are_cut_as_ours
-        body = dsl.fetch(ids, query, self.fields, None if is_marked_here else self.dialect.offset_limit)
+        body = dsl.fetch(ids, query, self.fields, None if self.fields.are_cut_as_ours else self.dialect.offset_limit)
         answer = yield Target(self.index).search(body)
         hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
         return hits

@@ -7,7 +7,6 @@ import orjson
 
 from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import Value
-from ibidem_ingest.errors import UsageError
 
 _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
     case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
@@ -33,14 +32,7 @@ def expression(query: Query | None) -> str:
     >>> expression(parse_query('grain OR wheat "export duty" -rice'))
     '("grain" OR "wheat") AND ("export duty") NOT ("rice")'
     """
-    if query is None:
-        return ""
-    if query.native is not None:
-        raise UsageError(
-            "SQLite has no query language of its own for a native query",
-            "type words, or set IBIDEM_ENGINE to a server that has one",
-        )
-    return _match_expression(query)
+    return "" if query is None else _match_expression(query)
 
 
 def conditions(query: Query | None) -> Conditions:

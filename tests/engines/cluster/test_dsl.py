@@ -136,16 +136,6 @@ def test_a_window_that_is_asked_once_more_brings_the_engines_ids() -> None:
     assert clause["_source"] is False
 
 
-def test_a_native_query_is_handed_through_with_its_sort() -> None:
-    body = {"query": {"match": {"text": "grain"}}, "sort": ["date"], "post_filter": {"term": {"source": "AP"}}}
-    request = dsl.window(Query(native=body), OWN, 5)
-    assert (request["query"], request["sort"], request["post_filter"]) == (
-        body["query"],
-        ["date"],
-        body["post_filter"],
-    )
-
-
 def test_a_fetch_shows_documents_that_match() -> None:
     body = dsl.fetch([("news", "a"), ("news", "b")], parse_query("grain"), OWN, "max_analyzed_offset")
     assert body["query"]["bool"]["filter"] == [

@@ -660,17 +660,6 @@ class TestRequests:
         with pytest.raises(Permanent, match="search again without the cursor"):
             engine.search(GRAIN, 5, ranking.view)
 
-    def test_a_native_query_brings_its_own_sort(self, address: str) -> None:
-        engine = at(address)
-        engine.write([make_record("a", "grain", date="1987"), make_record("b", "grain", date="1986")])
-        engine.refresh()
-        by_date = {"query": {"match": {"text": "grain"}}, "sort": [{"ibidem.date": "asc"}]}
-        ranking = engine.search(Query(native=by_date), 10)
-        assert [hit.id for hit in ranking.hits] == ["b", "a"]
-        assert all(len(hit.sort) == 1 for hit in ranking.hits)
-        baseline = engine.search(Query(native={"match": {"text": "grain"}}), 10)
-        assert [hit.id for hit in baseline.hits] == ["a", "b"]
-
     def test_the_lean_layout_finds_what_the_full_one_finds(self, address: str) -> None:
         body = template("lean")
         del body["settings"]["index"]["codec"]  # needs a library that Maven's Elasticsearch does not have

@@ -12,7 +12,7 @@ from ibidem_engines.cluster.ledger_search import LedgerQuery, read_records
 from ibidem_engines.cluster.record_index import template as record_template
 from ibidem_engines.cluster.search import open_point
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.query import Query, parse_query
+from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import IndexNames, SeqNoRange, ShardRef
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
@@ -61,7 +61,6 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
     source = open_reindex_source(address, INDEX)
     return {
         "a search": lambda: engine.search(GRAIN, 5),
-        "a search in the server's language": lambda: engine.search(Query(native={"match_all": {}}), 5),
         "a point in time": lambda: engine.run(open_point(engine._dialect, INDEX)),
         "reading all": lambda: list(engine.scan()),
         "the counts": engine.info,

@@ -13,29 +13,14 @@ import pytest
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.query import Query, parse_query
+from ibidem_engines.query import parse_query
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.tables import lookup_values
-from ibidem_ingest.errors import UsageError
 
 Make = Callable[..., Record]
 
 PROCESSES = 3
 EACH = 40
-
-
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda engine, query: engine.search(query, 10),
-        lambda engine, query: engine.fetch([("news", "a")], query),
-        lambda engine, query: engine.find([SignatureLookup({"content": ["ch3:00"]})], query),
-    ],
-    ids=["window", "fetch", "find"],
-)
-def test_a_native_query_is_refused(engine: Engine, use: Callable[[Engine, Query], object]) -> None:
-    with pytest.raises(UsageError, match="SQLite has no query language"):
-        use(engine, Query(native={"match_all": {}}))
 
 
 def test_a_closed_engine_opens_again(engine: Engine, record: Make) -> None:

@@ -93,7 +93,7 @@ class DslBackend(SearchBackend):
     def codec(self) -> CursorCodec:
         """The codec of this search's cursors."""
         search = self.search
-        return cursor_codec(self._records.cursor_key, search.target.index, search.query, search.request)
+        return cursor_codec(self._records.cursor_key, search.target.index, search.digest, search.request)
 
     @property
     def cursor(self) -> str:
@@ -189,8 +189,7 @@ class DslBackend(SearchBackend):
 
     @override
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
-        if whole_index:
-            raise UsageError("dedupe_scope=index cannot be combined with a query in the engine's own language")
+        del whole_index  # refused before: `check_combinations`
         results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
         self._found = [hit for each in results for hit in each.hits]
         return results

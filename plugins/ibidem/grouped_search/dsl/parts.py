@@ -130,6 +130,11 @@ def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequ
         refuse("stored_fields=_none_", "use _source=false: documents cannot be distinguished without ids")
     if "hybrid" in (parts.get("query") or {}):
         refuse("a hybrid query")
+    if request.scope == "index":
+        raise UsageError(
+            "dedupe_scope=index cannot be combined with a query in the engine's own language, whose filters it ignores",
+            "use dedupe_scope=matches",
+        )
     if request.scope != "window":
         for name in {"knn", "min_score"} & parts.keys():
             refuse(f"dedupe_scope={request.scope} with {name}", "use dedupe_scope=window: a look-up ranks nothing")

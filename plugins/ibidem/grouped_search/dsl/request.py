@@ -5,7 +5,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from xxhash import xxh3_64_hexdigest
+import orjson
+from xxhash import xxh3_64_hexdigest, xxh3_128_hexdigest
 
 from ibidem.grouped_search.dsl.depth import deepen, join_raised
 from ibidem.grouped_search.dsl.parts import (
@@ -22,7 +23,6 @@ from ibidem.grouped_search.scope import check_scope
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.dsl import ALL, Clause
-from ibidem_engines.query import Query
 from ibidem_engines.requests import Target
 from ibidem_ingest.errors import UsageError
 
@@ -55,9 +55,10 @@ class DslSearch:
         return replace(self, ranking=ranking, display=display, raised=join_raised(self.raised, raised))
 
     @property
-    def query(self) -> Query:
-        """Part of the request that determines the ranking."""
-        return Query(native={**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")})
+    def digest(self) -> str:
+        """Hash of what determines the ranking."""
+        parts = {**self.ranking, **self.target.parts, "routing": self.target.params.get("routing", "")}
+        return xxh3_128_hexdigest(orjson.dumps(parts, option=orjson.OPT_SORT_KEYS, default=str))
 
     @property
     def joins(self) -> bool:
@@ -101,7 +102,7 @@ def read_search(
         size,
         raised=raised,
     )
-    check_scope(search.query, request)
+    check_scope(request)
     return search
 
 

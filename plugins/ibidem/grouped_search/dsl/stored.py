@@ -201,7 +201,7 @@ class StoredDslBackend(StoredBackend):
     def _cached_count(self) -> CountCache:
         """Return the cached count of this search without its cursor; valid until a matching write."""
         search = self.search
-        parts = (search.target.index, search.target.point, search.target.params, search.query.native, self.settled.done)
+        parts = (search.target.index, search.target.point, search.target.params, search.digest, self.settled.done)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return CountCache(self.source.metadata.counts, xxh3_128_hexdigest(key))
 
