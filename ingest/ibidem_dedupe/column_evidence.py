@@ -6,6 +6,7 @@ A list of passages may hold hundreds of near copies, and to unpack each of them 
 from collections.abc import Callable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem_dedupe import evidence
 from ibidem_dedupe.column_rules import Pairs, Rows
@@ -14,7 +15,7 @@ from ibidem_dedupe.pair_evidence import Evidence, Guards, minhash_evidence, same
 from ibidem_dedupe.pair_rules import verify
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.packed import NO_DATE
+from ibidem_ingest.signatures.packed import NO_DATE, TITLED
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 
@@ -54,6 +55,22 @@ def guards_of(pairs: Pairs) -> Iterator[Guards]:
     is_equal = (columns.numbers[a] == columns.numbers[b]) & (columns.number_sketch[a] == columns.number_sketch[b]).all(
         axis=1
     )
-    parts = (days, is_missing[a] | is_missing[b], pairs.lengths, pairs.numbers_agree, is_equal)
-    for apart, missing, ratio, agree, equal in zip(*(part.tolist() for part in parts), strict=True):
-        yield Guards(None if missing else apart, ratio, agree, equal)
+    parts = (days, is_missing[a] | is_missing[b], pairs.lengths, pairs.numbers_agree, is_equal, differences(pairs))
+    for apart, missing, ratio, agree, equal, differs in zip(*(part.tolist() for part in parts), strict=True):
+        yield Guards(None if missing else apart, ratio, agree, equal, differs)
+
+
+def differences(pairs: Pairs) -> NDArray[np.object_]:
+    """Return `difference_beside_words` of each pair."""
+    columns, a, b = pairs.columns, pairs.a, pairs.b
+    found = np.full(len(a), None, object)
+    same = (columns.words[a] > 0) & (columns.content[a] != columns.content[b]).any(axis=1)
+    for name in ("length", "shingles", "words"):
+        same &= pairs.has_equal(getattr(columns, name))
+    one, other = columns.flags[a], columns.flags[b]
+    titled = ((one | other) & TITLED > 0) & ((one != other) | ~pairs.has_equal(columns.title))
+    found[same] = "mail"
+    found[same & ~pairs.has_equal(columns.source)] = "sender"
+    found[same & titled] = "title"
+    found[same & ~pairs.has_equal(columns.signs)] = "signs"
+    return found

@@ -54,7 +54,7 @@ class Override:
     author: str = ""  # name of the person who said it
     reason: str = ""  # why
     date: str = ""  # when, ISO 8601
-    content_a: str = ""  # content hash of the one when it was said: `ch3:` and 32 hex digits
+    content_a: str = ""  # content hash of the one when it was said: `ch4:` and 32 hex digits
     content_b: str = ""  # content hash of the other
 
     def __post_init__(self) -> None:

@@ -5,6 +5,7 @@ Which kinds count, in which order, is the table of `evidence`; the decision is `
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, Level, Policy, Terms, min_shared_terms
 from ibidem_dedupe.relations import relate
@@ -26,6 +27,10 @@ class Evidence:
     why: Mapping[str, object]  # the signature, its figures and the values of the guards, as an answer shows them
 
 
+# What may differ of two texts whose words are equal.
+Beside = Literal["signs", "title", "sender", "mail"]
+
+
 @dataclass(frozen=True, slots=True)
 class Guards:
     """The values that may contradict a pair: dates, numbers, lengths."""
@@ -34,6 +39,7 @@ class Guards:
     length_ratio: float  # length of the shorter text by that of the longer, in tokens
     numbers_agree: bool  # whether the numbers agree (signatures.md 3b)
     numbers_equal: bool  # whether their counts and sketches are equal
+    differs: Beside | None = None  # what differs beside equal words
 
     @classmethod
     def compare(cls, a: Packed, b: Packed) -> "Guards":
@@ -43,6 +49,7 @@ class Guards:
             length_ratio=min(a.length, b.length) / max(a.length, b.length),
             numbers_agree=agree(unpack_numbers(a), unpack_numbers(b)),
             numbers_equal=unpack_numbers(a) == unpack_numbers(b),
+            differs=difference_beside_words(a, b),
         )
 
     def are_within(self, days: int | None) -> bool:
@@ -55,7 +62,18 @@ class Guards:
             "days_apart": self.days_apart,
             "length_ratio": round(self.length_ratio, 2),
             "numbers_agree": self.numbers_agree,
-        }
+        } | ({"differs": self.differs} if self.differs else {})
+
+
+def difference_beside_words(a: Packed, b: Packed) -> Beside | None:
+    """Return what differs of two texts with the same words: signs, the title of a short text, or which mail it is."""
+    if not a.words or a.content == b.content or (a.length, a.shingles, a.words) != (b.length, b.shingles, b.words):
+        return None
+    if a.signs != b.signs:
+        return "signs"
+    if (a.flags | b.flags) & TITLED and (a.flags ^ b.flags or a.title != b.title):
+        return "title"
+    return "sender" if a.source != b.source else "mail"
 
 
 def days_apart(a: Packed, b: Packed) -> int | None:

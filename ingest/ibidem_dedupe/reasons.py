@@ -8,6 +8,25 @@ Why = Mapping[str, object]
 Reason = Callable[[Why], str]  # says in words why a pair is one of duplicates
 
 
+# What is said of two texts with the same words, by what differs.
+BESIDE_WORDS: Mapping[object, str] = {
+    "signs": "the same words with other signs",
+    "title": "the same words under another title",
+    "sender": "the same words from another sender",
+    "mail": "the same words in another mail",
+}
+
+
+def beside_words(why: Why) -> str:
+    """Return what differs of two texts with the same words, with the first sign where it is known.
+
+    >>> beside_words({"differs": "signs", "sign": ["5,200", "-5,200"]})
+    'the same words with other signs (5,200 → -5,200)'
+    """
+    sign = why.get("sign")
+    return BESIDE_WORDS[why["differs"]] + (f" ({' → '.join(map(str, sign))})" if isinstance(sign, list) else "")
+
+
 def percent(share: object) -> str:
     """Format a share as a whole percentage.
 

@@ -69,7 +69,7 @@ def test_sets_meet_by_their_rarest_terms_only_where_enough_could_be_shared(share
 
 
 def test_terms_of_two_idf_tables_never_meet() -> None:
-    a, b = signatures(1), signatures(2, terms=signatures(1).terms, idf="00000000000000bb")
+    a, b = signatures(1), signatures(2, terms=signatures(1).terms, idf="bb00000000000000")
     assert meeting(SampleWindow([value(a, "a"), value(b, "b")]), Policy()) == set()
 
 

@@ -57,7 +57,7 @@ def test_rows_that_a_manual_decision_is_about_are_no_copies() -> None:
 
 def test_every_column_counts_but_what_only_names_a_document() -> None:
     columns = PackedColumns.decode([value(signatures(1), name) for name in "ab"])
-    names = {"values", "ids", "is_signed", "source"}
+    names = {"values", "ids", "is_signed", "source", "words", "signs"}
     assert set(READ_BY_RULES) | set(DATES) == set(PackedColumns.__slots__) - names
     for name in set(READ_BY_RULES) - {"length"}:
         changed = getattr(columns, name).copy()

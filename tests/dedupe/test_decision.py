@@ -205,7 +205,7 @@ def test_fields_that_must_not_differ_come_before_every_level_and_a_missing_one_p
 
 def test_texts_without_words_are_no_duplicates_of_anything() -> None:
     empty = {"length": 0, "shingles": 0, "slots": (), "terms": (), "full": False, "numbers": 0, "number_sketch": ()}
-    none = unlike(**empty, fingerprint="", profile="", content="ch3:none:x")
+    none = unlike(**empty, fingerprint="", profile="", content="ch4:none:x")
     assert decide(pack_signatures(none, "a"), pack_signatures(none, "b"), Policy()) is None
 
 

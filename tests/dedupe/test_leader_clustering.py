@@ -88,7 +88,7 @@ def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> 
 @pytest.mark.parametrize("vary", [False, True], ids=["equal", "near"])
 def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million(vary: bool) -> None:
     base = signatures(1)
-    copies = [value(replace(base, content=f"ch3:{at:032x}") if vary else base, f"{at}") for at in range(1, 10_001)]
+    copies = [value(replace(base, content=f"ch4:{at:032x}") if vary else base, f"{at}") for at in range(1, 10_001)]
     decisions = []
 
     def counting(columns: PackedColumns, a: pairs.Rows, b: pairs.Rows, policy: Policy) -> pairs.Codes:
@@ -165,7 +165,7 @@ def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
 
 
 def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
-    empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch3:none:x")
+    empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch4:none:x")
     damaged = SampleWindow([value(BASE, "0"), None, b"damaged", value(empty, "x")])
     assert Window.group(damaged.hits, Policy()).unsigned_count == 3
 

@@ -210,7 +210,7 @@ def test_the_laws_hold_for_real_signatures_of_texts_with_versions(news_window: S
 
 
 def test_a_page_takes_two_requests_and_one_more_for_a_scope() -> None:
-    window = make_window(5, 40)
+    window = make_window(7, 40)
     for scope, calls in (("window", {}), ("matches", {"find": 1}), ("index", {"find": 2})):
         engine = FakeEngine(window, make_window(6, 40))
         page(engine, 1, 3, scope=scope, window=20)

@@ -63,7 +63,7 @@ def test_words_are_heard_about_pairs_of_the_window_only() -> None:
 
 
 def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
-    override = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch3:{0:032x}")
+    override = Override(A, B, "same", content_a=CONTENTS[0], content_b=f"ch4:{0:032x}")
     applied = apply_overrides([override], NAMES, COLUMNS)
     assert applied.constraints == PairConstraints()
     assert list(applied.for_row(0)) == [(1, override, False)]
@@ -71,7 +71,7 @@ def test_a_word_is_stale_when_a_text_has_changed_since() -> None:
 
 @pytest.mark.parametrize("changed", [0, 1])
 def test_either_text_that_has_changed_makes_a_word_stale(changed: int) -> None:
-    contents = [f"ch3:{0:032x}" if at == changed else CONTENTS[at] for at in range(2)]
+    contents = [f"ch4:{0:032x}" if at == changed else CONTENTS[at] for at in range(2)]
     word = Override(A, B, "same", content_a=contents[0], content_b=contents[1])
     assert apply_overrides([word], NAMES, COLUMNS).stale == {(0, 1): word}
 

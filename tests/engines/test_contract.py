@@ -82,7 +82,7 @@ class TestCreate:
         [
             lambda engine: engine.search(parse_query("grain"), 10),
             lambda engine: engine.fetch([(engine.index, "a")]),
-            lambda engine: engine.find([SignatureLookup({"content": ["ch3:00"]})]),
+            lambda engine: engine.find([SignatureLookup({"content": ["ch4:00"]})]),
             lambda engine: list(engine.scan()),
             lambda engine: list(engine.get_records("runs")),
         ],

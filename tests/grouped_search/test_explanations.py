@@ -22,6 +22,12 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
     [
         ({"signature": "content"}, "the same words in the same order"),
         ({"signature": "minhash", "shared": 73, "of": 100}, "about 84 % of the text shared"),
+        ({"signature": "minhash", "differs": "signs"}, "the same words with other signs"),
+        (
+            {"signature": "minhash", "differs": "signs", "sign": ["5", "- 5"]},
+            "the same words with other signs (5 → - 5)",
+        ),
+        ({"signature": "minhash", "differs": "sender"}, "the same words from another sender"),
         (
             {"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0},
             "41 of 60 rare terms shared, the same day",

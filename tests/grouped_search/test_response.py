@@ -157,7 +157,7 @@ def test_manual_decisions_are_reported() -> None:
     overrides = [
         Override(("news", "0001"), ("news", "0003"), "same", "Ada", date="2026-01-05"),
         Override(("news", "0000"), ("news", "0002"), "not", "Bob", "other court"),
-        Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a=f"ch3:{0:032x}"),
+        Override(("news", "0000"), ("news", "0003"), "not", "Cy", content_a=f"ch4:{0:032x}"),
     ]
     plain_marks, full_marks = marks(answer(CHAIN, overrides)), marks(answer(CHAIN, overrides, explain=True))
     group = plain_marks["0003"]["group"]

@@ -191,3 +191,11 @@ def test_no_setting_is_read_and_no_file_is_written(
     assert places(group_texts([text(1), text(1)], language="en")) == [[0, 1]]
     assert list(tmp_path.iterdir()) == []
     texts_module.general_tables.cache_clear()
+
+
+def test_a_sign_that_differs_is_named() -> None:
+    text = "The balance of the fund at the end of the year was {}5,200 euro, after all claims had been paid."
+    (first,) = group_texts([text.format(""), text.format("-")], language="en")
+    assert [(each.level, each.reason) for each in first.duplicates] == [
+        ("near", "the same words with other signs (year was 5 → year was - 5)")
+    ]

@@ -33,7 +33,9 @@ HEAD_FIELDS: dict[str, Any] = {
     "shingles": 110,
     "date_from": 2_613,
     "date_to": 2_640,
-    "idf": b"\xaa" * 8,
+    "idf": b"\xaa" * 4,
+    "words": 1,
+    "signs": 0,
     "content": b"\xc0" * 16,
     "fingerprint": b"\xf0" * 8,
     "profile": b"\xdd" * 8,
@@ -90,7 +92,7 @@ def whole() -> Iterator[tuple[str, bytes]]:
     yield "a long text", packed(flags=FULL | LONG, length=2**32 - 1, shingles=2**32 - 1)
     yield "a text of one word", packed(length=1, shingles=1, numbers=1, **UNSET)
     yield "a text without words", packed(**WORDLESS)
-    yield "a text without idf table", packed(idf=bytes(8), **UNSET)
+    yield "a text without idf table", packed(idf=bytes(4), **UNSET)
     yield "a text without a date", packed(date_from=NO_DATE, date_to=NO_DATE)
     yield "the first day of all", packed(date_from=FIRST_DAY, date_to=FIRST_DAY)
     yield "the last day of all", packed(date_from=LAST_DAY, date_to=LAST_DAY)
@@ -119,7 +121,7 @@ def damaged() -> Iterator[tuple[str, bytes]]:
     yield "an id that is shorter than it says", packed(name_length=300)
     for at, name in enumerate((b"a\xff", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80", b"a\xc3")):
         yield f"an id that is no UTF-8 ({at})", packed(name=name)
-    for scheme in (0, 1, 2, 4, 255):
+    for scheme in (0, 1, 2, 3, 255):
         yield f"scheme {scheme}", packed(scheme=scheme)
     yield "flag 128", packed(flags=FULL | 128)
     yield "61 terms", packed(terms=range(5, 66))

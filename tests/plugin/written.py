@@ -245,7 +245,7 @@ def decisions(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
         a, b = rng.sample(hits[:20], 2)
         read = unpack(a.packed or b"")
         content = rng.choice(
-            ["", "ch2:" + "00" * 16, "ch3:" + "00" * 16, f"ch{read.scheme}:{read.content.hex()}" if read else ""]
+            ["", "ch2:" + "00" * 16, "ch4:" + "00" * 16, f"ch{read.scheme}:{read.content.hex()}" if read else ""]
         )
         verdict = rng.choice(["not", "same"])
         author, date = rng.choice([("Ada", "2026-01-05"), ("", "2026-01-05"), ("Ada", ""), ("", "")])

@@ -25,7 +25,7 @@ def signatures_of(text: str, name: str) -> Signatures:
     return Signatures(
         length=len(words),
         shingles=len(set(words)),
-        content=f"ch3:{digest}" if words else f"ch3:none:{name}",
+        content=f"ch4:{digest}" if words else f"ch4:none:{name}",
         fingerprint=f"fp1:{digest}{'0' * 8}" if words else "",
         weak=False,
         profile=f"tp1:{xxhash.xxh3_128_hexdigest(' '.join(sorted(words)).encode())}" if len(words) > 4 else "",

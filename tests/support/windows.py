@@ -13,7 +13,7 @@ from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 from support.examples import examples
 
-TABLES = ("00000000000000aa", "00000000000000bb")
+TABLES = ("aa00000000000000", "bb00000000000000")
 LETTERS = "bdfgklmnprstv"
 VOWELS = "aeiou"
 
@@ -28,7 +28,7 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
     values = Signatures(
         length=200,
         shingles=120,
-        content=f"ch3:{rng.getrandbits(128):032x}",
+        content=f"ch4:{rng.getrandbits(128):032x}",
         fingerprint=f"fp1:{rng.getrandbits(160):040x}",
         weak=False,
         profile=f"tp1:{rng.getrandbits(128):032x}",
@@ -40,7 +40,7 @@ def signatures(seed: int = 0, **changes: object) -> Signatures:
         idf=TABLES[0],
         noise=block(rng.choices(range(256), k=64), 60, rng.choices(range(256), k=8)),
     )
-    return bounded(replace(values, **changes))  # type: ignore[arg-type] # fields of Signatures, by name
+    return bounded(replace(values, **{"words": seed % 65_521 + 1, **changes}))  # type: ignore[arg-type] # fields by name
 
 
 def bounded(values: Signatures) -> Signatures:
@@ -97,7 +97,7 @@ def with_terms(signatures: Signatures, shared: int) -> Signatures:
 def version(signatures: Signatures, rng: random.Random) -> Signatures:
     """Change a text's signatures a little, near the thresholds of the decision."""
     kind = rng.randrange(8)
-    changes: dict[str, object] = {"content": f"ch3:{rng.getrandbits(128):032x}"}
+    changes: dict[str, object] = {"content": f"ch4:{rng.getrandbits(128):032x}", "signs": rng.choice([0, 0, 1])}
     if kind == 0:
         return signatures
     if kind != 1:
@@ -131,7 +131,8 @@ def odd_signatures(rng: random.Random, number: int) -> Signatures:
     kind = rng.randrange(4)
     if kind == 0:
         bare = {"fingerprint": "", "profile": "", "slots": (), "numbers": 0}
-        wordless = {"length": 0, "shingles": 0, "content": f"ch3:none:{number}", "number_sketch": (), "noise": b""}
+        wordless = {"length": 0, "shingles": 0, "content": f"ch4:none:{number}", "number_sketch": (), "noise": b""}
+        wordless["words"] = 0
         return signatures(number, **bare, **wordless, terms=(), full=False)
     if kind == 1:
         short_fields = {"length": rng.choice([3, 30, 49, 50]), "title": rng.choice(["", "rates", "wheat"])}

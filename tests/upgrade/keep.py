@@ -11,6 +11,7 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
+from ibidem_engines.cluster.index import VERSION
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.signing import records
@@ -37,7 +38,7 @@ def keep(folder: Path, opensearch: str) -> None:
     documents = [document for document in read([folder / "documents.jsonl"]) if isinstance(document, Document)]
     (folder / "index.sqlite").unlink(missing_ok=True)
     signed_records = list(records(documents, Tables(folder / "tables")))
-    layout = json.loads(load(f"cluster.v{SCHEMA}.json").replace("{schema}", SCHEMA))
+    layout = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", SCHEMA))
     del layout["mappings"]["_source"]  # what it leaves out is to be kept, too
     ask(opensearch, "PUT", f"/keep-{os.getpid()}", json.dumps(layout))
     write(opensearch, f"keep-{os.getpid()}", signed_records)

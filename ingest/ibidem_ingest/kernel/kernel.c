@@ -105,6 +105,31 @@ static inline u64 letters_of(const u8 *at) {
 #endif
 }
 
+/* The same, set where it is no letter, digit or blank of ASCII; letters and digits that are beyond are not asked for. */
+static inline u64 others_of(const u8 *at) {
+#ifdef __SSE2__
+    u64 mask = 0;
+    const __m128i below = _mm_set1_epi8((char)0x80);
+    for (int part = 0; part < 4; part++) {
+        __m128i octets = _mm_loadu_si128((const __m128i *)(at + 16 * part));
+        __m128i small = _mm_sub_epi8(_mm_or_si128(octets, _mm_set1_epi8(0x20)), _mm_set1_epi8('a'));
+        __m128i digit = _mm_sub_epi8(octets, _mm_set1_epi8('0'));
+        __m128i plain = _mm_cmplt_epi8(_mm_xor_si128(small, below), _mm_set1_epi8((char)(0x80 + 26)));
+        plain = _mm_or_si128(plain, _mm_cmplt_epi8(_mm_xor_si128(digit, below), _mm_set1_epi8((char)(0x80 + 10))));
+        plain = _mm_or_si128(plain, _mm_cmpeq_epi8(octets, _mm_set1_epi8(' ')));
+        mask |= (u64)(u32)_mm_movemask_epi8(plain) << 16 * part;
+    }
+    return ~mask;
+#else
+    u64 mask = 0;
+    for (int place = 0; place < 64; place++) {
+        u8 octet = at[place], small = octet | 0x20;
+        mask |= (u64)((u8)(small - 'a') >= 26 && (u8)(octet - '0') >= 10 && octet != ' ') << place;
+    }
+    return mask;
+#endif
+}
+
 i64 ibidem_cut(const u8 *buffer, i64 size, i64 *starts, i64 *ends) {
     u8 rest[64];
     u64 before = 0;
@@ -128,6 +153,149 @@ i64 ibidem_hyphen(const u8 *buffer, i64 size) {
     for (const u8 *at = buffer; (at = memchr(at, '-', (size_t)(buffer + size - at))); at++)
         if (at > buffer && at + 1 < buffer + size && at[1] <= ' ' && at[-1] >= 'a') return at - buffer;
     return -2;
+}
+
+/* signs.py. Shapes that are letters or digits; and those that begin no sign, most characters of a text. */
+
+typedef struct {
+    const u8 *text, *shapes;
+    i64 size;
+} Shapes;
+
+static inline u8 at_(const Shapes *its, i64 at) { return at < 0 || at >= its->size ? '\n' : its->shapes[its->text[at]]; }
+static inline int digit_(u8 shape) { return shape == '0' || shape == '^'; }
+static inline int word_(u8 shape) { return shape == 'a' || digit_(shape); }
+
+/* Whether a figure follows, behind what may stand before one. */
+static int figure_at(const Shapes *its, i64 at, int compared) {
+    if (compared && at_(its, at) == '=') at++;
+    if (at_(its, at) == ' ') at++;
+    if (compared && at_(its, at) == '$') at++;
+    if (at_(its, at) == '-') at++;
+    if (at_(its, at) == '.') at++;
+    return digit_(at_(its, at));
+}
+
+static int closed_figure(const Shapes *its, i64 at) {
+    int marks = -1;
+    if (at_(its, at) == '$') at++;
+    for (;; at++) {
+        i64 begin = at;
+        while (digit_(at_(its, at)) && at - begin < 10) at++;
+        if (at == begin || at - begin > 9 || ++marks > 4) return 0;
+        if (at_(its, at) != '.') break;
+    }
+    return marks && at_(its, at + (at_(its, at) == '%')) == ')';
+}
+
+static int angle(const Shapes *its, i64 at, u8 before) {
+    i64 next = at + 1 + (at_(its, at + 1) == '=');
+    if (before != '-' && before != '=' && before != '<' && before != '>' && figure_at(its, at + 1, 1)) return 1;
+    if (word_(before)) return word_(at_(its, next));
+    return before == ' ' && word_(at_(its, at - 2)) && at_(its, next) == ' ' && word_(at_(its, next + 1));
+}
+
+static int plus(const Shapes *its, i64 at, u8 before) {
+    u8 next = at_(its, at + 1), after = at_(its, at + 2);
+    if (before == '+') return word_(at_(its, at - 2)) && !word_(next) && next != '+';
+    return word_(before) && !word_(next) && (next != '+' || (!word_(after) && after != '+'));
+}
+
+static int is_sign(const Shapes *its, i64 at, u8 shape, u8 before) {
+    u8 next = at_(its, at + 1);
+    switch (shape) {
+    case '/': return digit_(before) && digit_(next);
+    case '-':
+        if (digit_(before)) return at_(its, at - 2) == 'a' && (next == ' ' || next == '.' || next == ')');
+        return before != 'a' && before != '-' && digit_(next == '$' || next == '.' ? at_(its, at + 2) : next);
+    case '$':
+        if (figure_at(its, at + 1, 0)) return 1; /* fall through */
+    case '%': return digit_(before == ' ' ? at_(its, at - 2) : before);
+    case '*': return figure_at(its, at + 1, 1);
+    case '<':
+    case '>': return angle(its, at, before);
+    case '=': return before == '<' || before == '>' || before == '!';
+    case '+': return plus(its, at, before);
+    case '#': return word_(before) && !word_(next);
+    case '^': return before == '0';
+    case '!': return next == '=' || (next == 'a' && !word_(before) && before != '!' && before != '<');
+    case '(': return closed_figure(its, at + 1);
+    }
+    return shape == '~' || shape == '@';
+}
+
+/* Where the signs of a text are, whose bytes have these shapes. A `>` that only others and blanks precede in its line is
+ * a quote mark, and counts as nothing. */
+i64 ibidem_signs(const u8 *text, i64 size, const u8 *shapes, i64 *positions) {
+    Shapes its = {text, shapes, size};
+    u8 rest[64];
+    i64 found = 0, quoted = -1;
+    for (i64 block = 0; block < size; block += 64) {
+        const u8 *from = text + block;
+        if (size - block < 64) {
+            memset(rest, ' ', sizeof rest);
+            memcpy(rest, from, (size_t)(size - block));
+            from = rest;
+        }
+        for (u64 others = others_of(from); others; others &= others - 1) {
+            i64 at = block + __builtin_ctzll(others);
+            u8 shape = shapes[text[at]];
+            if (shape == '_') continue;
+            if (shape == '.') { /* most of all, and few within a figure */
+                if (digit_(at_(&its, at + 1)) && digit_(at_(&its, at - 1))) positions[found++] = at;
+                continue;
+            }
+            if (shape == '>') {
+                i64 back = at - 1;
+                while (at_(&its, back) == ' ') back--;
+                if (at_(&its, back) == '\n' || (quoted >= 0 && back == quoted)) {
+                    quoted = at;
+                    continue;
+                }
+            }
+            if (is_sign(&its, at, shape, at && quoted == at - 1 ? '_' : at_(&its, at - 1))) positions[found++] = at;
+        }
+    }
+    return found;
+}
+
+static u8 *write_number(u8 *out, i64 number) {
+    u8 digits[20];
+    int size = 0;
+    do digits[size++] = (u8)('0' + number % 10);
+    while (number /= 10);
+    while (size) *out++ = digits[--size];
+    return out;
+}
+
+static u8 *write_utf8(u8 *out, u32 point) {
+    if (point < 0x80) {
+        *out++ = (u8)point;
+        return out;
+    }
+    int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
+    *out++ = (u8)(0xFF00 >> (more + 1) | point >> 6 * more);
+    while (more--) *out++ = (u8)(0x80 | (point >> 6 * more & 0x3F));
+    return out;
+}
+
+/* The signs of each document with the number of its words that begin before, one space behind each. */
+i64 ibidem_write_signs(const i64 *starts, i64 tokens, const i64 *positions, const u32 *characters, i64 signs,
+                       const i64 *begins, const i64 *offsets, i64 documents, u8 *text, i64 *bounds) {
+    enum { STRIDE = 16 };
+    u8 *out = text;
+    i64 sign = 0, token = 0;
+    bounds[0] = 0;
+    for (i64 document = 0; document < documents; document++) {
+        for (; sign < signs && positions[sign] < begins[document + 1]; sign++) {
+            while (token + STRIDE <= tokens && starts[token + STRIDE - 1] < positions[sign]) token += STRIDE;
+            while (token < tokens && starts[token] < positions[sign]) token++;
+            out = write_utf8(write_number(out, token - offsets[document]), characters[sign]);
+            *out++ = ' ';
+        }
+        bounds[document + 1] = out - text;
+    }
+    return 0;
 }
 
 /* The tokens of each document with one space behind each. */

@@ -29,6 +29,21 @@ class SigningLoops(Library):
         self._call("ibidem_cut", buffer, len(buffer), starts, ends)
         return starts, ends
 
+    def signs(self, text: bytes, shapes: bytes) -> Places:
+        """Run `signs.find` in compiled code: `shapes` is the shape of each of the 256 bytes."""
+        positions = np.empty(len(text), np.int64)
+        return positions[: self._call("ibidem_signs", text, len(text), shapes, positions)].copy()
+
+    def write_signs(
+        self, starts: Places, positions: Places, characters: NDArray[np.uint32], begins: Places, offsets: Places
+    ) -> list[bytes]:
+        """Run `TokenBatch.write_signs` in compiled code."""
+        text, bounds = np.empty(_MAX_NUMBER_BYTES * positions.size + 1, np.uint8), np.empty(offsets.size, np.int64)
+        tokens = (starts, starts.size, positions, characters, positions.size)
+        self._call("ibidem_write_signs", *tokens, begins, offsets, offsets.size - 1, text, bounds)
+        data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
+        return [data[a : b - 1] if b > a else b"" for a, b in pairwise(limits)]
+
     def has_broken_words(self, buffer: bytes) -> bool:
         """Return whether a buffer may contain a word that is hyphenated at a line end."""
         return self._call("ibidem_hyphen", buffer, len(buffer)) >= 0

@@ -3,6 +3,9 @@
 import re
 from collections.abc import Mapping
 
+from ibidem_ingest.dates import iso_date, utc
+from ibidem_ingest.document import Document
+
 # Fields with the id of a mail, of the mail that it answers, and of all before it in the thread.
 MESSAGE_ID, ANSWERED, REFERENCES = "message-id", "in-reply-to", "references"
 
@@ -105,3 +108,23 @@ def is_mail(meta: Mapping[str, object]) -> bool:
     (True, False)
     """
     return bool(meta) and (meta.get(TYPE) == MAIL or MESSAGE_ID in meta)
+
+
+SENDER, SENT = "from", "sent"  # fields with the sender, and with the date as the header has it
+
+
+def mail_key(document: Document) -> str:
+    """Return which mail a document is: sender and time, else its message id; empty for other documents.
+
+    >>> mail_key(Document("a", "Agreed.", meta={"type": "mail", "from": "Ann <ann@example.org>", "sent": "2001-05-02"}))
+    'ann@example.org 2001-05-02'
+    """
+    meta = document.meta
+    if not meta or not is_mail(meta):
+        return ""
+    sender, sent = addresses(meta.get(SENDER) or document.source), meta.get(SENT)
+    time = utc((iso_date(sent) or str(sent)) if sent else document.date)
+    if sender and time:
+        return f"{' '.join(sorted(sender))} {time}"
+    own = message_ids(meta.get(MESSAGE_ID))
+    return f"<{own[0]}>" if own else ""

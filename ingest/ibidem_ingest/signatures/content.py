@@ -1,7 +1,9 @@
-"""Content hash: equal for the same words and figures in the same order, ignoring case, punctuation and white space.
+"""Content hash: equal for the same words, figures and signs in the same order, ignoring case, layout and white space.
 
 BLAKE2b (RFC 7693) cut to 128 bits: copies are deleted by it, so it must be impossible to construct two texts that share
-it. A text of fewer than 20 tokens says little, so its title counts too.
+it. A text of fewer than 20 tokens says little, so its title counts too. Signs are those that carry meaning
+(`text.signs`). Of a mail counts also which one it is (`mail.head.mail_key`): the same words from another sender are
+another mail.
 
 Title of a short text: news flashes have their news in the title, and all the same few words below it.
 A text of fewer than 20 tokens is a duplicate only where the titles agree too: the title is part of its content hash,
@@ -12,30 +14,45 @@ longer text is kept as well, for decisions learned from labels; by itself it dec
 The name of a stored group is made of the id of the document that began it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from hashlib import blake2b
+
+import xxhash
 
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
-SCHEME = "ch3:"
+SCHEME = "ch4:"
 SIZE = 16  # bytes of a hash
 
-BEFORE_TITLE = "\x1f"  # separator between text and title; no token holds it
+# What is before the title, the signs and the key of a mail; no token or sign holds one of them.
+BEFORE_TITLE, BEFORE_SIGNS, BEFORE_MAIL = "\x1f", "\x1e", "\x1d"
 
 
-def sign(tokens: Sequence[str], name: str, title: str = "") -> str:
-    """Hash a document's tokens: BLAKE2b-128 of their UTF-8, joined by one space.
+def sign(tokens: Sequence[str], name: str, title: str = "", signs: str = "", mail: str = "") -> str:
+    """Hash a document's tokens, title, signs and mail: BLAKE2b-128 of their UTF-8, tokens joined by one space.
 
     >>> sign(["so", "ordered"], "op-17")
-    'ch3:f8224d4f2de4c8400e372f625c86f72b'
+    'ch4:f8224d4f2de4c8400e372f625c86f72b'
     """
     data = " ".join(tokens).encode()
-    return format_hash(_digest(data, title) if data else b"", name)
+    return format_hash(_digest(data, title, signs.encode(), mail) if data else b"", name)
 
 
-def sign_batch(batch: TokenBatch, titles: Sequence[str]) -> list[bytes]:
-    """Hash the documents of a batch, as `sign` does; returns the bare hashes, empty for a text without words."""
-    return [_digest(words, title) if words else b"" for words, title in zip(batch.join_tokens(), titles, strict=True)]
+def sign_batch(
+    words: Iterable[bytes], titles: Sequence[str], signs: Sequence[bytes], mails: Sequence[str]
+) -> list[bytes]:
+    """Hash the joined words of documents, as `sign` does; returns the bare hashes, empty for a text without words."""
+    rows = zip(words, titles, signs, mails, strict=True)
+    return [_digest(text, title, sign, mail) if text else b"" for text, title, sign, mail in rows]
+
+
+def short_hash(data: bytes) -> int:
+    """Return a hash of 16 bits, which says of two near texts whether all words or signs are equal; 0 for none.
+
+    >>> short_hash(b""), short_hash(b"so ordered") < 1 << 16
+    (0, True)
+    """
+    return (xxhash.xxh3_64_intdigest(data) & 0xFFFF or 1) if data else 0
 
 
 def format_hash(digest: bytes, name: str) -> str:
@@ -48,8 +65,14 @@ def compare(a: str, b: str) -> float:
     return float(a == b)
 
 
-def _digest(words: bytes, title: str) -> bytes:
-    data = words + f"{BEFORE_TITLE}{title}".encode() if title else words
+def _digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:
+    data = words
+    if title:
+        data += f"{BEFORE_TITLE}{title}".encode()
+    if signs:
+        data += BEFORE_SIGNS.encode() + signs
+    if mail:
+        data += f"{BEFORE_MAIL}{mail}".encode()
     return blake2b(data, digest_size=SIZE).digest()
 
 

@@ -134,6 +134,7 @@ class PagedTokens:
     batch: TokenBatch  # the tokens, a document of the batch for each text
     pages: Places  # (p + 1,) token offset of each page of all texts, and the end
     first: Places  # (t + 1,) number of each text's first page, and the number of all pages
+    signs: Sequence[bytes] = ()  # the signs of each text
 
     @classmethod
     def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
@@ -146,8 +147,10 @@ class PagedTokens:
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
         sizes = np.array([len(pages_) for pages_ in cut], np.int64)
         first = np.concatenate(([0], sizes.cumsum()))
-        batch = TokenBatch.tokenize([page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes))
-        return cls(divide_tokens(batch, batch.offsets[first]), batch.offsets, first)
+        batch = TokenBatch.tokenize(
+            [page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes), with_signs=True
+        )
+        return cls(divide_tokens(batch, batch.offsets[first]), batch.offsets, first, batch.write_signs(first))
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""
@@ -190,25 +193,31 @@ def _shingle_hashes(tokens: Sequence[str]) -> Hashes:
 
 def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles) -> list[LongSignatures | None]:
     """Sign several texts part by part, as `sign_long` does."""
-    if not ((np.diff(page_tokens.first) > 1) | (page_tokens.batch.lengths >= MIN_TOKENS)).any():
-        return [None] * len(page_tokens.batch)
-    texts = [page_tokens.parts(text, sequences) for text in range(len(page_tokens.batch))]
-    is_long = [kind == "pages" or page_tokens.batch.lengths[text] >= MIN_TOKENS for text, (kind, _) in enumerate(texts)]
-    if not any(is_long):
-        return [None] * len(texts)
-    ends = np.concatenate([[0], *(offsets[1:] for _, offsets in texts)])
-    sketches, profiles = pages.sign_batch(divide_tokens(page_tokens.batch, ends))
+    lengths, several = page_tokens.batch.lengths, np.diff(page_tokens.first) > 1
+    may_be_long = np.flatnonzero(several | (lengths >= MIN_TOKENS)).tolist()
+    texts = {text: page_tokens.parts(text, sequences) for text in may_be_long}
+    texts = {text: part for text, part in texts.items() if part[0] == "pages" or lengths[text] >= MIN_TOKENS}
+    results: list[LongSignatures | None] = [None] * len(page_tokens.batch)
+    if not texts:
+        return results
+    sketches, profiles = pages.sign_batch(_join_parts(page_tokens.batch, [offsets for _, offsets in texts.values()]))
     unique, places = unique_words.sign_batch(page_tokens.batch, groups)
-    results: list[LongSignatures | None] = []
     position = 0
-    for text, (kind, offsets) in enumerate(texts):
+    for text, (kind, offsets) in texts.items():
         rows = slice(position, position + offsets.size - 1)
         position = rows.stop
         unique_counts = np.diff(np.searchsorted(places[text], offsets)).astype(np.uint32)
-        lengths = np.diff(offsets).astype(np.uint32)
-        signatures = LongSignatures(kind, sketches[rows], profiles[rows], lengths, unique_counts, unique[text])
-        results.append(signatures if is_long[text] else None)
+        sizes = np.diff(offsets).astype(np.uint32)
+        results[text] = LongSignatures(kind, sketches[rows], profiles[rows], sizes, unique_counts, unique[text])
     return results
+
+
+def _join_parts(batch: TokenBatch, parts: Sequence[Places]) -> TokenBatch:
+    """Return the tokens of some texts only, a document for each of their parts, whose borders are given."""
+    tokens = np.concatenate([np.arange(borders[0], borders[-1]) for borders in parts])
+    offsets = np.concatenate([[0], np.concatenate([np.diff(borders) for borders in parts]).cumsum()])
+    starts, ends = batch.starts[tokens], batch.ends[tokens]
+    return TokenBatch(batch.buffer, starts, ends, batch.hashes[tokens], batch.leading[tokens], offsets)
 
 
 def divide_tokens(batch: TokenBatch, offsets: Places) -> TokenBatch:

@@ -1,8 +1,8 @@
 """Look-up keys: the values under which a document is stored and found, computed from its packed value.
 
-Content `ch3:` and 32 hex digits; fingerprint and profile: scheme and the first 16 hex digits (an engine stores the
+Content `ch4:` and 32 hex digits; fingerprint and profile: scheme and the first 16 hex digits (an engine stores the
 same). All others are keys of eight characters (`word_hash`), made of a number of 64 bits: of the 33 min-hash bands
-s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first five
+s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first four
 bytes of the idf table's name · 2^24. Of the runs of characters (`noise`) 32 pairs of slots, 2 i and 2 i + 5 modulo 64:
 s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32, of dense
 texts without the table. Two readings
@@ -116,7 +116,7 @@ def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
 def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
     """Return `rare_term_keys` of each row with a full feature set."""
     is_full: NDArray[np.bool_] = (columns.flags & FULL) != 0
-    tables = (columns.idf[is_full] & np.uint64((1 << 40) - 1)) << np.uint64(24)
+    tables = columns.idf[is_full] << np.uint64(24)
     return is_full, rows("r", columns.terms[is_full, :RAREST].astype(np.uint64) | tables[:, None])
 
 
@@ -124,7 +124,7 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
     """Return the values from which the keys of character runs are made."""
     slots = blocks.astype(np.uint64)
     run = slots[:, noise.SLOTS]
-    table = np.where(run == noise.DENSE_RUN, np.uint64(0), idf & np.uint64((1 << 32) - 1))
+    table = np.where(run == noise.DENSE_RUN, np.uint64(0), idf)
     tables = table << np.uint64(32) | run << np.uint64(24)
     values: Hashes = slots[:, noise.FIRST] | slots[:, noise.SECOND] << np.uint64(8) | _PAIRS | tables[:, None]
     return values
@@ -148,13 +148,13 @@ def bands(slots: Sequence[int]) -> list[str]:
 
 def rare_term_keys(idf: bytes, terms: Sequence[int]) -> list[str]:
     """Return the keys of the rarest terms of a full feature set."""
-    table = np.uint64(int.from_bytes(idf[:5], "little") << 24)
+    table = np.uint64(int.from_bytes(idf, "little") << 24)
     return texts("r", np.array(terms[:RAREST], np.uint64) | table)
 
 
 def characters(idf: bytes, block: bytes) -> list[str]:
     """Return the keys of the runs of characters."""
-    (values,) = character_values(np.frombuffer(idf, "<u8"), np.frombuffer(block, np.uint8)[None])
+    (values,) = character_values(np.frombuffer(idf, "<u4").astype(np.uint64), np.frombuffer(block, np.uint8)[None])
     return texts("c", values)
 
 

@@ -1,10 +1,10 @@
 """Packed value: all data of one document that grouping needs, in about 570 bytes.
 
 Little-endian, in this order: scheme u8; flags u8; length u32; distinct shingles u32; date from and to, two i32 (days
-since 1980-01-01, INT32_MIN none); idf table 8 bytes; content 16; fingerprint 8; profile 8; source 4; guard 4 (the
-fields that must not differ); title 4; numbers: count u8, 16 of u16; terms: count u8, 3 bytes each; slots: count u8,
-u16 each; id: length u16, UTF-8; then blocks to the end. Zeros mean that a hash is missing. The sketch of the numbers
-ascends; the rest is filling.
+since 1980-01-01, INT32_MIN none); idf table 4 bytes; words u16; signs u16; content 16; fingerprint 8; profile 8;
+source 4; guard 4 (the fields that must not differ); title 4; numbers: count u8, 16 of u16; terms: count u8, 3 bytes
+each; slots: count u8, u16 each; id: length u16, UTF-8; then blocks to the end. Zeros mean that a hash is missing. The
+sketch of the numbers ascends; the rest is filling.
 
 A block: name u8, version u8, size u16, then so many bytes; names ascend. There is one: `n`, the noise block. A block of
 another name or version is passed over, so that a later version may add one and this one still reads all else.
@@ -29,7 +29,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 
-SCHEME = 3
+SCHEME = 4
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG, TITLED = 1, 2, 4, 8, 16, 32, 64
 KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG | TITLED
 NO_DATE = -(1 << 31)
@@ -38,8 +38,9 @@ FIRST_DAY, LAST_DAY = ((day - EPOCH).days for day in (date.min, date.max))  # al
 TERM_BYTES = 3
 
 NOISE_BYTES = 76
+IDF_BYTES = 4  # of the name of an idf table
 
-HEAD = struct.Struct("<BBIIii8s16s8s8s4s4s4sB16H")
+HEAD = struct.Struct("<BBIIii4sHH16s8s8s4s4s4sB16H")
 BLOCK = struct.Struct("<BBH")
 NOISE_BLOCK = BLOCK.pack(ord("n"), 1, NOISE_BYTES)  # what a noise block begins with: its name, its version and its size
 
@@ -61,7 +62,9 @@ class Packed:
     shingles: int  # number of distinct shingles
     date_from: int  # first day of its date, in days since 1980-01-01; `NO_DATE` when unknown
     date_to: int  # last day, or `NO_DATE`
-    idf: bytes  # name of the idf table, 8 bytes
+    idf: bytes  # the first 4 bytes of the idf table's name
+    words: int  # hash of the words, 16 bits
+    signs: int  # hash of the signs, 16 bits; 0 for none
     content: bytes  # content hash, 16 bytes
     fingerprint: bytes  # the first 8 bytes of the fingerprint
     profile: bytes  # the first 8 bytes of the text profile
@@ -96,7 +99,9 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         signatures.shingles,
         NO_DATE if first is None else first,
         NO_DATE if last is None else last,
-        bytes.fromhex(signatures.idf),
+        bytes.fromhex(signatures.idf)[:IDF_BYTES],
+        signatures.words,
+        signatures.signs,
         leading_bytes(signatures.content, 16) if signatures.length else b"",
         leading_bytes(signatures.fingerprint, 8),
         leading_bytes(signatures.profile, 8),

@@ -43,7 +43,9 @@ HEAD_COLUMNS = np.dtype(
         ("shingles", "<u4"),
         ("date_from", "<i4"),
         ("date_to", "<i4"),
-        ("idf", "<u8"),
+        ("idf", "<u4"),
+        ("words", "<u2"),
+        ("signs", "<u2"),
         ("content", "<u8", (2,)),
         ("fingerprint", "<u8"),
         ("profile", "<u8"),
@@ -69,13 +71,15 @@ class PackedColumns:
     ids: Sequence[str]  # the documents' ids; empty where not signed
     # (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
     is_signed: NDArray[np.bool_]
-    scheme: NDArray[np.uint8]  # (n,) uint8: 3; 0 where not signed
+    scheme: NDArray[np.uint8]  # (n,) uint8: 4; 0 where not signed
     flags: NDArray[np.uint8]  # (n,) uint8: `WEAK`, `NO_SET` … of `packed`
     length: Whole  # (n,) int64, tokens
     shingles: Whole  # (n,) int64, distinct shingles
     date_from: Whole  # (n,) int64, days since 1980-01-01, `NO_DATE` when unknown
     date_to: Whole  # (n,) int64
-    idf: Words  # (n,) uint64, little-endian bytes of the idf table's name; 0 none
+    idf: Words  # (n,) uint64, the first four bytes of the idf table's name, little-endian; 0 none
+    words: NDArray[np.uint16]  # (n,) uint16, hash of the words
+    signs: NDArray[np.uint16]  # (n,) uint16, hash of the signs; 0 none
     content: Words  # (n, 2) uint64; 0, 0 none
     fingerprint: Words  # (n,) uint64; 0 none
     profile: Words  # (n,) uint64; 0 none
@@ -113,6 +117,8 @@ class PackedColumns:
             date_from=rows["date_from"].astype(np.int64),
             date_to=rows["date_to"].astype(np.int64),
             idf=rows["idf"].astype(np.uint64),
+            words=rows["words"].astype(np.uint16),
+            signs=rows["signs"].astype(np.uint16),
             content=rows["content"].astype(np.uint64),
             fingerprint=rows["fingerprint"].astype(np.uint64),
             profile=rows["profile"].astype(np.uint64),

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-SCHEMA = "3"
+SCHEMA = "4"
 SLOTS = 100
 BANDS = 33
 FULL_SET = 60
@@ -17,7 +17,7 @@ class Signatures:
     Args:
         length: Number of tokens.
         shingles: Number of distinct five-token shingles.
-        content: `ch3:` and 32 hex digits; `ch3:none:<id>` for a text without words.
+        content: `ch4:` and 32 hex digits; `ch4:none:<id>` for a text without words.
         fingerprint: `fp1:` and 40 hex digits; empty when there is no candidate term.
         weak: Whether the fingerprint is made of fewer than six terms, and so is never evidence.
         profile: `tp1:` and 32 hex digits; empty with fewer than five kept tokens.
@@ -31,6 +31,8 @@ class Signatures:
         titled: Whether the title counts: that of a text with fewer than 20 tokens, which does not begin with it.
         noise: Noise block (76 bytes); empty when there is none.
         long: Long signatures, encoded (`longsignatures`); empty for a short text.
+        words: A hash of 16 bits of the tokens; 0 for a text without words.
+        signs: A hash of 16 bits of the signs; 0 for a text without signs.
     """
 
     length: int
@@ -49,6 +51,8 @@ class Signatures:
     titled: bool = False
     noise: bytes = b""
     long: bytes = b""
+    words: int = 0
+    signs: int = 0
 
 
 class StoredSignatures(NamedTuple):

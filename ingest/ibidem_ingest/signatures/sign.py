@@ -17,6 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
+from ibidem_ingest.mail.head import mail_key
 from ibidem_ingest.mail.parts import signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
@@ -28,7 +29,7 @@ from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.signatures.signed_columns import SignedColumns
 from ibidem_ingest.signatures.source_code import is_source_code
 from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TokenBatch, tokens_and_signs
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 T = TypeVar("T")
@@ -104,7 +105,7 @@ def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -
 def sign_one(document: Document, table: Table | None) -> Signatures:
     """Sign one document in plain Python."""
     document = signed_part(document)
-    words = tokens(document.text)
+    words, signs = tokens_and_signs(document.text)
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
@@ -114,7 +115,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
-        content=content.sign(words, document.id, title if is_titled else ""),
+        content=content.sign(words, document.id, title if is_titled else "", signs, mail_key(document)),
         fingerprint=fingerprints.value,
         weak=fingerprints.weak,
         profile=text_profile.sign(words),
@@ -128,6 +129,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         titled=is_titled,
         noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
         long=encode_long(document, len(words)),
+        words=content.short_hash(" ".join(words).encode()),
+        signs=content.short_hash(signs.encode()),
     )
 
 
@@ -146,6 +149,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     groups = TermGroups.group(batch)
     sequences = Shingles.hash(batch.hashes, batch.offsets)
     titles, is_titled = content.sign_titles(batch, [document.title for document in documents])
+    words, signs = batch.join_tokens(), page_tokens.signs
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
     noisy[[is_source_code(document.text) for document in documents]] = 0
     return SignedColumns(
@@ -154,8 +158,13 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         lengths=batch.lengths,
         shingles=sequences.distinct(),
         contents=content.sign_batch(
-            batch, [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)]
+            words,
+            [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)],
+            signs,
+            [mail_key(document) for document in documents],
         ),
+        words=list(map(content.short_hash, words)),
+        signs=list(map(content.short_hash, signs)),
         titles=titles,
         title_flags=is_titled,
         profiles=text_profile.sign_batch(batch, groups),

@@ -17,6 +17,7 @@ from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import NumberColumns
 from ibidem_ingest.signatures.packed import (
     FULL,
+    IDF_BYTES,
     LONG,
     NO_DATE,
     NO_MINHASH,
@@ -55,6 +56,8 @@ class SignedColumns:
     features: FeatureColumns  # feature sets of all
     noise: Blocks  # (n,) noise blocks; zeros for none
     long: Sequence[bytes]  # long signatures of each, encoded; empty for none
+    words: Sequence[int]  # hashes of 16 bits of the words
+    signs: Sequence[int]  # hashes of 16 bits of the signs; 0 for none
 
     def rows(self) -> list[Signatures]:
         """Return the signatures document by document."""
@@ -74,6 +77,8 @@ class SignedColumns:
             self.title_flags,
             noise.rows(self.noise),
             self.long,
+            self.words,
+            self.signs,
         )
         return list(starmap(Signatures, zip(*columns, strict=True)))
 
@@ -119,7 +124,8 @@ class SignedColumns:
         for name, end in (("date_from", 0), ("date_to", 1)):
             numbers = {date: NO_DATE if each[end] is None else each[end] for date, each in days.items()}
             heads[name] = [numbers[date] for date in dates]
-        heads["idf"] = int.from_bytes(bytes.fromhex(self.idf), "little")
+        heads["idf"] = int.from_bytes(bytes.fromhex(self.idf)[:IDF_BYTES], "little")
+        heads["words"], heads["signs"] = self.words, self.signs
         heads["content"] = _first_words(self.contents, content.SIZE)
         heads["fingerprint"] = _first_words(self.fingerprints.values, 8)[:, 0]
         heads["profile"] = _first_words(self.profiles, 8)[:, 0]

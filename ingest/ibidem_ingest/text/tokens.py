@@ -10,15 +10,18 @@ since Python versions differ.
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from importlib import resources
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.text import signs
 from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
@@ -49,6 +52,21 @@ def character_kinds(text: str) -> bytes:
     b'Lll-D--SS'
     """
     return kinds().take(code_points(text)).tobytes()
+
+
+@cache
+def shapes() -> NDArray[np.uint8]:
+    """Return the shape of every code point, as `signs` names them."""
+    table = np.full(0x110000, ord("_"), np.uint8)
+    table[np.isin(kinds(), (LETTER, LOWER, MARK, SINGLE))] = ord("a")
+    table[np.isin(kinds(), (DIGIT, SINGLE_DIGIT))] = ord("0")
+    for shape, characters in signs.CHARACTERS.items():
+        table[[ord(each) for each in characters]] = ord(shape)
+    for shape, ranges in signs.RANGES.items():
+        for first, end in ranges:
+            table[first:end] = ord(shape)
+    table.flags.writeable = False
+    return table
 
 
 WIDEST = 18  # characters that normalising makes of one at most: U+FDFA is a whole sentence
@@ -149,6 +167,8 @@ class _JoinedText:
 
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
 _ASCII_TOKEN = re.compile("[a-z0-9]+")
+_BLANKS = str.maketrans(dict.fromkeys("\x1a\u2025\u2026", " "))  # dots that NFKC parts, and the mark of superscripts
+_MARK = "\x1a"
 _ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
 _SPACE = 32
 _TAIL = b" " * 9
@@ -177,6 +197,37 @@ def cut_tokens(text: str) -> list[str]:
     return [text[match.start() : match.end()] for match in _TOKEN.finditer(character_kinds(text))]
 
 
+def tokens_and_signs(text: str) -> tuple[list[str], str]:
+    """Return the tokens of a text, and its signs: each with the number of words that begin before it.
+
+    >>> tokens_and_signs("In C++, -5.2 % of 10²")
+    (['in', 'c', '5', '2', 'of', '102'], '2+ 2+ 2- 3. 4% 6^')
+    """
+    return cut_tokens_and_signs(join_broken_words(text))
+
+
+def cut_tokens_and_signs(text: str) -> tuple[list[str], str]:
+    """Return the tokens and signs of a text whose broken words are already joined."""
+    text, superscripts = (text.lower(), []) if text.isascii() else _signed_form(text)
+    points = code_points(text)
+    bounds = [match.span() for match in _TOKEN.finditer(kinds().take(points).tobytes())]
+    outlines = shapes().take(points)
+    outlines[superscripts] = signs.OF_SUPERSCRIPT
+    starts, positions = [start for start, _ in bounds], signs.find(outlines.tobytes())
+    written = signs.name("".join(text[each] for each in positions))
+    places = [f"{bisect_left(starts, at)}{sign}" for at, sign in zip(positions, written, strict=True)]
+    return [text[start:end] for start, end in bounds], " ".join(places)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class BatchSigns:
+    """The signs of several documents in the buffer of their tokens."""
+
+    positions: Places  # (n,) byte offset of each, ascending; a sign may be between two bytes of a token
+    characters: CodePoints  # (n,) uint32
+    begins: Places  # where each document begins in the buffer, and the end; documents + 1
+
+
 @dataclass(frozen=True, eq=False)
 class TokenBatch:
     """The tokens of several documents in one buffer, with their hashes."""
@@ -187,19 +238,24 @@ class TokenBatch:
     hashes: Hashes  # `wh1` of each token, uint64
     leading: Hashes  # its first eight bytes as a little-endian word, zeros behind a shorter one, uint64
     offsets: Places  # token offset of each document and of the end, int64, documents + 1
+    signs: BatchSigns | None = None
 
     @classmethod
-    def tokenize(cls, texts: Sequence[str], is_joined: Flags | None = None) -> "TokenBatch":
+    def tokenize(
+        cls, texts: Sequence[str], is_joined: Flags | None = None, *, with_signs: bool = False
+    ) -> "TokenBatch":
         """Tokenize texts, with the same tokens as `tokens`.
 
         >>> batch = TokenBatch.tokenize(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
-        buffer, begins = _normal_buffer(texts, np.zeros(len(texts), bool) if is_joined is None else is_joined)
+        is_joined = np.zeros(len(texts), bool) if is_joined is None else is_joined
+        buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=with_signs)
         starts, ends = loops.compiled().tokens(buffer)
         hashes, leading = hash_tokens(buffer, starts, ends)
-        return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins))
+        found = BatchSigns(positions, characters, begins) if with_signs else None
+        return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins), found)
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -236,9 +292,18 @@ class TokenBatch:
         """Return the tokens of each document, joined by one space, as UTF-8."""
         return loops.compiled().join_tokens(self.buffer, self.starts, self.ends, self.offsets)
 
+    def write_signs(self, first: Places) -> list[bytes]:
+        """Return the signs of documents as `tokens_and_signs` does; each begins at a document of this batch."""
+        if self.signs is None:
+            raise ValueError("the batch was tokenized without signs")
+        found = self.signs
+        columns = (found.positions, found.characters, found.begins[first], self.offsets[first])
+        return loops.compiled().write_signs(self.starts, *columns)
+
 
 def normal_form(text: str) -> str:
     """Blank out characters unknown to Unicode 14.0, so that all Python versions agree; then normalise and fold."""
+    text = text.translate(_BLANKS)
     points = code_points(text)
     unknown = kinds().take(points) == UNASSIGNED
     if unknown.any():
@@ -246,20 +311,70 @@ def normal_form(text: str) -> str:
     return fold(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()))
 
 
-def _normal_bytes(text: str) -> bytes:
-    """Return the tokens of a text with joined words, separated by spaces, as UTF-8."""
+def _signed_form(text: str) -> tuple[str, list[int]]:
+    """Return the normal form of a text, and the positions of its superscript digits, which it has as plain ones."""
+    if not signs.SUPERSCRIPT.search(text):
+        return normal_form(text), []
+    pieces = [
+        normal_form(each) for each in signs.SUPERSCRIPT.sub(rf"{_MARK}\g<0>", text.translate(_BLANKS)).split(_MARK)
+    ]
+    ends = accumulate(len(piece) for piece in pieces)
+    return "".join(pieces), list(ends)[:-1]
+
+
+_NO_SIGNS = np.zeros(0, np.int64), np.zeros(0, np.uint32)
+Found = tuple[Places, CodePoints]  # where signs are, in bytes, and which
+
+
+def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
+    """Return the tokens of a text with joined words, separated by spaces, as UTF-8; and its signs."""
     if text.isascii():
-        return text.encode().translate(_ASCII_FOLD)
+        raw = text.encode()
+        return raw.translate(_ASCII_FOLD), _ascii_signs(raw) if with_signs else _NO_SIGNS
     points = code_points(text)
     if points.max() < _SIMPLE_BELOW:
         characters = _simple_fold().take(points)
         if characters.max() < _NOT_SIMPLE:
-            return _utf8(characters)
-    return _utf8(_separate(code_points(normal_form(text))))
+            return _utf8(characters), _signs(
+                _simple_shapes().take(points), points, characters
+            ) if with_signs else _NO_SIGNS
+    text, superscripts = _signed_form(text)
+    points = code_points(text)
+    characters, cuts = _separate(points)
+    if not with_signs:
+        return _utf8(characters), _NO_SIGNS
+    outlines = shapes().take(points)
+    outlines[superscripts] = signs.OF_SUPERSCRIPT
+    return _utf8(characters), _signs(outlines, points, characters, cuts)
 
 
 def _utf8(points: CodePoints) -> bytes:
     return points.astype("<u4", copy=False).tobytes().decode("utf-32-le").encode()
+
+
+def _ascii_signs(raw: bytes) -> Found:
+    positions = loops.compiled().signs(raw, shapes()[:256].tobytes())
+    return positions, np.frombuffer(raw, np.uint8)[positions].astype(np.uint32)
+
+
+def find_signs(outlines: bytes) -> list[int]:
+    """Return where the signs are among shapes, as `signs.find` does."""
+    return loops.IN_USE.signs(outlines, bytes(range(256))).tolist() if loops.IN_USE else signs.find(outlines)
+
+
+def _signs(
+    outlines: NDArray[np.uint8], points: CodePoints, characters: CodePoints, cuts: Places | None = None
+) -> Found:
+    """Find the signs of a text; `characters` are what is written of it, with a space more at each cut."""
+    positions = loops.compiled().signs(outlines.tobytes(), bytes(range(256)))
+    if not positions.size:
+        return _NO_SIGNS
+    found = points[positions].astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    named = signs.name(unicodedata.normalize("NFKC", found))
+    if cuts is not None:
+        positions = positions + np.searchsorted(cuts, positions, "right")
+    widths = (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
+    return positions + (widths.cumsum() - widths)[positions], code_points(named)
 
 
 @cache
@@ -268,16 +383,27 @@ def _simple_fold() -> CodePoints:
     characters = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
     for point in range(_SIMPLE_BELOW):
         normal = normal_form(chr(point))
-        shapes = set(character_kinds(normal))
-        if normal and shapes <= {OTHER, UNASSIGNED}:
+        inside = set(character_kinds(normal))
+        if len(normal) != 1 or point in _JAMO:
+            continue
+        if inside <= {OTHER, UNASSIGNED}:
             characters[point] = _SPACE
-        elif len(normal) == 1 and shapes <= {LETTER, LOWER, DIGIT} and point not in _JAMO:
+        elif inside <= {LETTER, LOWER, DIGIT}:
             characters[point] = ord(normal)
     return characters
 
 
-def _separate(points: CodePoints) -> CodePoints:
-    """Replace separators by blanks, and surround single characters and their marks by spaces."""
+@cache
+def _simple_shapes() -> NDArray[np.uint8]:
+    """Return the shape of each low code point's normal form."""
+    normal = "".join(normal_form(chr(point))[:1] or " " for point in range(_SIMPLE_BELOW))
+    table = shapes().take(code_points(normal))
+    table[[point for point in range(_SIMPLE_BELOW) if signs.SUPERSCRIPT.match(chr(point))]] = signs.OF_SUPERSCRIPT
+    return table
+
+
+def _separate(points: CodePoints) -> tuple[CodePoints, Places]:
+    """Replace separators by blanks, and surround single characters and their marks by spaces; and where these are."""
     shapes = kinds().take(points)
     mark = shapes == MARK
     base = np.maximum.accumulate(
@@ -286,17 +412,25 @@ def _separate(points: CodePoints) -> CodePoints:
     mask = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
     single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))
-    return np.insert(np.where(mask, points, np.uint32(_SPACE)), np.flatnonzero(cut), np.uint32(_SPACE))
+    cuts = np.flatnonzero(cut)
+    return np.insert(np.where(mask, points, np.uint32(_SPACE)), cuts, np.uint32(_SPACE)), cuts
 
 
-def _normal_buffer(texts: Sequence[str], is_joined: Flags) -> tuple[bytes, Places]:
-    """Normalise texts into one buffer."""
+def _normal_buffer(texts: Sequence[str], is_joined: Flags, *, with_signs: bool) -> tuple[bytes, Places, Found]:
+    """Normalise texts into one buffer, and find their signs."""
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, is_joined)
-        return loops.compiled().fold(raw), _begins(texts)
+        return loops.compiled().fold(raw), _begins(texts), _ascii_signs(raw) if with_signs else _NO_SIGNS
     sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, is_joined, strict=True))
-    parts = [_normal_bytes(text) for text in sources]
-    return b" ".join([b"", *parts, _TAIL]), _begins(parts)
+    several = [_normal_bytes(text, with_signs=with_signs) for text in sources]
+    parts = [part for part, _ in several]
+    begins = _begins(parts)
+    found = [
+        (positions + (begin + 1), characters)
+        for begin, (_, (positions, characters)) in zip(begins[:-1], several, strict=True)
+    ]
+    positions, characters = map(np.concatenate, zip(_NO_SIGNS, *found, strict=True))
+    return b" ".join([b"", *parts, _TAIL]), begins, (positions, characters)
 
 
 def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
@@ -305,7 +439,7 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
 
 def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence[str], bytes]:
     """Join the broken words of ASCII texts, searching all of them at once for hyphens before white space."""
-    raw = " ".join(["", *texts, _TAIL.decode()]).encode()
+    raw = "\n".join(["", *texts, _TAIL.decode()]).encode()
     if not loops.compiled().has_broken_words(raw):
         return texts, raw
     octets = np.frombuffer(raw, np.uint8)
@@ -318,7 +452,7 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     numbers = np.searchsorted(_begins(texts), hyphens, "right") - 1
     text_numbers = set(numbers[~is_joined[numbers]].tolist())
     texts = [join_broken_words(text) if number in text_numbers else text for number, text in enumerate(texts)]
-    return texts, " ".join(["", *texts, _TAIL.decode()]).encode()
+    return texts, "\n".join(["", *texts, _TAIL.decode()]).encode()
 
 
 def sparse_nonzero(flags: Flags) -> Places:

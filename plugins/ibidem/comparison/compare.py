@@ -8,7 +8,7 @@ from itertools import islice
 from ibidem.comparison.matches import Passage, Region, align, count_covered, runs, to_region
 from ibidem.comparison.word_diff import places
 from ibidem.comparison.word_places import Words, token_offsets
-from ibidem.grouped_search.explanations import relation_name
+from ibidem.grouped_search.explanations import relation_name, with_differing_sign
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, equal_content, same_table
@@ -151,6 +151,8 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     examples = list(islice(misread_words(words_a.tokens, words_b.tokens, table), MAX_MISREAD)) if table else []
     is_stale = decision is not None and not holds(decision, (a.id, packed_a), (b.id, packed_b))
     evidence = with_examples(decide(packed_a, packed_b, policy, long_pair), examples)
+    if evidence is not None:
+        evidence = replace(evidence, why=with_differing_sign(evidence.why, a.text, b.text))
     if decision is not None and not is_stale:
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
     misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}

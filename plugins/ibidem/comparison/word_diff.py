@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from ibidem.comparison.word_places import chunks
+from ibidem.comparison.word_places import chunks_with_signs
 from ibidem.grouped_search.explanations import page_range
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.signatures.unique_words import longest
@@ -50,7 +50,7 @@ class Piece:
 class DiffSide:
     """The beginning of a text, prepared for alignment: the words to compare, and the words to show."""
 
-    keys: list[tuple[str, ...]]  # the tokens of each chunk, so that case and punctuation are no difference
+    keys: list[tuple[str, ...]]  # tokens and signs of each chunk, so that case and other punctuation are no difference
     words: list[str]  # each chunk, as in the text
     starts: list[int]  # offset of each chunk in what was cut
 
@@ -61,9 +61,9 @@ class DiffSide:
         >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
         ['Profit', 'rose', 'to', '12.3', 'mln']
         """
-        cut = list(islice(chunks(text), limit))
+        cut = chunks_with_signs(text, limit)
         words = [text[chunk.start : chunk.end] for chunk in cut]
-        return cls([chunk.tokens for chunk in cut], words, [chunk.start for chunk in cut])
+        return cls([(*chunk.tokens, chunk.signs) for chunk in cut], words, [chunk.start for chunk in cut])
 
     def offset(self, number: int) -> int:
         """Return where a word begins, or the last one; 0 if there is none."""

@@ -6,6 +6,7 @@ on over the end of a line or page after a hyphen, where a broken word may be joi
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,8 +16,9 @@ from numpy.typing import NDArray
 
 from ibidem.grouped_search.explanations import page_range
 from ibidem_ingest.document import PAGE_BREAK
+from ibidem_ingest.text import signs
 from ibidem_ingest.text.folding import fold
-from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.tokens import code_points, find_signs, shapes, tokens
 
 _BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
 
@@ -31,6 +33,7 @@ class Chunk:
     start: int  # offset of its first character in the text
     end: int  # offset behind its last character
     tokens: tuple[str, ...]
+    signs: str = ""  # those that carry meaning, such as a minus
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,29 @@ def token_offsets(text: str) -> Words:
             result.starts.append(chunk.start + start)
             result.ends.append(chunk.start + end)
     return result
+
+
+def chunks_with_signs(text: str, limit: int | None = None) -> list[Chunk]:
+    """Return the first chunks that hold a token or a sign that carries meaning.
+
+    >>> [(chunk.tokens, chunk.signs) for chunk in chunks_with_signs("-5.2 % -- or 5")]
+    [(('5', '2'), '-.'), ((), '%'), (('or',), ''), (('5',), '')]
+    """
+    points = code_points(text)
+    outlines = shapes().take(points)
+    outlines[[match.start() for match in signs.SUPERSCRIPT.finditer(text)]] = signs.OF_SUPERSCRIPT
+    positions = find_signs(outlines.tobytes())
+    found: list[Chunk] = []
+    at = 0
+    for match in _CHUNK.finditer(text):
+        if len(found) == limit:
+            break
+        end = bisect_left(positions, match.end(), at)
+        written = signs.name(unicodedata.normalize("NFKC", "".join(text[each] for each in positions[at:end])))
+        at = end
+        if (inside := _tokens(match[0])) or written:
+            found.append(Chunk(match.start(), match.end(), inside, written))
+    return found
 
 
 @lru_cache(maxsize=100_000)

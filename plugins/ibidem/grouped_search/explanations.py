@@ -1,12 +1,15 @@
 """Explanations: the evidence for a duplicate in plain words, and the relation and page range of long texts."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 from ibidem_dedupe import evidence
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Level
-from ibidem_dedupe.reasons import Why, percent
+from ibidem_dedupe.reasons import Why, beside_words, percent
+from ibidem_ingest.text.tokens import tokens_and_signs
 
 # Relations of two documents, by signatures of whole documents.
 RELATION_OF_LEVEL: Mapping[Level, str] = {"identical": "same_text", "near": "similar_text"}
@@ -147,9 +150,37 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     kind = evidence.TABLE.by_name.get(name)
     if kind is not None and kind.reason is None:  # for long texts, the relation is sufficient
         return relation(why, other, own_name)
-    strongest = kind.reason(why) if kind is not None and kind.reason else name
+    if "differs" in why:
+        strongest = beside_words(why)
+    else:
+        strongest = kind.reason(why) if kind is not None and kind.reason else name
     phrase = relation(why, other, own_name) if "relation" in why else ""
     return ", ".join(part for part in [phrase, strongest, *guards(why)] if part)
+
+
+def differing_sign(a: str, b: str) -> list[str]:
+    """Return the first place where two texts with the same words differ in a sign, in both; empty if there is none.
+
+    >>> differing_sign("a gain of 5,200", "a gain of -5,200"), differing_sign("5 % more", "5 ‰ more")
+    (['gain of 5', 'gain of - 5'], ['5 % more', '5 ‰ more'])
+    """
+    words, signs = tokens_and_signs(a)
+    sides = signs.split(), tokens_and_signs(b)[1].split()
+    at = next((at for at, (one, other) in enumerate(zip_longest(*sides)) if one != other), None)
+    if at is None:
+        return []
+    place = min(int("".join(filter(str.isdigit, side[at]))) for side in sides if at < len(side))
+    beside: list[str] = []
+    for side in sides:
+        sign = "".join(each.lstrip("0123456789") for each in side if re.fullmatch(rf"{place}\D+", each))
+        beside.append(" ".join(filter(None, (*words[max(0, place - 2) : place], sign, *words[place : place + 1]))))
+    return beside
+
+
+def with_differing_sign(why: Why, a: str, b: str) -> Why:
+    """Add to the evidence of two texts that differ in signs alone the first of these."""
+    sign = differing_sign(a, b) if why.get("differs") == "signs" else []
+    return {**why, "sign": sign} if sign else why
 
 
 ResponseHit = Mapping[str, Any]

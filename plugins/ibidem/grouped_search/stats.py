@@ -12,6 +12,7 @@ from ibidem.grouped_search.window import Window
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.stored_groups import Hit
+from ibidem_ingest.signatures.packed import IDF_BYTES
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 SHINGLE = 5  # tokens in a shingle: a shorter text is one shingle, and only its equals are near it
@@ -132,7 +133,7 @@ def count_other_tables(columns: PackedColumns, rows: int, current: Collection[st
 def count_others(names: Counter[int], current: Collection[str]) -> int:
     """Count the documents with an outdated table; without current names, the most frequent table is current."""
     if current:
-        current_names = {int.from_bytes(bytes.fromhex(name), "little") for name in current}
+        current_names = {int.from_bytes(bytes.fromhex(name)[:IDF_BYTES], "little") for name in current}
     else:
         current_names = {name for name, _ in names.most_common(1)}
     return sum(count for name, count in names.items() if name not in current_names)

@@ -7,7 +7,7 @@ from functools import cache
 from typing import Literal
 
 from ibidem.grouped_search.current_version import version_places
-from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.explanations import reason, with_differing_sign
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
@@ -117,7 +117,7 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     is_current = choice.by == "current"
     places = version_places(groups, dict(enumerate(map(as_version, passages)))) if is_current else NO_PLACES
     leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
-    return Explanations(matcher, overlap).explain(columns, groups, leads)
+    return Explanations(matcher, overlap, passages).explain(columns, groups, leads)
 
 
 @cache
@@ -218,6 +218,7 @@ class Explanations:
 
     matcher: LongTextMatcher  # decides on pairs
     overlap: Overlaps  # pairs of rows that overlap in their document
+    passages: Sequence[Passage]
 
     def explain(self, columns: PackedColumns, groups: Sequence[Sequence[int]], leads: Sequence[int]) -> list[TextGroup]:
         """Return the groups with their reasons."""
@@ -245,4 +246,7 @@ class Explanations:
         if (shared := self.overlap.get((row, other_row))) is not None:
             return Duplicate(row, "partial", reason(shared.evidence.why), other_row, shared.side)
         evidence = self.matcher.evidence(row, other_row)
-        return None if evidence is None else Duplicate(row, evidence.level, reason(evidence.why), other_row)
+        if evidence is None:
+            return None
+        why = with_differing_sign(evidence.why, self.passages[other_row].text, self.passages[row].text)
+        return Duplicate(row, evidence.level, reason(why), other_row)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from ibidem_ingest.mail.head import addresses, bare_subject, is_answer, is_mail, message_ids
+from ibidem_ingest.document import Document
+from ibidem_ingest.mail.head import addresses, bare_subject, is_answer, is_mail, mail_key, message_ids
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,21 @@ def test_a_record_of_another_program_with_an_id_of_a_message_is_a_mail() -> None
     assert is_mail({"message-id": "<1@example.org>"})
     assert is_mail({"type": "mail"})
     assert not is_mail({"type": "letter"})
+
+
+MAIL = {"type": "mail", "from": "Ann <ann@example.org>", "sent": "Mon, 19 Oct 1987 09:30:00 +0200"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "key"),
+    [
+        (MAIL | {"message-id": "<1@x>"}, "ann@example.org 1987-10-19T07:30:00"),
+        (MAIL | {"from": "ANN@example.org", "sent": "1987-10-19T07:30:00Z"}, "ann@example.org 1987-10-19T07:30:00"),
+        (MAIL | {"sent": "", "message-id": "<1@x>"}, "<1@x>"),
+        (MAIL | {"from": "", "message-id": "<1@x>"}, "<1@x>"),
+        (MAIL | {"from": ""}, ""),
+        ({"from": "Ann <ann@example.org>", "sent": "1987-10-19"}, ""),
+    ],
+)
+def test_a_mail_is_the_same_by_sender_and_time_or_else_by_its_message_id(meta: dict[str, str], key: str) -> None:
+    assert mail_key(Document("a", "Agreed.", meta=meta)) == key

@@ -10,13 +10,15 @@ from ibidem_ingest.signatures.packed import FULL, NO_MINHASH, NO_SET, NO_WORDS, 
 from support.windows import SampleWindow, example_settings, windows
 
 WHOLE = Packed(
-    scheme=3,
+    scheme=4,
     flags=FULL,
     length=900,
     shingles=896,
     date_from=0,
     date_to=0,
-    idf=bytes.fromhex("0123456789abcdef"),
+    idf=bytes.fromhex("01234567"),
+    words=1,
+    signs=0,
     content=bytes(range(16)),
     fingerprint=b"\xab" * 8,
     profile=b"\xef" * 8,
@@ -39,10 +41,10 @@ def key(letter: str, value: int) -> str:
 
 def test_a_full_document_is_looked_up_by_everything() -> None:
     keys = lookup_keys(WHOLE)
-    assert keys["content"] == ["ch3:000102030405060708090a0b0c0d0e0f"]
+    assert keys["content"] == ["ch4:000102030405060708090a0b0c0d0e0f"]
     assert keys["fingerprint"] == ["fp1:abababababababab"]
     assert keys["profile"] == ["tp1:efefefefefefefef"]
-    assert keys["rare"][:2] == [key("r", 0x8967452301 << 24), key("r", 0x8967452301 << 24 | 1)]
+    assert keys["rare"][:2] == [key("r", 0x67452301 << 24), key("r", 0x67452301 << 24 | 1)]
     assert len(keys["rare"]) == 25
     assert len(set(keys["bands"])) == 33
 
@@ -83,11 +85,11 @@ def test_a_set_with_pads_has_no_rarest_terms() -> None:
 
 def test_a_text_without_words_has_only_its_own_content() -> None:
     wordless = replace(WHOLE, flags=NO_WORDS | NO_SET | NO_MINHASH | WEAK, content=bytes(16), slots=(), terms=())
-    assert lookup_keys(wordless) == {"content": ["ch3:none:a"]}
+    assert lookup_keys(wordless) == {"content": ["ch4:none:a"]}
 
 
 def test_without_an_idf_table_there_is_no_fingerprint() -> None:
-    value_without = replace(WHOLE, flags=WEAK | NO_SET, terms=(), idf=bytes(8), fingerprint=bytes(8))
+    value_without = replace(WHOLE, flags=WEAK | NO_SET, terms=(), idf=bytes(4), fingerprint=bytes(8))
     assert set(lookup_keys(value_without)) == {"content", "profile", "bands"}
 
 

@@ -31,7 +31,7 @@ STORY = Document("reut-17", "text", date="1987-02-26", source="Reuters", meta={"
 SIGNED = Signatures(
     length=812,
     shingles=808,
-    content="ch3:000102030405060708090a0b0c0d0e0f",
+    content="ch4:000102030405060708090a0b0c0d0e0f",
     fingerprint="fp1:" + "ab" * 20,
     weak=False,
     profile="tp1:" + "ef" * 16,
@@ -41,8 +41,10 @@ SIGNED = Signatures(
     full=True,
     slots=tuple(range(1000, 1100)),
     idf="0123456789abcdef",
+    words=7,
+    signs=65535,
 )
-WORDLESS = Signatures(0, 0, "ch3:none:reut-17", "", True, "", 0, (), (), False, (), "0123456789abcdef")
+WORDLESS = Signatures(0, 0, "ch4:none:reut-17", "", True, "", 0, (), (), False, (), "0123456789abcdef")
 
 
 @st.composite
@@ -58,7 +60,7 @@ def signatures(draw: st.DrawFn) -> Signatures:
     return Signatures(
         length=length,
         shingles=draw(st.integers(1, length)),
-        content=f"ch3:{digits(15)}01",
+        content=f"ch4:{digits(15)}01",
         fingerprint=f"fp1:{digits(20)}",
         weak=draw(st.booleans()),
         profile=f"tp1:{digits(16)}",
@@ -68,14 +70,17 @@ def signatures(draw: st.DrawFn) -> Signatures:
         full=len(terms) == 60 and draw(st.booleans()),
         slots=tuple(draw(st.lists(st.integers(0, 65535), min_size=100, max_size=100))),
         idf=digits(8),
+        words=draw(st.integers(1, 65535)),
+        signs=draw(st.integers(0, 65535)),
     )
 
 
 def test_the_layout_is_the_published_one() -> None:
     value = pack(STORY, replace(SIGNED, title="fed adds reserves", noise=bytes(range(76))))
     expected = (
-        struct.pack("<BBIIii", 3, FULL, 812, 808, 2613, 2613)
-        + bytes.fromhex("0123456789abcdef")
+        struct.pack("<BBIIii", 4, FULL, 812, 808, 2613, 2613)
+        + bytes.fromhex("01234567")
+        + struct.pack("<HH", 7, 65535)
         + bytes(range(16))
         + b"\xab" * 8
         + b"\xef" * 8
@@ -105,7 +110,8 @@ def test_what_was_packed_is_read(value: Signatures, date: str, name: str) -> Non
     assert (packed.id, packed.length, packed.shingles) == (document.id, value.length, value.shingles)
     assert (packed.terms, packed.slots, packed.numbers) == (value.terms, value.slots, value.numbers)
     assert packed.number_sketch == value.number_sketch
-    assert packed.idf.hex() == value.idf
+    assert packed.idf.hex() == value.idf[:8]
+    assert (packed.words, packed.signs) == (value.words, value.signs)
     assert packed.fingerprint.hex() == (value.fingerprint[4:20] or "0" * 16)
     assert packed.content.hex() == (value.content[4:] if value.length else "0" * 32)
     assert packed.flags == (

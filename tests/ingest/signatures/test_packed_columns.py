@@ -24,7 +24,7 @@ def values(draw: st.DrawFn) -> bytes | None:
     signatures = Signatures(
         length=seed + 20 if words else 0,
         shingles=seed + 1 if words else 0,
-        content=f"ch3:{numbers.bytes(16).hex()}" if words else "ch3:none:x",
+        content=f"ch4:{numbers.bytes(16).hex()}" if words else "ch4:none:x",
         fingerprint=f"fp1:{numbers.bytes(20).hex()}" if words else "",
         weak=draw(st.booleans()),
         profile=f"tp1:{numbers.bytes(16).hex()}" if draw(st.booleans()) else "",
@@ -68,10 +68,11 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
         assert columns.number_sketch[row].tolist() == sketch
         assert columns.slots[row].tolist() == list(packed.slots or [0] * 100)
         assert columns.content[row].tobytes() == packed.content
-        for name in ("idf", "fingerprint", "profile", "source", "guard", "title", "noise"):
+        for name in ("fingerprint", "profile", "source", "guard", "title", "noise"):
             assert getattr(columns, name)[row].tobytes() == getattr(packed, name)
-        for name in ("scheme", "flags", "length", "shingles", "date_from", "date_to", "numbers"):
+        for name in ("scheme", "flags", "length", "shingles", "date_from", "date_to", "words", "signs", "numbers"):
             assert getattr(columns, name)[row] == getattr(packed, name)
+        assert columns.idf[row] == int.from_bytes(packed.idf, "little")
         assert columns.ids[row] == packed.id
         assert (columns.term_count[row], columns.slot_count[row]) == (len(packed.terms), len(packed.slots))
 
@@ -95,7 +96,7 @@ def test_an_empty_window_has_empty_columns() -> None:
 
 
 def test_flags_are_read_by_their_bits() -> None:
-    wordless = Signatures(0, 0, "ch3:none:a", "", True, "", 0, (), (), False, (), "")
+    wordless = Signatures(0, 0, "ch4:none:a", "", True, "", 0, (), (), False, (), "")
     columns = PackedColumns.decode([pack(Document("a", ""), wordless)])
     assert columns.flags.tolist() == [WEAK | NO_SET | NO_MINHASH | NO_WORDS]
 

@@ -94,12 +94,12 @@ def test_a_language_without_a_table_keeps_the_other_signatures(one_table: Tables
     assert (signatures.fingerprint, signatures.terms, signatures.idf) == ("", (), "")
     assert len(signatures.slots) == 100
     assert signatures.profile.startswith("tp1:")
-    assert signatures.content.startswith("ch3:")
+    assert signatures.content.startswith("ch4:")
 
 
 def test_a_text_without_words_is_signed_as_such(one_table: Tables) -> None:
     (signatures,) = sign([Document("scan-3", " \f… —")], one_table)
-    assert signatures.content == "ch3:none:scan-3"
+    assert signatures.content == "ch4:none:scan-3"
     assert (signatures.length, signatures.shingles, signatures.slots) == (0, 0, ())
     assert unpack(pack(Document("scan-3", ""), signatures)) is not None
 

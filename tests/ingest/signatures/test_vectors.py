@@ -33,8 +33,8 @@ def packed(text: str) -> str:
     return pack(document, sign_one(document, TABLE), ["docket"]).hex()
 
 
-def hashed(text: str, title: str = "") -> str:
-    return sign_one(Document("a", text, title=title), TABLE).content
+def hashed(text: str, title: str = "", meta: dict[str, object] | None = None) -> str:
+    return sign_one(Document("a", text, title=title, meta=meta or {}), TABLE).content
 
 
 MAKERS: dict[str, Callable[..., object]] = {
@@ -43,7 +43,7 @@ MAKERS: dict[str, Callable[..., object]] = {
     "sh1": lambda text: [f"{each:016x}" for each in shingles([wh1(token) for token in tokens(text)])],
     "mh1": lambda text, k: "".join(f"{slot:04x}" for slot in minhash.sign(tokens(text), k)),
     "bands": lambda text: bands(minhash.sign(tokens(text)))[:3],
-    "ch3": hashed,
+    "ch4": hashed,
     "numbers": lambda text: [numbers.sign(tokens(text)).distinct, list(numbers.sign(tokens(text)).sketch)],
     "tp1": lambda text: text_profile.sign(tokens(text)),
     "tl1": lambda text: text_profile.sign(tokens(text), log=True),

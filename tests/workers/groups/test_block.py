@@ -97,8 +97,8 @@ def test_a_copy_that_needs_no_look_up_of_its_own_joins_what_its_original_joins(
 
 def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
     first = replace(signatures(1), terms=(), full=False, fingerprint="", profile="", noise=b"")
-    middle = replace(with_slots(first, 60), content=f"ch3:{1:032x}")
-    last = replace(first, content=f"ch3:{2:032x}", slots=(*(slot ^ 1 for slot in first.slots[:60]), *middle.slots[60:]))
+    middle = replace(with_slots(first, 60), content=f"ch4:{1:032x}")
+    last = replace(first, content=f"ch4:{2:032x}", slots=(*(slot ^ 1 for slot in first.slots[:60]), *middle.slots[60:]))
     rows = [
         Row(("news", name), at, value(each, name))
         for at, (name, each) in enumerate(zip("abc", (first, middle, last), strict=True))

@@ -46,7 +46,7 @@ def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleW
 def test_a_pair_that_shares_little_joins_only_where_a_look_up_finds_it(policy: Policy, equal: int, band: bool) -> None:
     """Else groups would depend on whether their leads were looked up or held in columns."""
     first = replace(signatures(1), terms=(), full=False, fingerprint="", profile="", noise=b"")
-    second = replace(with_slots(first, equal, band=band), content=f"ch3:{1:032x}")
+    second = replace(with_slots(first, equal, band=band), content=f"ch4:{1:032x}")
     lead, row = (Row(("news", name), 1, value(each, name)) for name, each in (("a", first), ("b", second)))
     keys, others = (near_keys(pack_signatures(each), Rules(policy, Overrides()).policy) for each in (second, first))
     assert share(keys, others, first.length) == band

@@ -245,6 +245,25 @@ public final class Decision {
         why.put("days_apart", daysApart(a, b));
         why.put("length_ratio", round(lengths(a, b), 2));
         why.put("numbers_agree", Numbers.agree(a, b));
+        String differs = besideWords(a, b);
+        if (differs != null) {
+            why.put("differs", differs);
+        }
+    }
+
+    /** Returns what differs of two texts with the same words; null where words differ, or nothing does. */
+    private static String besideWords(Packed a, Packed b) {
+        boolean sameText = a.contentLow == b.contentLow && a.contentHigh == b.contentHigh;
+        if (a.words == 0 || sameText || a.length != b.length || a.shingles != b.shingles || a.words != b.words) {
+            return null;
+        }
+        if (a.signs != b.signs) {
+            return "signs";
+        }
+        if ((a.titled() || b.titled()) && (a.flags != b.flags || a.title != b.title)) {
+            return "title";
+        }
+        return a.source == b.source ? "mail" : "sender";
     }
 
     /** Returns the relation of a long text to another, if it may be evidence; null without a relation. */

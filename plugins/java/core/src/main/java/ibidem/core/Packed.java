@@ -40,7 +40,7 @@ public final class Packed {
 
     private static final int LAST_DAY = 2_929_244;
     private static final int KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG | TITLED;
-    private static final int SCHEME = 3;
+    private static final int SCHEME = 4;
     private static final int CONTENT_AT = 26;
     private static final int NUMBERS_AT = 70;
     private static final int HEAD = 103;
@@ -66,7 +66,13 @@ public final class Packed {
 
     final int dateFrom;
     final int dateTo;
+    /** The first four bytes of the idf table's name; 0 without one. */
     final long idf;
+
+    /** Hashes of the words and of the signs. */
+    final int words;
+
+    final int signs;
     final long contentLow;
     final long contentHigh;
     final long fingerprint;
@@ -106,7 +112,9 @@ public final class Packed {
         shingles = u32(bytes, 6);
         dateFrom = (int) INT.get(bytes, 10);
         dateTo = (int) INT.get(bytes, 14);
-        idf = (long) WIDE.get(bytes, 18);
+        idf = u32(bytes, 18);
+        words = u16(bytes, 22);
+        signs = u16(bytes, 24);
         contentLow = (long) WIDE.get(bytes, 26);
         contentHigh = (long) WIDE.get(bytes, 34);
         fingerprint = (long) WIDE.get(bytes, 42);
@@ -278,9 +286,9 @@ public final class Packed {
         return bits;
     }
 
-    /** Returns the name of the idf table. */
+    /** Returns the beginning of the idf table's name. */
     String table() {
-        return HexFormat.of().formatHex(bytes, 18, 26);
+        return HexFormat.of().formatHex(bytes, 18, 22);
     }
 
     /** Returns whether there are words: without any a document is a group of its own. */

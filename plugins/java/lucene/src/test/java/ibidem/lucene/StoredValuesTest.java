@@ -50,7 +50,7 @@ class StoredValuesTest {
     /** Makes a value without words that names a document. */
     static byte[] packed(String id) {
         ByteArrayOutputStream value = new ByteArrayOutputStream();
-        value.write(3);
+        value.write(4);
         value.write(14);
         value.writeBytes(new byte[HEAD]); // the rest of the head, no terms, no slots
         value.write(id.length());
