@@ -299,7 +299,8 @@ def _usage_error(
         return unknown_setting(name, Settings.model_fields)
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, UnknownScheme):
-        return UsageError(f"{variable(name)}={redacted_value(name, values[name])!r}: {cause}")
+        shown = redacted_value(name, values[name])
+        return UsageError(f"{variable(name)}={shown!r}: unknown kind of address.", str(cause))
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
     origin = (origins or {}).get(name, "the caller")
     return UsageError(

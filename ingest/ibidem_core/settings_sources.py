@@ -76,7 +76,7 @@ def unknown_setting(name: str, choices: Collection[str], location: str = "") -> 
 
 
 class UnknownScheme(ValueError):
-    """The kind of an address is unknown; the message says which there are."""
+    """The kind of an address is unknown; the message is the remedy."""
 
 
 ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
@@ -123,7 +123,7 @@ def check_scheme(url: str, schemes: Sequence[str]) -> str:
     """Return an address, if it has one of the allowed schemes."""
     scheme, separator, tail = url.partition("://")
     if not separator or scheme not in schemes:
-        raise UnknownScheme(f"unknown kind of address. Use {name_schemes(schemes)}")
+        raise UnknownScheme(f"Use {name_schemes(schemes)}")
     if not is_address(url):
         raise ValueError("it is not valid; special characters of an address are escaped")
     if scheme in {"sqlite", "filesystem"} and len(tail) < 2:

@@ -38,8 +38,9 @@ class IbidemError(Exception):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        """Join `what` and `remedy`."""
-        return f"{self.what}; {self.remedy}" if self.remedy else self.what
+        """Join `what` and `remedy`, which is a sentence of its own where `what` is one."""
+        separator = " " if self.what.endswith(".") else "; "
+        return f"{self.what}{separator}{self.remedy}" if self.remedy else self.what
 
 
 class UsageError(IbidemError):

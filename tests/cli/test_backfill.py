@@ -92,7 +92,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
     code, out, _ = run("backfill", "--dry-run")
     assert code == 0
     for part in (
-        "5 documents in 3 groups",
+        "5 documents: 2 duplicates, 3 groups (level near)",
         "Collapse mode would hide 40 % of all hits",
         "near: draft repeats lease",
         "[London → York]",

@@ -117,20 +117,20 @@ def test_a_text_without_words_is_indexed_and_counted_as_unsigned(worker: Worker)
 
 
 def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
-    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": SPEECH, "date": "yesterday"})
+    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": SPEECH, "language": "yesterday"})
     assert counts(account) == (1, 0, 0, 1)
     (letter,) = dead_letters.letters(worker.context.engine)
-    assert (letter.refusal.id, letter.refusal.field, letter.record["date"]) == ("b", "date", "yesterday")
+    assert (letter.refusal.id, letter.refusal.field, letter.record["language"]) == ("b", "language", "yesterday")
     assert "yesterday" in letter.refusal.why
 
 
 def test_a_refusal_names_the_place_that_the_document_was_read_from_and_keeps_the_document(worker: Worker) -> None:
     worker.take({"id": "x", "text": SPEECH, ORIGIN: "/c/x"})
     account = worker.take(
-        {"id": "a", "text": SPEECH, "date": "yesterday", WHERE: "news.jsonl:17"},
+        {"id": "a", "text": SPEECH, "language": "yesterday", WHERE: "news.jsonl:17"},
         {"id": "x", "text": "one", ORIGIN: "/a/x", WHERE: "a/x"},
         {"id": "x", "text": "two", ORIGIN: "/b/x", WHERE: "b/x"},
-        {"id": "b", "text": SPEECH, "date": "tomorrow", WHERE: 17},
+        {"id": "b", "text": SPEECH, "language": "tomorrow", WHERE: 17},
         number=1,
     )
     assert account is not None
