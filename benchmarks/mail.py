@@ -29,8 +29,7 @@ from ibidem_ingest.mail.head import bare_subject
 from ibidem_ingest.mail.parts import part
 from ibidem_mail.forest import Forest
 from ibidem_mail.memberships import write_threads, write_works
-from ibidem_mail.parents import Parents
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import Parents, thread_mails
 from labelled_mail import LANGUAGES, STYLES, Mail, write_thread
 
 Flags = list[bool]

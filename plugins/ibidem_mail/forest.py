@@ -8,8 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, runs
-from ibidem_mail.parents import By, Parents, break_circles
-from ibidem_mail.thread_mail import Piece, ThreadMail
+from ibidem_mail.parents import By, Parents, Piece, ThreadMail, break_circles
 
 # Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered.
 MIN_COVERED = 0.3

@@ -11,8 +11,7 @@ from ibidem_engines.stored_groups import FIELDS, THREAD, WORK, MembershipChange,
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import family_id
 from ibidem_mail.forest import Forest, ThreadedMail
-from ibidem_mail.parents import Parents
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import Parents, thread_mails
 from ibidem_mail.version_order import versions
 from ibidem_mail.versioned_document import versioned_documents
 from ibidem_mail.works import Works

@@ -13,8 +13,7 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest
 from ibidem_mail.memberships import Memberships, ThreadMember, membership_reason
-from ibidem_mail.parents import Parents
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import Parents, thread_mails
 from ibidem_mail.window_members import WindowMembers
 
 MAX_DOCUMENTS = 200  # documents of a thread that are read

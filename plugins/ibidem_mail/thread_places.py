@@ -37,8 +37,7 @@ from ibidem_ingest.mail.head import (
 )
 from ibidem_mail.forest import Forest
 from ibidem_mail.memberships import Memberships, thread_members
-from ibidem_mail.parents import By, Parents
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import By, Parents, thread_mails
 from ibidem_workers.groups.lookup_match import ref
 
 # Documents of the touched threads that are read for one mail; a mail that touches more has no place for now.

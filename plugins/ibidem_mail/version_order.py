@@ -8,8 +8,7 @@ from itertools import accumulate, groupby
 from operator import itemgetter
 
 from ibidem_ingest.document import Document
-from ibidem_mail.version_marks import STAGES, Stage
-from ibidem_mail.versioned_document import VersionedDocument, read_marks
+from ibidem_mail.versioned_document import STAGES, Stage, VersionedDocument, read_marks
 from ibidem_mail.works import By, Works
 
 Key = tuple[tuple[int, ...], str, Stage]  # by what a version is ordered: number, date and stage

@@ -7,13 +7,13 @@ import sys
 
 import pytest
 
-from ibidem.cli.end_signals import catch_end_signals
+from ibidem.cli.backfill import catch_end_signals
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 HOT = """
 import os, signal, threading, time
-from ibidem.cli.end_signals import catch_end_signals
+from ibidem.cli.backfill import catch_end_signals
 
 def send_often():
     for _ in range(1_000):

@@ -1,6 +1,6 @@
 """An error names an option as it was typed."""
 
-from ibidem.cli.option_names import name_options
+from ibidem.cli.app import name_options
 from ibidem_dedupe.parameters import PARAMETERS
 
 

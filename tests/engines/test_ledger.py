@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.index.damaged_records import damaged_records, reader
+from ibidem.index.doctor import damaged_records, reader
 from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.overrides import Override, pair_key
 from ibidem_engines.engine import Engine

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 
-from ibidem.grouped_search.facets import count_sources, count_tables, count_years
+from ibidem.grouped_search.stats import count_sources, count_tables, count_years
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Record

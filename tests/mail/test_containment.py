@@ -1,7 +1,7 @@
 """Whether one mail holds another, and what it alters."""
 
 from ibidem_mail.forest import alterations, holds
-from ibidem_mail.thread_mail import ThreadMail, thread_mails
+from ibidem_mail.parents import ThreadMail, thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail, quote
 
 

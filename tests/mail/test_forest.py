@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest, ThreadedMail
-from ibidem_mail.parents import Parents
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import Parents, thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
 

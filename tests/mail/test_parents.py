@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest
-from ibidem_mail.parents import Parents, break_circles
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import Parents, break_circles, thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
 

@@ -1,7 +1,7 @@
 """A mail as threads see it."""
 
 from ibidem_ingest.document import Document
-from ibidem_mail.thread_mail import thread_mails
+from ibidem_mail.parents import thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 
 

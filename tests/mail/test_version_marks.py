@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_mail.version_marks import read_identifier, read_name, read_number
+from ibidem_mail.versioned_document import read_identifier, read_name, read_number
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ An error is one message on standard error and an exit code:
 import errno
 import gc
 import os
+import re
 import signal
 import sys
 import threading
@@ -30,7 +31,6 @@ from typing import ParamSpec, TypeVar
 import orjson
 import typer
 
-from ibidem.cli.option_names import name_options
 from ibidem_core.side_packages import registered
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
@@ -229,3 +229,21 @@ def start(typed: list[str]) -> None:
     gc.freeze()  # imported objects are never garbage; scanning them takes a twentieth of an ingest
     gc.set_threshold(COLLECTED_AFTER)
     app(typed, prog_name="ibidem")
+
+
+def name_options(message: str) -> str:
+    """Replace the names of request parameters in a message by the names of options.
+
+    >>> name_options("dedupe_similarity='1.5' is not valid"), name_options("dedupe_by=stored, dedupe=off")
+    ("--similarity '1.5' is not valid", '--by stored, --dedupe off')
+    """
+    return _PARAMETER.sub(_option, message)
+
+
+_PARAMETER = re.compile(r"\bdedupe(?:_(?P<name>[a-z]+(?:_[a-z]+)*)\b(?P<with_value>=?)|=)")
+
+
+def _option(match: re.Match[str]) -> str:
+    if match["name"] is None:
+        return "--dedupe "
+    return f"--{match['name'].replace('_', '-')}{' ' * bool(match['with_value'])}"

@@ -1,8 +1,13 @@
 """`ibidem backfill`: sign the documents of an existing index."""
 
+import os
+import select
+import signal
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import timedelta
+from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -27,7 +32,6 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.cli.end_signals import catch_end_signals
 from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
@@ -266,3 +270,32 @@ def show_followed(settings: Settings, *, as_json: bool) -> None:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
     if name:
         show_run(settings, name, as_json=as_json)
+
+
+@contextmanager
+def catch_end_signals() -> Iterator[Callable[[float], bool]]:
+    """Catch Ctrl-C and SIGTERM so that the current work is finished; returns a function that waits for one of them.
+
+    By a pipe: a handler that took a lock, such as that of a `threading.Event`, would wait for ever where the very
+    thread that it interrupts holds it.
+    """
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+
+    def ask(_number: int, _frame: FrameType | None) -> None:
+        """Record a request to end."""
+        with suppress(BlockingIOError):  # the pipe already holds thousands of requests
+            os.write(writing, b".")
+
+    def wait_for_signal(seconds: float) -> bool:
+        """Wait, and return whether a request to end was received."""
+        return bool(select.select([reading], [], [], seconds)[0])
+
+    handlers = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield wait_for_signal
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        os.close(reading)
+        os.close(writing)

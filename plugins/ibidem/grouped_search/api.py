@@ -11,7 +11,6 @@ from typing_extensions import override
 
 from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
 from ibidem.grouped_search.current_version import without_text
-from ibidem.grouped_search.facets import Facets, count_facets
 from ibidem.grouped_search.neighbours import read_passage
 from ibidem.grouped_search.page import check_page, grouped_page
 from ibidem.grouped_search.passage import Passage
@@ -24,7 +23,7 @@ from ibidem.grouped_search.plugin_request import (
 )
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
-from ibidem.grouped_search.stats import ungrouped_stats
+from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef, Override

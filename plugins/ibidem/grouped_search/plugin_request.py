@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import count_others
+from ibidem.grouped_search.stats import MAX_SOURCES, FacetBucket, Facets, count_others
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset

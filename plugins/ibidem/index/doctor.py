@@ -5,16 +5,23 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from importlib.util import find_spec
+from typing import get_args
 
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.damaged_records import damaged_records
 from ibidem.index.idf_build import REMEDY, LanguageSampler
-from ibidem_core.records import REMOVE
+from ibidem_core.errors import NoIndex
+from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_core.settings_table import settings_rows
+from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
+from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import DamagedEntry, DeletedDocument, Parse, Tombstone, find_damaged
+from ibidem_engines.stored_groups import Ledger
+from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document
@@ -23,8 +30,50 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_workers.backfill import checkpoint as backfill
+from ibidem_workers.batch_result import BatchResult
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import connect_broker, make_broker
+from ibidem_workers.dead_letters import read_letter
+from ibidem_workers.runs import HEADS, RunRecord, read_refusals
+
+# What reads a record of runs, by the beginning of its key; all others are accounts.
+_RUNS: dict[str, Parse[object]] = {
+    HEADS: RunRecord.from_json,
+    backfill.KEYS: backfill.Checkpoint.from_json,
+    "groups/": dict,
+    "strip/": dict,
+    "cursors/": dict,
+}
+
+_READERS: dict[Ledger, Parse[object]] = {
+    "dead": read_letter,
+    "tombstones": Tombstone.from_record,
+    "deleted": partial(parse_record, DeletedDocument),
+    "overrides": Override.from_record,
+    "groups": GroupCheckpoint.from_record,
+    "presets": read_preset,
+}
+
+
+def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
+    """Yield the records next to an index that cannot be read."""
+    for ledger in get_args(Ledger):
+        try:
+            yield from find_damaged(engine, ledger, partial(reader, ledger))
+        except NoIndex:
+            return
+
+
+def reader(ledger: Ledger, key: str) -> Parse[object]:
+    """Return the parser for a key's record."""
+    if ledger == "runs":
+        return next(
+            (read for start, read in _RUNS.items() if key.startswith(start)),
+            (read_refusals if "/refused/" in key else BatchResult.from_json),
+        )
+    return _READERS[ledger]
+
 
 # Libraries of the extra `gateway`.
 GATEWAY = ("aiohttp", "fastapi", "httptools", "prometheus_client", "uvicorn")

@@ -10,7 +10,7 @@ from ibidem.comparison.result_list import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.explanations import Response, format_count
-from ibidem.grouped_search.facets import MAX_SOURCES, FacetBucket, Facets
+from ibidem.grouped_search.stats import MAX_SOURCES, FacetBucket, Facets
 from ibidem.grouped_search.stored import is_as_stored
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.request import DedupeRequest
