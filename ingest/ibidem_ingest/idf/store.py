@@ -19,6 +19,7 @@ from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form, tokens
 
+FOLDING = "tok3"
 DOCUMENTS = 3_100_000
 WORDS = 800
 _HEADER = {"format": "cB", "version": 1}
@@ -38,7 +39,17 @@ def build_general(language: str) -> Table | None:
         documents = DOCUMENTS * (1 - (1 - 10 ** (-centibels / 100)) ** WORDS)
         for word in _terms(bucket):
             counts[word] = min(DOCUMENTS, counts.get(word, 0.0) + documents)  # equal but for diacritics
-    return Table.build(language, DOCUMENTS, counts, f"wordfreq {language} best")
+    return Table.build(language, DOCUMENTS, counts, origin(language))
+
+
+def origin(language: str) -> str:
+    """Describe the source of a default table, and how its terms are folded."""
+    return f"wordfreq {_LIST.get(language, language)} best, folded by {FOLDING}"
+
+
+def is_outdated(table: Table) -> bool:
+    """Return whether a default table was made with another folding of letters."""
+    return table.origin.startswith("wordfreq ") and table.origin != origin(table.language)
 
 
 def is_one_term(word: str) -> bool:
@@ -171,7 +182,8 @@ class Tables:
         name = self._read_pointer(language)
         if name == _NONE:
             return None
-        return self.named(name) or self._build(language)
+        table = self.named(name)
+        return table if table and not is_outdated(table) else self._build(language)
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer file; empty if there is none."""
@@ -194,7 +206,10 @@ class Tables:
         """Build a default table, unless another process has built it: all workers start at the same time."""
         with self._lock():
             name = self._read_pointer(language)
-            return None if name == _NONE else self.named(name) or self._build_general(language)
+            table = None if name == _NONE else self.named(name)
+            if name == _NONE or (table and not is_outdated(table)):
+                return table
+            return self._build_general(language)
 
     @contextmanager
     def _lock(self) -> Iterator[None]:

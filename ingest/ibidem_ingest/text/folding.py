@@ -10,6 +10,9 @@ plain Greek, vocalised Arabic and what newspapers print, French in capitals. So 
   alef maksura and Persian ye become ye, teh marbuta becomes heh, Persian kaf becomes kaf (as Lucene's
   `ArabicNormalizer` and `PersianNormalizer` have them).
 
+- letters of Latin that are no letter with a mark become those that Lucene's `ASCIIFoldingFilter` writes (`LATIN`);
+- decimal digits of all scripts become those of ASCII.
+
 Marks of other scripts are letters, or make other ones (the vowel signs of India, the voiced marks of Japan): they stay.
 """
 
@@ -52,6 +55,23 @@ FORMS = {
     0x06CC: 0x064A,
 }
 
+LATIN = {
+    "ß": "ss",
+    "æ": "ae",
+    "ð": "d",
+    "ø": "o",
+    "þ": "th",
+    "đ": "d",
+    "ħ": "h",
+    "\N{LATIN SMALL LETTER DOTLESS I}": "i",
+    "ĸ": "q",
+    "ł": "l",
+    "ŋ": "n",
+    "œ": "oe",
+    "ŧ": "t",
+}
+DIGITS = range(0x0660, 0x1FC00)  # where decimal digits beyond ASCII are
+
 KEPT = frozenset("йўї")
 # Where the letters are whose marks go: Latin, Greek and Cyrillic; from one up to another.
 DECOMPOSED = ((0x00C0, 0x0590), (0x1E00, 0x2000))
@@ -67,17 +87,22 @@ def folds() -> dict[int, str]:
         for point in range(first, end)
         if chr(point) not in KEPT and (folded := _without_marks(chr(point), marks)) != chr(point)
     }
-    return letters | marks | {point: chr(form) for point, form in FORMS.items()}
+    digits = {
+        point: str(unicodedata.decimal(chr(point))) for point in DIGITS if unicodedata.category(chr(point)) == "Nd"
+    }
+    latin = {ord(letter): plain for letter, plain in LATIN.items()}
+    return letters | marks | {point: chr(form) for point, form in FORMS.items()} | latin | digits
 
 
 def _without_marks(letter: str, marks: dict[int, str]) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFD", letter).translate(marks))
+    bare = unicodedata.normalize("NFC", unicodedata.normalize("NFD", letter).translate(marks))
+    return LATIN.get(bare, bare)
 
 
 def fold(text: str) -> str:
     """Fold a text in NFKC and lower case.
 
-    >>> fold("καλῶς"), fold("café"), fold("مُحَمَّد"), fold("हिन्दी"), fold("が")
-    ('καλωσ', 'cafe', 'محمد', 'हिन्दी', 'が')
+    >>> fold("καλῶς"), fold("café"), fold("مُحَمَّد"), fold("हिन्दी"), fold("が"), fold("straße"), fold("٣๕")
+    ('καλωσ', 'cafe', 'محمد', 'हिन्दी', 'が', 'strasse', '35')
     """
     return unicodedata.normalize("NFKC", text.translate(folds()))

@@ -1,10 +1,10 @@
-"""Tokenizer `tok2`: a plain version for short texts, and a batched one without an object per word.
+"""Tokenizer `tok3`: a plain version for short texts, and a batched one without an object per word.
 
 Words broken at the end of a line or page are joined, characters unknown to Unicode 14.0 become blanks; then NFKC, lower
 case, NFKC, and letters that differ in marks alone are made one (`folding`). A token is a run of letters, marks and
 digits that begins with a letter or digit; a *single* character is a token of its own, with the marks behind it:
 characters of scripts that write no space between words (Han, Hiragana, Katakana, Thai, Lao, Khmer, Myanmar, by script,
-or common to the first three by script extension). The table of characters is in `tok2.tsv`, pinned at Unicode 14.0,
+or common to the first three by script extension). The table of characters is in `tok3.tsv`, pinned at Unicode 14.0,
 since Python versions differ.
 """
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text import signs
-from ibidem_ingest.text.folding import fold
+from ibidem_ingest.text.folding import LATIN, fold
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "?-MLlDSs")
@@ -32,7 +32,7 @@ UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "
 def kinds() -> NDArray[np.uint8]:
     """Return the kind of every code point, read once from the pinned table."""
     table = np.full(0x110000, UNASSIGNED, np.uint8)
-    for line in resources.files(__package__).joinpath("tok2.tsv").read_text("ascii").splitlines():
+    for line in resources.files(__package__).joinpath("tok3.tsv").read_text("ascii").splitlines():
         if not line.startswith("#"):
             first, last, kind = line.split("\t")
             table[int(first, 16) : int(last, 16) + 1] = ord(kind)
@@ -167,13 +167,16 @@ class _JoinedText:
 
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
 _ASCII_TOKEN = re.compile("[a-z0-9]+")
-_BLANKS = str.maketrans(dict.fromkeys("\x1a\u2025\u2026", " "))  # dots that NFKC parts, and the mark of superscripts
+# Characters that nobody sees within a word: soft hyphen, zero-width space and joiners, marks of direction.
+INVISIBLE = "\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+_INVISIBLE = re.compile(f"[{INVISIBLE}]+")
+_BLANKED = re.compile("[\x1a\u2025\u2026]")  # dots that NFKC parts, and the mark of superscripts
 _MARK = "\x1a"
 _ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
 _SPACE = 32
 _TAIL = b" " * 9
 _SIMPLE_BELOW = 0x3000
-_NOT_SIMPLE = 0xFFFFFFFF
+_NOT_SIMPLE, _CHANGED = 0xFFFFFFFF, 0xFFFFFFFE
 _JAMO = range(0x1100, 0x1200)
 
 Flags = NDArray[np.bool_]
@@ -301,9 +304,22 @@ class TokenBatch:
         return loops.compiled().write_signs(self.starts, *columns)
 
 
+def drop_invisible(text: str) -> str:
+    """Remove the characters that nobody sees within a word.
+
+    >>> drop_invisible("Ver\N{SOFT HYPHEN}kehr")
+    'Verkehr'
+    """
+    return text if text.isascii() else _INVISIBLE.sub("", text)
+
+
+def _visible(text: str) -> str:
+    return _BLANKED.sub(" ", _INVISIBLE.sub("", text))
+
+
 def normal_form(text: str) -> str:
     """Blank out characters unknown to Unicode 14.0, so that all Python versions agree; then normalise and fold."""
-    text = text.translate(_BLANKS)
+    text = _visible(text)
     points = code_points(text)
     unknown = kinds().take(points) == UNASSIGNED
     if unknown.any():
@@ -315,9 +331,7 @@ def _signed_form(text: str) -> tuple[str, list[int]]:
     """Return the normal form of a text, and the positions of its superscript digits, which it has as plain ones."""
     if not signs.SUPERSCRIPT.search(text):
         return normal_form(text), []
-    pieces = [
-        normal_form(each) for each in signs.SUPERSCRIPT.sub(rf"{_MARK}\g<0>", text.translate(_BLANKS)).split(_MARK)
-    ]
+    pieces = [normal_form(each) for each in signs.SUPERSCRIPT.sub(rf"{_MARK}\g<0>", _visible(text)).split(_MARK)]
     ends = accumulate(len(piece) for piece in pieces)
     return "".join(pieces), list(ends)[:-1]
 
@@ -334,7 +348,10 @@ def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
     points = code_points(text)
     if points.max() < _SIMPLE_BELOW:
         characters = _simple_fold().take(points)
-        if characters.max() < _NOT_SIMPLE:
+        if characters.max(initial=0) == _CHANGED:
+            points = _expand(points)
+            characters = _simple_fold().take(points)
+        if characters.max(initial=0) < _CHANGED:
             return _utf8(characters), _signs(
                 _simple_shapes().take(points), points, characters
             ) if with_signs else _NO_SIGNS
@@ -384,6 +401,8 @@ def _simple_fold() -> CodePoints:
     for point in range(_SIMPLE_BELOW):
         normal = normal_form(chr(point))
         inside = set(character_kinds(normal))
+        if point in _EXPANDED:
+            characters[point] = _CHANGED
         if len(normal) != 1 or point in _JAMO:
             continue
         if inside <= {OTHER, UNASSIGNED}:
@@ -391,6 +410,38 @@ def _simple_fold() -> CodePoints:
         elif inside <= {LETTER, LOWER, DIGIT}:
             characters[point] = ord(normal)
     return characters
+
+
+_EXPANDED = {
+    **{point: b"" for point in range(_SIMPLE_BELOW) if _INVISIBLE.match(chr(point))},
+    **{
+        ord(form): plain.encode()
+        for each, plain in LATIN.items()
+        for form in {each, each.upper()}
+        if len(plain) == 2 and len(form) == 1
+    },
+}
+"""Low code points that are left out, or become two letters of ASCII."""
+
+
+@cache
+def _expansions() -> NDArray[np.uint8]:
+    """Return for each low code point its width, and the two letters that it becomes."""
+    table = np.ones((3, _SIMPLE_BELOW), np.uint8)
+    for point, letters in _EXPANDED.items():
+        table[:, point] = len(letters), *(letters or b"  ")
+    return table
+
+
+def _expand(points: CodePoints) -> CodePoints:
+    """Leave invisible characters out, and write letters that stand for two as two."""
+    width, first, second = _expansions()
+    widths = width.take(points)
+    double = np.flatnonzero(widths == 2)
+    letters, ends = points[double], widths.cumsum(dtype=np.int64)[double]
+    points = np.repeat(points, widths)
+    points[ends - 2], points[ends - 1] = first[letters], second[letters]
+    return points
 
 
 @cache

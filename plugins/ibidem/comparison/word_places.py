@@ -1,4 +1,4 @@
-"""Places of the words of a text: the character offsets and the page of each token of `tok2`.
+"""Places of the words of a text: the character offsets and the page of each token of `tok3`.
 
 Signing needs no places; showing two texts side by side does. A text is cut at white space into chunks, and a chunk runs
 on over the end of a line or page after a hyphen, where a broken word may be joined; so no token crosses two chunks.
@@ -40,7 +40,7 @@ class Chunk:
 class Words:
     """The tokens of a text and the characters that each of them covers."""
 
-    tokens: list[str]  # as `tok2` cuts them
+    tokens: list[str]  # as `tok3` cuts them
     starts: list[int]  # offset of each token's first character
     ends: list[int]  # offset behind each token's last character
 

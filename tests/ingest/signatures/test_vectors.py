@@ -38,7 +38,7 @@ def hashed(text: str, title: str = "", meta: dict[str, object] | None = None) ->
 
 
 MAKERS: dict[str, Callable[..., object]] = {
-    "tok2": tokens,
+    "tok3": tokens,
     "wh1": lambda text: f"{wh1(text):016x}",
     "sh1": lambda text: [f"{each:016x}" for each in shingles([wh1(token) for token in tokens(text)])],
     "mh1": lambda text, k: "".join(f"{slot:04x}" for slot in minhash.sign(tokens(text), k)),

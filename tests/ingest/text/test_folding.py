@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
+# ruff: noqa: RUF001 - characters that look like others are what is tested
+
 
 @pytest.mark.parametrize(
     ("marked", "plain"),
@@ -21,6 +23,11 @@ from ibidem_ingest.text.tokens import TokenBatch, tokens
         ("за́мок ёлка", "замок елка"),
         ("שָׁלוֹם", "שלום"),
         ("e\u0301te\u0301", "été"),
+        ("STRASSE Straße ẞ", "strasse strasse ss"),
+        ("IŞIK ışık İzmir", "isik isik izmir"),
+        ("Łódź Ærø œuvre Đorđe Guðrún Þór Ǿ", "lodz aero oeuvre dorde gudrun thor o"),
+        ("٣٤ ۳۴ ३४ ๓๔ ３４", "34 34 34 34 34"),
+        ("Ver\u00adkehrs\u200bge\u200dsell\u2060schaft \ufeffplan\u200f", "Verkehrsgesellschaft plan"),
     ],
 )
 def test_marks_make_no_difference_where_search_engines_fold_them(marked: str, plain: str) -> None:

@@ -68,7 +68,7 @@ def test_layout_makes_no_difference(a: str, b: str) -> None:
     assert tokens_and_signs(a) == tokens_and_signs(b)
 
 
-CHARACTERS = "aB5 12  -.,%$<>=+#!()>\n\fé²³€−’٣٪½…☑👍東ßﬁİ\u0300\u00ad\u200b\x1a™≥๒"
+CHARACTERS = "aB5 12  -.,%$<>=+#!()>\n\fé²³€−’٣٪½…☑👍東ßﬁİ\u0300\u00ad\u200b\x1a™≥๒ßÆıł\u2066"
 
 
 @given(st.lists(st.text(st.sampled_from(CHARACTERS), max_size=30), max_size=4))
