@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("collections", type=Path)
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_args()
-    found = {name: stored_groups(arguments.collections / name) for name in NAMES}
+    found = {name: stored_groups(arguments.collections.resolve() / name) for name in NAMES}
     if arguments.write:
         KEPT.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
     kept = json.loads(KEPT.read_text(encoding="utf-8"))

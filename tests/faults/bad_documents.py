@@ -22,7 +22,7 @@ BAD: dict[str, Callable[[str], str]] = {
     "no JSON": lambda name: f'{{"id": "{name}", "text": ',
     "no text": lambda name: json.dumps({"id": name, "title": "nothing else"}),
     "a number for a text": lambda name: json.dumps({"id": name, "text": 7}),
-    "a date that is none": lambda name: json.dumps({"id": name, "text": "good", "date": "the day before"}),
+    "a date that is a list": lambda name: json.dumps({"id": name, "text": "good", "date": ["2020-01-01"]}),
     "an empty id": lambda _: json.dumps({"id": "", "text": "good"}),
     "an id that is too long": lambda name: json.dumps({"id": name * 200, "text": "good"}),
     "a version that is no number": lambda name: json.dumps({"id": name, "text": "good", "version": "newest"}),

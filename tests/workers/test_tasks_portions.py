@@ -134,7 +134,7 @@ def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(addr
 
 def test_one_bad_document_of_a_portion_takes_no_other_with_it(address: str, settings: Settings) -> None:
     batch = delivery()
-    batch.batch.records[17] = {"id": "d17", "text": "a", "date": "yesterday", "version": 1}
+    batch.batch.records[17] = {"id": "d17", "text": "a", "language": "yesterday", "version": 1}
     with worker(address, settings, lambda _: None) as (context, _):
         account = sign_and_write(context, batch, never)
     assert account is not None
