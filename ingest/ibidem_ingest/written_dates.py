@@ -34,7 +34,7 @@ _NAMED = (
 )
 _WEEKDAY = re.compile(r"(?:mon|tue|tues|wed|wednes|thu|thur|thurs|fri|sat|satur|sun)(?:day)?\.?,?\s+")
 # A time such as `at 3:15 pm EST`, which is left out.
-_CLOCK = re.compile(r",?\s+(?:at\s+)?\d{1,2}:\d\d(?::\d\d)?\s?[ap]\.?m\.?(?:\s[a-z]{2,4})?$")
+_CLOCK = re.compile(r"(?<!\s),?\s+(?:at\s+)?\d{1,2}:\d\d(?::\d\d)?\s?[ap]\.?m\.?(?:\s[a-z]{2,4})?$")
 _YEAR_FIRST = re.compile(r"(\d{4})[/.](\d{1,2})(?:[/.](\d{1,2}))?")
 # Dates of China, Japan and Korea, and the last year before each era of Japan.
 _CHARACTERS = re.compile(

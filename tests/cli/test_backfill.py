@@ -101,7 +101,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
     ):
         assert part in out, part
     assert "Keep" in out
-    assert "until segments are merged" in " ".join(out.split())
+    assert "twice until they are merged" in " ".join(out.split())
     output = answer("backfill", "--dry-run", "--level", "identical")
     assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
 

@@ -251,7 +251,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         )
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
-        "rewritten documents take space twice until segments are merged."
+        "rewritten documents take space twice until they are merged."
     )
 
 
