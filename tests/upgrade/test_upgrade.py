@@ -12,6 +12,7 @@ from uuid import uuid4
 
 import pytest
 
+from ibidem_engines.cluster.index import VERSION
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 from servers.indices import ask, remove_indices
@@ -71,7 +72,7 @@ def release(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iter
     common = {"IBIDEM_TABLES": str(tmp_path / "tables"), "IBIDEM_CONCURRENCY": "1"}
     address: str = request.getfixturevalue(request.param)
     alias = f"kept-{uuid4().hex}"
-    body = json.loads(load(f"cluster.v{schema}.json").replace("{schema}", schema)) | {"aliases": {alias: {}}}
+    body = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", schema)) | {"aliases": {alias: {}}}
     ask(address, "PUT", f"/{alias}-1", json.dumps(body))
     ask(address, "POST", f"/{alias}-1/_bulk?refresh=true", (tmp_path / "bulk.jsonl").read_text())
     settings = {"IBIDEM_ENGINE": address, "IBIDEM_INDEX": alias}
