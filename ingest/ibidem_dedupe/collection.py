@@ -12,8 +12,9 @@ from typing import Self
 
 import numpy as np
 
-from ibidem_dedupe.column_rules import Bools, Rows
-from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
+from ibidem_dedupe.column_rules import Rows
+from ibidem_dedupe.pair_rules import SLICE
+from ibidem_dedupe.pairs import CandidateRanges, count_earlier, expand_pairs
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
 from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
@@ -34,6 +35,7 @@ MIN_CLOSE = 40  # long pairs of 50 equal slots or more, below which the figure o
 STEPS = ((40, 50), (30, 40), (20, 30))  # equal slots of pairs that may be versions, the closest first
 MORE_FREQUENT = 1.3  # how many times as frequent as close pairs are those that only share a form
 MIN_LONG = 25  # the fewest equal slots of long texts
+PARTNERS = 100  # texts before it with which a text is paired by one band, so that a crowded band costs no square
 
 _RUNS_ALONE = replace(CLEAN, fingerprint=None, characters=None)
 
@@ -49,8 +51,8 @@ class CollectionFigures:
     @classmethod
     def count(cls, columns: PackedColumns) -> Self:
         """Count the figures of signed documents."""
-        has_block, misread = columns.noise[:, SLOTS] > 0, looks_misread(columns)
-        return cls(int(has_block.sum()), int(misread.sum()), min_long_slots(columns))
+        misread = is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE)
+        return cls(int((columns.noise[:, SLOTS] > 0).sum()), int(misread.sum()), min_long_slots(columns))
 
     @property
     def share(self) -> float:
@@ -65,19 +67,11 @@ class CollectionFigures:
         >>> CollectionFigures(1000, 90, 50).policy(CLEAN).terms is None
         True
         """
-        if earlier is None:
-            is_misread = self.share >= MISREAD_SHARE
-        elif earlier.terms is None:
-            is_misread = self.share >= BECOME_MISREAD
+        if earlier is not None and earlier.terms is not None:
+            base = MISREAD if self.share > LEAVE_MISREAD else CLEAN
         else:
-            is_misread = self.share > LEAVE_MISREAD
-        base = MISREAD if is_misread else CLEAN
+            base = MISREAD if self.share >= (BECOME_MISREAD if earlier else MISREAD_SHARE) else CLEAN
         return replace(base, slots=Slots(long=None if self.long == CLOSE[0] else self.long))
-
-
-def looks_misread(columns: PackedColumns) -> Bools:
-    """Return which documents have many unknown words."""
-    return is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE)
 
 
 def min_long_slots(columns: PackedColumns) -> int:
@@ -106,6 +100,8 @@ def long_pairs(columns: PackedColumns) -> Iterator[Rows]:
             yield equal.sum(axis=1)[bands.all(axis=2).any(axis=1)]
         return
     entries = build_key_index(columns, _RUNS_ALONE, columns.length < LONG_TOKENS)
-    for pairs in expand_pairs(entries, CandidateRanges.build(entries), len(columns)):
-        a, b = np.divmod(pairs, len(columns))
-        yield (columns.slots[a] == columns.slots[b]).sum(axis=1)
+    ranges = CandidateRanges.build(entries, np.minimum(count_earlier(entries), PARTNERS))
+    for pairs in expand_pairs(entries, ranges, len(columns)):
+        for start in range(0, len(pairs), SLICE):
+            a, b = np.divmod(pairs[start : start + SLICE], len(columns))
+            yield (columns.slots[a] == columns.slots[b]).sum(axis=1)

@@ -1,5 +1,6 @@
 """The figures that `ibidem regroup` settles groups by."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from dedupe.test_collection import prose
 from ibidem.cli.regroup import stored_policy
 from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.connect import open_engine
 from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
 from ibidem_engines.signing import records
@@ -37,16 +39,11 @@ def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are
     settle_all(engine)
     assert GroupCheckpoint.read(engine).origin == "default"
     clean = regroup(engine, everything=True)
-    assert (clean.origin, parse_policy(clean.policy).terms, parse_policy(clean.policy).characters) == (
-        "collection",
-        None,
-        None,
-    )
+    assert parse_policy(clean.policy) == replace(CLEAN, characters=None)
     scans = [Document(f"scan {at}", misread_text(text, 0.3), language="en") for at, text in enumerate(texts)]
     engine.write(list(records(scans, general_tables())))
-    misread = parse_policy(regroup(engine, everything=True).policy)
-    assert misread.terms is not None
-    assert misread.characters is not None
+    assert parse_policy(regroup(engine, everything=True).policy) == MISREAD
     named = regroup(engine, everything=True, policy=PRESETS["law"].policy)
     assert parse_policy(regroup(engine, everything=True).policy) == parse_policy(named.policy)
+    assert regroup(engine, everything=True, policy=stored_policy({"dedupe_preset": "none"})).origin == "collection"
     engine.close()

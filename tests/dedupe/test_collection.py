@@ -45,7 +45,8 @@ def test_of_few_documents_nothing_is_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("share", "clean", "misread"), [(0.02, CLEAN, CLEAN), (0.1, CLEAN, MISREAD), (0.2, MISREAD, MISREAD)]
+    ("share", "clean", "misread"),
+    [(0.02, CLEAN, CLEAN), (0.03, CLEAN, CLEAN), (0.1, CLEAN, MISREAD), (0.2, MISREAD, MISREAD)],
 )
 def test_an_index_changes_its_rule_only_where_the_share_is_clear(share: float, clean: Policy, misread: Policy) -> None:
     figures = CollectionFigures(1_000, round(1_000 * share), 50)

@@ -7,7 +7,7 @@ from math import inf
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, has_settled, policy_as_record
+from ibidem_engines.group_checkpoint import POLICY, Conflict, GroupCheckpoint, has_settled, policy_as_record
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
@@ -125,7 +125,8 @@ def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> b
     """Record that all groups are to be settled again; returns whether no other process wrote meanwhile."""
     checkpoint = GroupCheckpoint.read(engine)
     if policy is not None:
-        checkpoint.policy, checkpoint.origin = policy_as_record(policy), "named"
+        checkpoint.policy = policy_as_record(policy)
+        checkpoint.origin = "default" if policy == POLICY else "named"
     checkpoint.done, checkpoint.seen = {}, {}
     checkpoint.everything = everything
     if everything:
