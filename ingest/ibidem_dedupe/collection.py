@@ -8,6 +8,7 @@ one text where such pairs are about as frequent as closer ones; where they are m
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Self
 
 import numpy as np
@@ -18,21 +19,20 @@ from ibidem_dedupe.pairs import CandidateRanges, count_earlier, expand_pairs
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
 from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import BAND_ROWS, found_share
-from ibidem_ingest.signatures.noise import SLOTS
 from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.schema import BANDS
-from ibidem_ingest.signatures.schema import SLOTS as SLOTS_OF_TEXT
+from ibidem_ingest.signatures.schema import BANDS, SLOTS
 
 MIN_DOCUMENTS = 200  # with a noise block, below which a collection counts as clean
 UNKNOWN, UNKNOWN_DENSE = 0.10, 0.35  # the least share of unknown words, or bigrams, of a document that looks misread
 MISREAD_SHARE = 0.08  # the least share of such documents in a misread collection
 LEAVE_MISREAD, BECOME_MISREAD = 0.03, 0.16  # the shares at which the rule of an index changes
 
-CLOSE = (50, 65)  # equal slots of pairs that are versions in any collection
+CLOSE = slice(50, 65)  # equal slots of pairs that are versions in any collection
 MIN_CLOSE = 40  # long pairs of 50 equal slots or more, below which the figure of long texts stays
-STEPS = ((40, 50), (30, 40), (20, 30))  # equal slots of pairs that may be versions, the closest first
+STEPS = (40, 30, 20)  # equal slots, from which on and of nine more, of pairs that may be versions
 MORE_FREQUENT = 1.3  # how many times as frequent as close pairs are those that only share a form
 MIN_LONG = 25  # the fewest equal slots of long texts
 PARTNERS = 100  # texts before it with which a text is paired by one band, so that a crowded band costs no square
@@ -46,13 +46,13 @@ class CollectionFigures:
 
     blocks: int  # documents with a noise block
     misread: int  # how many of them look misread
-    long: int  # the least number of equal slots of two long texts
+    long: int | None  # the least number of equal slots of two long texts; None: as many as of others
 
     @classmethod
     def count(cls, columns: PackedColumns) -> Self:
         """Count the figures of signed documents."""
         misread = is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE)
-        return cls(int((columns.noise[:, SLOTS] > 0).sum()), int(misread.sum()), min_long_slots(columns))
+        return cls(int((columns.noise[:, noise.SLOTS] > 0).sum()), int(misread.sum()), min_long_slots(columns))
 
     @property
     def share(self) -> float:
@@ -62,32 +62,28 @@ class CollectionFigures:
     def policy(self, earlier: Policy | None = None) -> Policy:
         """Return the rule for the collection; that of an index changes only where the share is clear.
 
-        >>> CollectionFigures(1000, 90, 50).policy().terms is None
-        False
-        >>> CollectionFigures(1000, 90, 50).policy(CLEAN).terms is None
-        True
+        >>> figures = CollectionFigures(1000, 90, None)
+        >>> figures.policy() == MISREAD, figures.policy(CLEAN) == CLEAN
+        (True, True)
         """
-        if earlier is not None and earlier.terms is not None:
-            base = MISREAD if self.share > LEAVE_MISREAD else CLEAN
+        if earlier is None:
+            is_misread = self.share >= MISREAD_SHARE
         else:
-            base = MISREAD if self.share >= (BECOME_MISREAD if earlier else MISREAD_SHARE) else CLEAN
-        return replace(base, slots=Slots(long=None if self.long == CLOSE[0] else self.long))
+            is_misread = self.share > LEAVE_MISREAD if earlier.terms else self.share >= BECOME_MISREAD
+        return replace(MISREAD if is_misread else CLEAN, slots=Slots(long=self.long))
 
 
-def min_long_slots(columns: PackedColumns) -> int:
-    """Return the least number of equal slots of two long texts that are versions of one text."""
-    found = np.zeros(SLOTS_OF_TEXT + 1)
+def min_long_slots(columns: PackedColumns) -> int | None:
+    """Return the least number of equal slots of two long texts that are versions of one text; None: as any."""
+    found = np.zeros(SLOTS + 1)
     for equal in long_pairs(columns):
         found += np.bincount(equal, minlength=len(found))
-    pairs = found * np.array([1 / max(0.01, found_share(equal)) for equal in range(len(found))])
-    if pairs[CLOSE[0] :].sum() < MIN_CLOSE:
-        return CLOSE[0]
-    least = CLOSE[0]
-    for first, end in STEPS:
-        if pairs[first:end].mean() > MORE_FREQUENT * pairs[slice(*CLOSE)].mean():
-            break
-        least = first
-    return max(MIN_LONG, least)
+    pairs = found / np.array([max(0.01, found_share(equal)) for equal in range(len(found))])
+    if pairs[CLOSE.start :].sum() < MIN_CLOSE:
+        return None
+    limit = MORE_FREQUENT * pairs[CLOSE].mean()
+    versions = [*takewhile(lambda step: pairs[step : step + 10].mean() <= limit, STEPS)]
+    return max(MIN_LONG, versions[-1]) if versions else None
 
 
 def long_pairs(columns: PackedColumns) -> Iterator[Rows]:

@@ -15,6 +15,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry
 from ibidem_engines.stored_groups import Marks, RecordState, ShardRef, parse_marks
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 KEY = "checkpoint"
 
@@ -64,17 +65,18 @@ class GroupCheckpoint:
         self.uuids = dict(uuids)
         return bool(gone)
 
-    def choose_policy(self, figures: CollectionFigures) -> None:
-        """Take the rule of the collection, unless a command named figures or the collection is too small.
+    def choose_policy(self, columns: PackedColumns) -> Policy:
+        """Return the policy for all documents: of the collection, unless it was named or too few can be counted.
 
         In clean text groups do without characters, as long as few documents are misread: see `POLICY`.
         """
-        if self.origin == "named" or figures.blocks < MIN_DOCUMENTS:
-            return
-        policy = figures.policy(parse_policy(self.policy) if self.origin == "collection" else None)
-        if policy.terms is None:
-            policy = replace(policy, characters=None)
+        policy = parse_policy(self.policy)
+        if self.origin == "named" or (figures := CollectionFigures.count(columns)).blocks < MIN_DOCUMENTS:
+            return policy
+        policy = figures.policy(policy if self.origin == "collection" else None)
+        policy = policy if policy.terms else replace(policy, characters=None)
         self.policy, self.origin = policy_as_record(policy), "collection"
+        return policy
 
     def settled_write(self, part: ShardRef) -> int:
         """Return the sequence number of the last settled write of a part."""

@@ -171,10 +171,14 @@ def test_a_takedown_names_what_else_holds_the_text_and_takes_it_with_everything(
         assert not file.is_file() or b"harbour master" not in file.read_bytes(), file
 
 
-HIDDEN = "The harbour master has kept a second ledger of every ship that came in after dark since the spring."
-ATTACHED = (
-    f"--x\nContent-Type: text/plain\n\nSee below.\n--x\nContent-Type: text/plain; name=a.txt\n\n{HIDDEN}\n--x--\n"
-)
+@pytest.mark.slow
+def test_a_takedown_of_a_mail_without_text_takes_no_other_without_text(run: Run, answer: Answer) -> None:
+    for name in ("first", "second"):
+        Path(f"{name}.eml").write_text(mail({"Subject": f"The {name} one", "Message-ID": f"<{name}@x>"}, ""))
+        assert run("ingest", f"{name}.eml")[0] == 0
+    answer("delete", "second.eml", "--yes")
+    answer("delete", "first.eml", "--everything", "--yes")
+    assert [each["id"] for each in answer("delete", "--undo")["kept"]] == ["second.eml"]
 
 
 def ingest(run: Run, texts: dict[str, str], **fields: object) -> None:

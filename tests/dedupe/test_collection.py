@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_dedupe.collection import CollectionFigures
-from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
+from ibidem_dedupe.collection import CollectionFigures, min_long_slots
+from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy
 from ibidem_ingest.document import Document
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
@@ -28,20 +29,13 @@ def prose(seed: int, words: int = 120) -> str:
     return " ".join(random.Random(seed).choices(WORDS, k=words))  # noqa: S311 - made-up data keeps no secret
 
 
-def collection(misread: int, documents: int = 200) -> CollectionFigures:
+@pytest.mark.parametrize(
+    ("misread", "documents", "rule"), [(0, 200, CLEAN), (4, 200, CLEAN), (40, 200, MISREAD), (100, 150, CLEAN)]
+)
+def test_the_share_of_misread_documents_decides_on_the_rule(misread: int, documents: int, rule: Policy) -> None:
     texts = [prose(seed) for seed in range(documents)]
-    return CollectionFigures.count(columns([misread_text(text, 0.3) for text in texts[:misread]] + texts[misread:]))
-
-
-@pytest.mark.parametrize(("misread", "rule"), [(0, CLEAN), (4, CLEAN), (40, MISREAD)])
-def test_the_share_of_misread_documents_decides_on_the_rule(misread: int, rule: Policy) -> None:
-    figures = collection(misread)
-    assert figures.share == pytest.approx(misread / 200, abs=0.02)
-    assert figures.policy() == rule
-
-
-def test_of_few_documents_nothing_is_counted() -> None:
-    assert collection(100, documents=150).policy() == CLEAN
+    texts[:misread] = [misread_text(text, 0.3) for text in texts[:misread]]
+    assert CollectionFigures.count(columns(texts)).policy() == rule
 
 
 @pytest.mark.parametrize(
@@ -49,7 +43,7 @@ def test_of_few_documents_nothing_is_counted() -> None:
     [(0.02, CLEAN, CLEAN), (0.03, CLEAN, CLEAN), (0.1, CLEAN, MISREAD), (0.2, MISREAD, MISREAD)],
 )
 def test_an_index_changes_its_rule_only_where_the_share_is_clear(share: float, clean: Policy, misread: Policy) -> None:
-    figures = CollectionFigures(1_000, round(1_000 * share), 50)
+    figures = CollectionFigures(1_000, round(1_000 * share), None)
     assert (figures.policy(CLEAN), figures.policy(MISREAD)) == (clean, misread)
 
 
@@ -63,13 +57,15 @@ def versions(changed: list[int]) -> list[str]:
     return texts
 
 
-def test_long_versions_need_fewer_equal_slots_where_such_pairs_are_rare() -> None:
-    figures = CollectionFigures.count(columns(versions([18] * 60 + [10] * 4)))
-    assert 25 <= figures.long < 50
-    assert figures.policy().slots == Slots(long=figures.long)
-
-
-def test_long_texts_of_one_form_need_as_many_equal_slots_as_others() -> None:
-    figures = CollectionFigures.count(columns(versions([18] * 45 + [13] * 90)))
-    assert figures.long == 50
-    assert figures.policy().slots == Slots()
+@pytest.mark.parametrize("in_use", [loops.IN_USE, None])
+@pytest.mark.parametrize(
+    ("changed", "least"),
+    [([18] * 60 + [10] * 4, 25), ([18] * 45 + [13] * 90, None), ([18] * 20, None)],
+    ids=["few in the same form", "many in the same form", "few"],
+)
+def test_long_versions_need_fewer_equal_slots_where_looser_pairs_are_rare(
+    changed: list[int], least: int | None, in_use: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signed = columns(versions(changed))
+    monkeypatch.setattr(loops, "IN_USE", in_use)
+    assert min_long_slots(signed) == least

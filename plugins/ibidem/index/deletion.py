@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import blake2b
+from itertools import chain
 
 import orjson
 
@@ -23,7 +24,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint
@@ -34,6 +35,8 @@ CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
 
 # Fields of `meta` in which equal documents agree: sender, recipients and attachments of mails.
 MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
+
+COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 parse_deleted = partial(parse_record, DeletedDocument)
 
@@ -122,19 +125,26 @@ def _words(document: Document) -> bytes:
 
 
 def _candidates(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
-    """Yield the ids of documents with an equal hash; the index is scanned if a look-up of contents was cut."""
-    keys = [lookup_keys(value) for value in documents]
-    searches = [
-        SignatureLookup({name: each[name] for name in ("content", "fingerprint") if name in each}, own_id=value.id)
-        for value, each in zip(documents, keys, strict=True)
-    ]
+    """Yield the ids of documents with an equal hash or the same bands, which texts share that differ in signs alone.
+
+    The index is scanned for equal words if a look-up was cut.
+    """
+    searches = []
+    for value in documents:
+        keys = lookup_keys(value)
+        values = {name: keys[name] for name in COPY_KEYS if name in keys}
+        searches.append(SignatureLookup(values, {"bands": len(keys.get("bands", ()))}, own_id=value.id))
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
-    cut = {value.content for value, answer in zip(documents, answers, strict=True) if answer.copies > len(answer.hits)}
+    cut = {
+        value.words
+        for value, answer in zip(documents, answers, strict=True)
+        if answer.capped or answer.copies > len(answer.hits)
+    }
     if cut:
-        for hit in (hit for part in engine.scan() for hit in part):
+        for hit in chain.from_iterable(engine.scan()):
             other = unpack(hit.packed) if hit.packed is not None else None
-            if other is not None and other.content in cut:
+            if other is not None and other.words in cut:
                 yield hit.id
 
 
@@ -262,20 +272,16 @@ def find_leftovers(engine: Engine, ids: Sequence[str]) -> Leftovers:
     """Find what would still hold the texts of some documents without them: by their ids, or by an equal text."""
     attachments = sorted({hit.id for hit in fetch_hits(engine, ids, f"meta.{FAMILY}")} - set(ids))
     known = {*ids, *attachments}
-    hashes = {_text_hash(document.text) for document in _read(engine, [*ids, *attachments])}
+    texts = {normalize(document.text) for document in _read(engine, [*ids, *attachments])} - {""}
     dead = [
-        each for each in letters(engine) if each.refusal.id in known or _text_hash(each.record.get("text")) in hashes
+        each for each in letters(engine) if each.refusal.id in known or normalize(str(each.record.get("text"))) in texts
     ]
     deleted = [
         id_
         for id_, each in read_ledger(engine, "deleted", parse_deleted)
-        if id_ in known or _text_hash(each.document.text) in hashes
+        if id_ in known or normalize(each.document.text) in texts
     ]
     return Leftovers(attachments, dead, deleted)
-
-
-def _text_hash(text: object) -> bytes | None:
-    return blake2b(normalize(text).encode()).digest() if isinstance(text, str) and text else None
 
 
 def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:

@@ -12,11 +12,10 @@ from itertools import islice
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, SeqNoRange, ShardRef, StoredGroups
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules
@@ -141,13 +140,8 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
 ) -> None:
     """Settle all documents again, and record this in the checkpoint."""
     store = settler.store
-
-    def choose(columns: PackedColumns) -> Policy:
-        checkpoint.choose_policy(CollectionFigures.count(columns))
-        return parse_policy(checkpoint.policy)
-
     with StoredColumns(store.counts().documents, memory) as stored:
-        regrouping = Regrouping.find(stored, settler, end, choose, lambda: report(0))
+        regrouping = Regrouping.find(stored, settler, end, checkpoint.choose_policy, lambda: report(0))
         for seq_range in seq_ranges(end):
             for documents in read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range.part, documents, plan)
