@@ -64,10 +64,6 @@ class PairFigures:
         f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
         return cls(len(true), len(pairs), round(precision, 4), round(recall, 4), round(f1, 4))
 
-    def as_json(self) -> dict[str, object]:
-        """Return the figures by name."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCount:
@@ -75,10 +71,6 @@ class EvidenceCount:
 
     found: int  # pairs
     right: int  # how many of the pairs are duplicates
-
-    def as_json(self) -> dict[str, object]:
-        """Return the figures by name."""
-        return asdict(self)
 
 
 def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
@@ -104,10 +96,6 @@ class SetFigures:
         """Compare two partitions of the same documents, each as a list of set numbers."""
         true_sets, own_sets = sets(true), sets(sizes)
         return cls(len(true_sets & own_sets), len(true_sets - own_sets), len(own_sets - true_sets))
-
-    def as_json(self) -> dict[str, object]:
-        """Return the figures by name."""
-        return asdict(self)
 
 
 def sets(parts: Sequence[int]) -> set[frozenset[int]]:
@@ -282,10 +270,10 @@ class Evaluation:
         return {
             "documents": self.documents,
             "labelled": self.labelled,
-            "pairs": self.pairs.as_json(),
-            "evidence": {name: each.as_json() for name, each in self.evidence.items()},
+            "pairs": asdict(self.pairs),
+            "evidence": {name: asdict(each) for name, each in self.evidence.items()},
             "ari": self.ari,
-            "sets": self.sets.as_json(),
+            "sets": asdict(self.sets),
             "refused": self.refused,
             "unknown": list(self.unknown),
             "mistakes": [each.as_json() for each in self.mistakes],

@@ -9,7 +9,7 @@ better than the default figures on the same folds, and a learned rule better tha
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -132,15 +132,15 @@ class Tuning:
             "labelled": self.labelled,
             "pairs": self.pairs,
             "sets": self.sets,
-            "curve": [{"similarity": at, **each.as_json()} for at, each in self.curve.items()],
+            "curve": [{"similarity": at, **asdict(each)} for at, each in self.curve.items()],
             "chosen": {
                 "preset": self.chosen.preset,
                 "similarity": self.chosen.similarity,
                 "without": list(self.chosen.without),
             },
-            "expected": self.expected.as_json(),
-            "default": self.default.as_json(),
-            "learned": self.learned.expected.as_json() if self.learned is not None else None,
+            "expected": asdict(self.expected),
+            "default": asdict(self.default),
+            "learned": asdict(self.learned.expected) if self.learned is not None else None,
             "choice": self.choice,
             "improves": self.improves,
         }

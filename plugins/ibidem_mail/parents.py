@@ -201,9 +201,6 @@ def seconds(date: str) -> float | None:
     """
     try:
         time = datetime.fromisoformat(date)
-    except ValueError:
-        return None
-    try:
         return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
     except (OverflowError, ValueError):
         return None

@@ -160,13 +160,13 @@ def read_number(value: object) -> tuple[int, ...]:
     """
     is_value = isinstance(value, str | int | float) and not isinstance(value, bool)
     text = str(value).strip()[:MAX_NAME] if is_value else ""
-    is_long_number = re.fullmatch(r"[\d.]+", text) and re.search(r"\d{9}", text)
-    if not is_long_number and (date := utc(iso_date(text))):
+    is_number = re.fullmatch(r"[\d.]+", text)
+    if not (is_number and re.search(r"\d{9}", text)) and (date := utc(iso_date(text))):
         return tuple(map(int, re.findall(r"\d+", date)))
     text = text.lower()
     if text in _WORDS or re.fullmatch(r"[a-z]", text):
         return _read_number(text)
-    if (marked := read_name(text).number) and not re.fullmatch(r"[\d.]+", text):
+    if (marked := read_name(text).number) and not is_number:
         return marked
     return tuple(int(part) for part in re.findall(r"\d{1,9}", text)[:4])
 

@@ -304,15 +304,6 @@ class TokenBatch:
         return loops.compiled().write_signs(self.starts, *columns)
 
 
-def drop_invisible(text: str) -> str:
-    """Remove the characters that nobody sees within a word.
-
-    >>> drop_invisible("Ver\N{SOFT HYPHEN}kehr")
-    'Verkehr'
-    """
-    return text if text.isascii() else _INVISIBLE.sub("", text)
-
-
 def _visible(text: str) -> str:
     return _BLANKED.sub(" ", _INVISIBLE.sub("", text))
 

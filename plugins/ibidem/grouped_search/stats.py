@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from types import MappingProxyType
 
 import numpy as np
@@ -15,7 +14,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.stored_groups import Hit
-from ibidem_ingest.dates import EPOCH
+from ibidem_ingest.dates import iso_day
 from ibidem_ingest.signatures.packed import IDF_BYTES, NO_DATE
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -202,18 +201,9 @@ def count_tables(window: Window) -> list[Facet]:
 def count_years(window: Window) -> list[tuple[int, Facet]]:
     """Count the documents by the year in which their dates begin, the latest first."""
     days = window.columns.date_from[: window.ranked]
-    years = np.array([year(day) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
+    years = np.array([int(iso_day(day)[:4]) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
     counts = count_values(window, years, (years > 0) & window.columns.is_signed[: window.ranked])
     return sorted(((int(years[facet.row]), facet) for facet in counts), reverse=True, key=lambda each: each[0])
-
-
-def year(day: int) -> int:
-    """Return the year of a day number, counted from 1980-01-01.
-
-    >>> year(0), year(-1)
-    (1980, 1979)
-    """
-    return (EPOCH + timedelta(days=day)).year
 
 
 def count_values(window: Window, values: NDArray[np.int64], mask: NDArray[np.bool_]) -> Sequence[Facet]:

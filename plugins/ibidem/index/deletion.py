@@ -59,7 +59,7 @@ def difference(a: Document, b: Document) -> str:
 def _fields(document: Document) -> dict[str, str]:
     values = {"text": document.text, "title": document.title, "date": document.date or document.meta.get("sent", "")}
     values |= {name: document.meta.get(name, "") for name in MAIL_FIELDS}
-    return {name: normalize(each if isinstance(each, str) else str(each)) for name, each in values.items()}
+    return {name: normalize(str(each)) for name, each in values.items()}
 
 
 def _excerpts(a: str, b: str) -> str:
@@ -70,7 +70,7 @@ def _excerpts(a: str, b: str) -> str:
     first = max(a.rfind(" ", 0, max(0, begin - CONTEXT)) + 1, begin - EXCERPT)
     for text in (a, b):
         last = min(len(text) - behind + CONTEXT, begin + EXCERPT)
-        part = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text[max(0, first) : last])
+        part = "".join(each if each.isprintable() else f"\\u{ord(each):04x}" for each in text[first:last])
         shown.append(f"“{'…' if first > 0 else ''}{part}{'…' if last < len(text) else ''}”")
     return " → ".join(shown)
 
@@ -234,7 +234,7 @@ def _restore(engine: Engine, id_: str, settings: Settings) -> None:
     deleted = read_key(engine, "deleted", id_, parse_deleted)
     stone, state = engine.read_record("tombstones", id_)
     if deleted is None or not isinstance(stone, dict):
-        raise MissingDocument(f"no deleted document {id_!r} is kept", "list what is with: ibidem delete --undo")
+        raise MissingDocument(f"no deleted document {id_!r} is kept", "list those that are: ibidem delete --undo")
     if any(fetch_hits(engine, [id_])):
         raise UsageError(f"document {id_!r} is in index {engine.index!r} again", "keep it, or ingest the earlier text")
     (record,) = records([deleted.document], Tables(settings.tables), settings.distinct)

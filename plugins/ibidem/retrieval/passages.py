@@ -8,12 +8,12 @@ from ibidem.grouped_search.explanations import reason
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES
 from ibidem.grouped_search.texts import Duplicate, group_texts
+from ibidem_core.address import OURS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.dates import interval
 
 # Under this name the metadata of a passage say which others repeat it or overlap it in their document.
 KEY = "duplicates"
-OURS = "ibidem"  # the field of the signatures, which cost a model tokens and say nothing to it
 
 
 def with_duplicates(metadata: Mapping[str, Any], duplicates: Sequence[Mapping[str, str]]) -> dict[str, Any]:

@@ -427,7 +427,7 @@ class ComparedPair:
 
     def shade(self, dot: Dot) -> int:
         """Return the shade of a dot, from 1 to 4."""
-        return max(1, min(SHADES, 1 + int(dot.share * SHADES)))
+        return min(SHADES, 1 + int(dot.share * SHADES))
 
     def caption(self, dot: Dot) -> str:
         """Describe the text that a dot covers."""

@@ -2,13 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.inspection import Duplicate, Inspection
 from ibidem_engines.engine import Engine
 from ibidem_gateway.page.rendering import printable, written_date
-from ibidem_ingest.dates import EPOCH, interval
+from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
 
 MAX_DUPLICATES = 200  # duplicates that the page shows
@@ -105,8 +104,8 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
             for day, each in dated
         ],
         rows=[(name, LINE * (number + 1)) for number, name in enumerate(labels)],
-        begin=written_date((EPOCH + timedelta(days=first)).isoformat()),
-        end=written_date((EPOCH + timedelta(days=last)).isoformat()),
+        begin=written_date(iso_day(first)),
+        end=written_date(iso_day(last)),
         height=LINE * (len(labels) + 2),
         undated=1 + len(copies) - len(dated),
     )
