@@ -114,7 +114,8 @@ class LedgerStore:
         outcomes = run(self.cluster, actions)
         if refused := [outcome.reason for outcome in outcomes if outcome.reason and outcome.status != CONFLICT]:
             name = record_index(home, ledger)
-            raise Permanent(f"{self.cluster.label}: index {name!r} rejects a record: {refused[0]}")
+            what = f"{self.cluster.label}: index {name!r} rejects a record: {refused[0]}"
+            raise Permanent(what, "see what is wrong: ibidem doctor")
         return outcomes
 
     def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:

@@ -117,7 +117,8 @@ class SqliteFile:
             with suppress(IsADirectoryError, PermissionError):  # opening it gives the better message
                 make_file(self.path)
         except OSError as error:
-            raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})") from error
+            remedy = "choose another folder in IBIDEM_ENGINE, or make this one writable"
+            raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})", remedy) from error
         with self._lock, self._translate_errors():
             connection = self._open("rw")
             self._with_retries(connection, "pragma journal_mode = wal")
