@@ -1,8 +1,8 @@
-"""Ingest of a collection through the file queue into SQLite, and a bare load of the same texts into an FTS5 table.
+"""Ingest of a collection through the file queue into SQLite.
 
 The clock runs from the moment when the first worker says that it takes messages to the moment when the account of the
 last batch is read; reading, validating, cutting and sending all lie within it. Modules are compiled, as in an
-installation after its first start. The bare load is one process, with transactions of 500, reading included.
+installation after its first start.
 """
 
 import os
@@ -15,8 +15,6 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from bare import load_fts
-from benchmark import took_ms
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
@@ -83,9 +81,3 @@ def through_the_queue(source: Source, folder: Path, workers: int) -> Cost:
 def peak_memory() -> float:
     """Return the most memory of an ended child of this process, in megabytes."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-
-
-def bare_load(source: Source, folder: Path) -> float:
-    """Load titles and texts into an FTS5 table; returns seconds."""
-    rows = ((item.title, item.text) for item in source() if isinstance(item, Document))
-    return took_ms(lambda: load_fts(rows, folder / "bare.sqlite")) / 1e3

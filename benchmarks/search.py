@@ -4,7 +4,7 @@
 
 Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
 one shard of one segment. All variants go through the official client and take turns, query by query, and show three
-duplicates of a group; searches by stored groups are measured by `benchmarks/stored.py`. Rounds warm up until no way got
+duplicates of a group. Rounds warm up until no way got
 faster by a twentieth, ten at most. Of each query counts the least of all rounds, which other work on the machine
 lengthens least, and next to it the median of all rounds; a figure is the median over the queries, a ratio the median of
 the queries' ratios to a plain search, to native `collapse`, and to native `collapse` with `inner_hits` of 3. Own is the

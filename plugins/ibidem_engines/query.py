@@ -247,7 +247,6 @@ def _check_words(words: Words, *, conditions: bool) -> None:
 
 
 def _count(parts: Sequence[Phrase | Words]) -> int:
-    """Count words."""
     return sum(
         len(part.text.split())
         if isinstance(part, Phrase)

@@ -56,7 +56,6 @@ class GatewayContext:
 
 
 def gateway_context(request: Request) -> GatewayContext:
-    """Return the context of a request."""
     context: GatewayContext = request.app.state.context
     return context
 
@@ -80,7 +79,6 @@ async def cluster(request: Request) -> Upstream:
 
 
 async def caller(request: Request) -> Caller:
-    """Return the caller."""
     return Caller.read(request.headers)
 
 

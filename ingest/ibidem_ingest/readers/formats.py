@@ -109,7 +109,6 @@ def parse_formats(value: str) -> dict[str, Format]:
 
 
 def parse_format(name: Format | str) -> Format:
-    """Parse the name of a format."""
     try:
         return Format(name)
     except ValueError as error:

@@ -187,7 +187,6 @@ def show_check(settings: Settings, *, as_json: bool) -> None:
 
 
 def describe_comparison(result: CheckResult) -> Iterator[Indented]:
-    """Describe the result of a comparison."""
     counts = {
         f"{'document' if result.read == 1 else 'documents'} read": result.read,
         "as they were signed": result.unchanged,

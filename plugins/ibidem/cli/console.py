@@ -97,7 +97,6 @@ def format_difference(pieces: Iterable[Piece]) -> Text:
 
 
 def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
-    """Format one piece."""
     run = sanitize(shorten(piece.words))
     if piece.kind == "lead":
         return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")

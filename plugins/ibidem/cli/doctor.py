@@ -53,7 +53,6 @@ def read_report() -> dict[str, Any]:
 
 
 def settings_table(rows: Sequence[Mapping[str, str]]) -> Table:
-    """Return the settings as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("setting", "value", "from"):
         table.add_column(column, overflow="fold")
@@ -63,7 +62,6 @@ def settings_table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 
 def checks_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    """Return the checks as a table."""
     table = Table.grid(padding=(0, 2))
     for row in rows:
         mark = Text("ok", "good") if row["ok"] else Text("NOT OK", "bad")

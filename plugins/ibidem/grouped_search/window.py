@@ -96,7 +96,6 @@ class Window:
         overlaps: Overlaps = NO_OVERLAPS,
         alone: bool = False,
     ) -> "Window":
-        """Group hits."""
         columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)

@@ -185,7 +185,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Redline:
-    """A redline."""
+    """Two texts in two columns, row by row."""
 
     rows: Sequence[Row]  # the rows, in the order of what both texts have
     differences: int  # how many of them differ

@@ -223,7 +223,6 @@ def stored_choices(engine: Engine, state: PageState) -> Choices:
     facets = engine.facets(state.query(), MAX_SOURCES)
 
     def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet."""
         for each in counts:
             is_chosen = each.value in getattr(state, name)
             address = state.toggle(name, each.value)

@@ -114,7 +114,6 @@ class PageState:
         return parse_request({name: value for name, value in parameters.items() if value}, mode="indent").for_people()
 
     def query(self) -> SearchQuery:
-        """Return the query."""
         return parse_query(self.q, self.filters())
 
     def filters(self) -> list[str]:

@@ -40,7 +40,6 @@ def redacted_message(error: Exception, broker: str) -> str:
 
 
 def translate_error(error: AMQPError, broker: str) -> EngineError:
-    """Translate a broker error."""
     address, message = redact(broker), redacted_message(error, broker)
     for client_type, error_type, reason, remedy in REFUSED:
         if isinstance(error, client_type):

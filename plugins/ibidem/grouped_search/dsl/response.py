@@ -257,7 +257,6 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
 
 
 def requested_fields(display: Mapping[str, Any]) -> Iterator[str]:
-    """Return the requested fields."""
     for part in OF_FIELDS:
         for each in display.get(part) or ():
             name = each.get("field") if isinstance(each, Mapping) else each
