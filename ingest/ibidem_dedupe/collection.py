@@ -15,15 +15,15 @@ import numpy as np
 
 from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.pair_rules import SLICE
-from ibidem_dedupe.pairs import CandidateRanges, count_earlier, expand_pairs
+from ibidem_dedupe.pairs import CandidateRanges, count_earlier, expand_pairs, pairs_sharing_values
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
 from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import BAND_ROWS, found_share
+from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.schema import BANDS, SLOTS
+from ibidem_ingest.signatures.schema import SLOTS
 
 MIN_DOCUMENTS = 200  # with a noise block, below which a collection counts as clean
 UNKNOWN, UNKNOWN_DENSE = 0.10, 0.35  # the least share of unknown words, or bigrams, of a document that looks misread
@@ -88,16 +88,14 @@ def min_long_slots(columns: PackedColumns) -> int | None:
 
 def long_pairs(columns: PackedColumns) -> Iterator[Rows]:
     """Yield, in portions, the equal slots of pairs of long texts that share a band."""
+    is_short = columns.length < LONG_TOKENS
     if loops.IN_USE is None:
-        rows = np.flatnonzero((columns.length >= LONG_TOKENS) & (columns.slot_count > 0))
-        for at, row in enumerate(rows.tolist()):
-            equal = columns.slots[rows[:at]] == columns.slots[row]
-            bands = equal[:, : BAND_ROWS * BANDS].reshape(at, BANDS, BAND_ROWS)
-            yield equal.sum(axis=1)[bands.all(axis=2).any(axis=1)]
-        return
-    entries = build_key_index(columns, _RUNS_ALONE, columns.length < LONG_TOKENS)
-    ranges = CandidateRanges.build(entries, np.minimum(count_earlier(entries), PARTNERS))
-    for pairs in expand_pairs(entries, ranges, len(columns)):
+        portions = pairs_sharing_values(columns, _RUNS_ALONE, np.flatnonzero(~is_short), PARTNERS)
+    else:
+        entries = build_key_index(columns, _RUNS_ALONE, is_short)
+        ranges = CandidateRanges.build(entries, np.minimum(count_earlier(entries), PARTNERS))
+        portions = expand_pairs(entries, ranges, len(columns))
+    for pairs in portions:
         for start in range(0, len(pairs), SLICE):
             a, b = np.divmod(pairs[start : start + SLICE], len(columns))
             yield (columns.slots[a] == columns.slots[b]).sum(axis=1)

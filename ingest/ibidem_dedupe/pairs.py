@@ -210,7 +210,7 @@ def duplicates(
     """Find all pairs of duplicates, also within groups."""
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
     if loops.IN_USE is None:
-        pairs = classifier.classify(pairs_sharing_values(columns, policy))
+        pairs = classifier.classify(pairs_sharing_values(columns, policy, np.arange(len(columns))))
     else:
         entries = classifier.shared_keys()
         pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
@@ -220,10 +220,10 @@ def duplicates(
     return DuplicatePairs(pairs.row[positions], pairs.earlier[positions], pairs.code[positions])
 
 
-def pairs_sharing_values(columns: PackedColumns, policy: Policy) -> Iterator[Rows]:
-    """Yield the pairs of rows that share a value, row by row."""
-    values = SharedValues(columns, policy, PairConstraints())
-    for row in range(len(columns)):
+def pairs_sharing_values(columns: PackedColumns, policy: Policy, rows: Rows, most: int = MAX_ROWS) -> Iterator[Rows]:
+    """Yield the pairs of rows that share a value, row by row; of each value with its first `most` rows alone."""
+    values = SharedValues(columns, policy, PairConstraints(), most)
+    for row in rows.tolist():
         yield row * len(columns) + np.array(values.earlier(row), np.int64)
         values.add(row)
 

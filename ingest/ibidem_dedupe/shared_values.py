@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 
 from ibidem_dedupe import evidence
+from ibidem_dedupe.candidates import MAX_ROWS
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures import noise
@@ -48,7 +49,10 @@ VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
 class SharedValues:
     """Inverted index from value to rows, filled row by row."""
 
-    def __init__(self, columns: PackedColumns, policy: Policy, constraints: PairConstraints) -> None:
+    def __init__(
+        self, columns: PackedColumns, policy: Policy, constraints: PairConstraints, most: int = MAX_ROWS
+    ) -> None:
+        self._most = most  # rows of a value that later ones are paired with
         self._columns, self._policy = columns, policy.candidates
         self._kinds = [kind.name for kind in evidence.TABLE.counted(self._policy) if kind.keys is not None]
         self._same: defaultdict[int, set[int]] = defaultdict(set)
@@ -66,7 +70,8 @@ class SharedValues:
         """Add a row, which later rows may share values with."""
         self._added.add(row)
         for value in set(self._values(row)):
-            self._rows[value].append(row)
+            if len(self._rows[value]) < self._most:
+                self._rows[value].append(row)
 
     def _values(self, row: int) -> Iterator[Hashable]:
         packed = self._columns.unpack_row(row) if self._columns.length[row] else None

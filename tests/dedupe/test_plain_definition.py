@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe import candidates, evidence
+from ibidem_dedupe import candidates, collection, evidence
 from ibidem_dedupe.column_evidence import evidence_of_pairs
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
@@ -129,3 +129,13 @@ def test_all_rows_are_compared_under_a_kind_of_evidence_whose_values_are_not_lis
     made_up = evidence.Kind("made-up", "made up", keys=candidates.content_index)
     with patch.object(evidence, "TABLE", evidence.Table((*evidence.KINDS, made_up))):
         assert earlier(PairConstraints(), 0, 1) == [0, 1]
+
+
+@example_settings
+@given(windows, st.integers(1, 3))
+def test_figures_of_long_texts_are_counted_from_the_same_pairs(window: SampleWindow, partners: int) -> None:
+    columns = PackedColumns.decode(window.values)
+    with patch.multiple(collection, LONG_TOKENS=1, PARTNERS=partners):
+        found = sorted(equal for part in collection.long_pairs(columns) for equal in part.tolist())
+        with plainly():
+            assert sorted(equal for part in collection.long_pairs(columns) for equal in part.tolist()) == found
