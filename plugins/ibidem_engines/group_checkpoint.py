@@ -130,7 +130,7 @@ class GroupCheckpoint:
 
 
 def checkpoint_of(entry: object) -> GroupCheckpoint:
-    """Parse a checkpoint; of a damaged one only the policy is kept, so that everything is settled again.
+    """Parse a checkpoint; of a damaged one only the policy and its origin are kept: everything is settled again.
 
     >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
     42
@@ -138,9 +138,9 @@ def checkpoint_of(entry: object) -> GroupCheckpoint:
     try:
         return check_entry(entry, GroupCheckpoint.from_record)
     except DamagedRecord:
-        figures = entry.get("policy") if isinstance(entry, dict) else None
+        kept = {name: entry[name] for name in ("policy", "origin") if name in entry} if isinstance(entry, dict) else {}
     try:
-        return GroupCheckpoint(policy=policy_as_record(check_entry(figures, parse_policy)))
+        return check_entry(kept, GroupCheckpoint.from_record)
     except DamagedRecord:
         return GroupCheckpoint()
 
