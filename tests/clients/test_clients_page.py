@@ -7,8 +7,9 @@ import pytest
 
 from ibidem.clients.search import TIMEOUT as REQUEST_TIMEOUT
 from ibidem.demo import python_licences
-from ibidem.grouped_search.dsl.parts import INSTEAD, PARAMETERS, PARTS, TIMEOUT
+from ibidem.grouped_search.dsl.parts import INSTEAD, PARTS, TIMEOUT
 from ibidem_engines.connect import open_engine
+from ibidem_engines.requests import IN_HEADS
 from ibidem_engines.signing import records
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
@@ -51,7 +52,7 @@ def test_the_table_holds_the_parts_that_are_grouped_and_no_others() -> None:
     table = PAGE.partition("\n## What is grouped\n")[2].partition("\n## ")[0]
     rows = "".join(line.split("|")[2] for line in table.splitlines() if line.startswith("| "))
     others = {"size: 0", TIMEOUT, REQUEST_TIMEOUT, "index"}
-    assert set(re.findall(r"`([^`]+)`", rows)) == {*PARTS, *PARAMETERS, *others}
+    assert set(re.findall(r"`([^`]+)`", rows)) == {*PARTS, *IN_HEADS, *others}
 
 
 def test_what_to_use_instead_is_on_the_page() -> None:

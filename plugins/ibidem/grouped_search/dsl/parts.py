@@ -7,6 +7,7 @@ from typing import Any, Literal, NoReturn
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest, as_text
+from ibidem_engines.requests import IN_HEADS
 from ibidem_ingest.errors import UsageError, short_repr
 
 # What a part decides on: the ranking, how a hit is shown, what is aggregated, the page, or where is searched.
@@ -36,7 +37,6 @@ PARTS: Mapping[str, Role] = {
     "pit": "target",
     "runtime_mappings": "target",
 }
-PARAMETERS = ("routing", "preference", "ignore_unavailable", "allow_no_indices")
 # Other spellings of parts, as query strings and the clients' arguments have them.
 FORMS = ("q", "_source_includes", "_source_excludes")
 TIMEOUT = "timeout"  # with it, and with size 0, a search is answered without groups
@@ -73,7 +73,7 @@ group it: "ext": {"ibidem": {"dedupe": "indent"}}
             refuse(name)
     parts, params = dict(body), dict[str, str]()
     for name, value in arguments.items():
-        if name in PARAMETERS:
+        if name in IN_HEADS:
             params[name] = ",".join(map(as_text, value)) if isinstance(value, list | tuple) else as_text(value)
         elif name in PARTS or name == TIMEOUT:
             parts[name] = _read(name, value) if isinstance(value, str) else value
