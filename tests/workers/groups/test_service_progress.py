@@ -124,12 +124,7 @@ def test_a_settling_that_fails_gives_its_lease_back(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize(
-    "start",
-    [
-        lambda engine, report: settle(engine, inf, report, memory=7),
-        lambda engine, report: settle_all(engine, report, memory=7),
-        lambda engine, report: regroup(engine, report=report, memory=7, size=2),
-    ],
+    "start", [lambda on, tell: settle(on, inf, tell), settle_all, lambda on, tell: regroup(on, report=tell, size=2)]
 )
 def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable[..., object]) -> None:
     write(engine, c=f"{OTHER} more")
@@ -142,7 +137,6 @@ def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable
     with patch.object(service, "Follower", make):
         start(engine, looked.append)
     (follower,) = made
-    assert follower.memory == 7
     assert looked == ([1] if follower.size == 1_000 else [2, 1])
     assert follower.is_lost() is False
     taken_by_another(engine, pytest.MonkeyPatch())
@@ -154,10 +148,8 @@ def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: 
     other, looked = SettlingLease(engine), list[int]()
     assert other.take()
     pauses.extend([bool, other.give_back, bool])
-    with patch.object(service, "Follower", wraps=Follower) as made:
-        settle_all(engine, looked.append, memory=7)
-    assert (looked, made.call_args.kwargs["memory"]) == ([1], 7)
-    assert is_settled(engine)
+    settle_all(engine, looked.append)
+    assert (looked, is_settled(engine)) == ([1], True)
 
 
 def test_a_decision_is_followed_at_once_where_groups_are_stored(engine: Engine) -> None:

@@ -118,8 +118,7 @@ def seq_ranges(end: Marks) -> list[SeqNoRange]:
 def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     """Count the followers, by the level at which they duplicate their lead."""
     rows = np.flatnonzero(grouping.lead != np.arange(len(grouping.lead)))
-    codes, first, counts = np.unique(grouping.evidence[rows], return_index=True, return_counts=True)
-    del codes
+    _, first, counts = np.unique(grouping.evidence[rows], return_index=True, return_counts=True)
     joins: Counter[str] = Counter()
     for position, count in zip(first.tolist(), counts.tolist(), strict=True):
         joins[rules.level(grouping, int(rows[position]))] += count

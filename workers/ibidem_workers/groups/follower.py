@@ -45,7 +45,7 @@ LEADS_PER_DOCUMENT = 50
 
 HELD_BYTES = 500  # bytes of a document that are held beside its columns: its id, its group, the keys that it shares
 
-MEMORY_PART = 4  # that part of the machine's memory may be held beside columns, where the setting does not allow more
+MEMORY_PART = 4  # that part of the machine's memory may be held beside columns, or `memory` where that is more
 
 REFRESH = 20  # portions after which searches are brought up to date
 

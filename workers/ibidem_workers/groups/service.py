@@ -13,12 +13,11 @@ from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
 from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.settle import promote
-from ibidem_workers.groups.stored_columns import MAX_BYTES
 
 PAUSE = 0.2  # seconds between two looks while another process settles
 
 
-def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
+def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> None:
     """Settle the new documents of an index, unless another process does."""
     engine = engine.group_set()
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
@@ -31,7 +30,7 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, m
         return
     if lease.take():
         try:
-            Follower(engine, report, stop=stop, is_lost=is_lost, memory=memory).catch_up()
+            Follower(engine, report, stop=stop, is_lost=is_lost).catch_up()
         finally:
             lease.give_back()
 
@@ -41,12 +40,12 @@ def loss_of(lease: SettlingLease) -> Callable[[], bool]:
     return lambda: not lease.renew()
 
 
-def settle_all(engine: Engine, report: Report = lambda _: None, *, memory: int = MAX_BYTES) -> None:
+def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
     goal = engine.group_set().groups().newest()
-    settle(engine, inf, report, memory=memory)
+    settle(engine, inf, report)
     while not has_settled(together := engine.group_set(), remaining(goal, together)):
-        settle(engine, inf, report, memory=memory)
+        settle(engine, inf, report)
         time.sleep(PAUSE)
 
 
@@ -92,14 +91,13 @@ def is_settled(engine: Engine) -> bool:
     return is_followed and (not checkpoint.done or store.deletions() == checkpoint.deletions)
 
 
-def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
+def regroup(
     engine: Engine,
     *,
     everything: bool = False,
     policy: Policy | None = None,
     report: Report = lambda _: None,
     size: int = SIZE,
-    memory: int = MAX_BYTES,
 ) -> GroupCheckpoint:
     """Settle all groups again: leads that are duplicates are joined, and followers are compared again."""
     engine = engine.group_set(takes_over=everything)
@@ -114,7 +112,7 @@ def regroup(  # noqa: PLR0913 - by name, as a caller of the library gives them
             continue
         try:
             is_lost = loss_of(lease)
-            checkpoint = Follower(engine, report, size, stop=is_lost, is_lost=is_lost, memory=memory).catch_up()
+            checkpoint = Follower(engine, report, size, stop=is_lost, is_lost=is_lost).catch_up()
         finally:
             lease.give_back()
         if not lease.is_lost:
