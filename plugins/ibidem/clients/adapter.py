@@ -65,7 +65,7 @@ class ClientAdapter(ABC):
 
 
 def request_json(request: ApiRequest) -> bytes | None:
-    """Return the body of a request as parsed JSON; clients send bytes unchanged."""
+    """Serialize the body of a request; clients send bytes unchanged."""
     if request.lines is not None:
         return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in request.lines)
     return None if request.body is None else orjson.dumps(request.body)
