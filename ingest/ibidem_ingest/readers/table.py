@@ -80,6 +80,8 @@ class _Lines:
             reason = f"a row has more than {MAX_ROW * limit:,} characters; look for a quotation mark that is not closed"
             raise Unreadable(reason, "text")
         if not line:
+            if self._size:
+                raise csv.Error("a quotation mark is not closed; close it, or double it")
             raise StopIteration
         return line
 
