@@ -15,6 +15,8 @@ def test_an_address_that_is_taken_is_refused_with_a_remedy() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(UsageError, match=f"cannot listen on 127.0.0.1:{port}.*--host or --port"):
             listen("127.0.0.1", port)
+    with pytest.raises(UsageError, match=r": \[Errno -\d+\] .*--host"):
+        listen("nosuch.invalid", port)
 
 
 def test_a_file_has_no_users_and_an_engine_that_is_away_may_have_some(settings: Settings) -> None:
