@@ -56,7 +56,7 @@ def test_regrouping_leaves_right_groups_as_they_are(answer: Answer) -> None:
 
 def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(run: Run, answer: Answer) -> None:
     code, _, err = run("regroup", "--preset", "law")
-    assert (code, "ibidem regroup --all" in err) == (2, True)
+    assert (code, "add --all to start over: ibidem regroup --all" in err) == (2, True)
     assert answer("regroup", "--all", "--preset", "law")["groups"] == answer("groups", "--stored")["groups"]
     assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["grouping"] == "stored"
     code, _, err = run("search", "deed", "--by", "stored", "--preset", "news")

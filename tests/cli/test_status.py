@@ -113,4 +113,4 @@ def test_status_tells_how_the_last_run_is_and_leaves_with_three_when_some_were_r
 
 
 def test_status_of_an_unknown_run_is_a_wrong_use(run: Run) -> None:
-    assert run("status", "nosuch")[0] == 2
+    assert run("status", "nosuch")[::2] == (2, "ibidem: there is no run 'nosuch'; see the last one: ibidem status\n")

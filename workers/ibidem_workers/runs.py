@@ -202,7 +202,7 @@ def record(engine: Engine, run: str) -> RunRecord:
 def _read_run(engine: Engine, run: str) -> RunRecord:
     entry = engine.get_record("runs", HEADS + run)
     if entry is None:
-        raise UsageError(f"there is no run {run!r}", "list them with: ibidem status")
+        raise UsageError(f"there is no run {run!r}", "see the last one: ibidem status")
     return check_entry(entry, RunRecord.from_json)
 
 

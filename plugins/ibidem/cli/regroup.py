@@ -130,7 +130,7 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
 def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
     """Refuse a different policy for some of the documents only."""
     if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
-        raise UsageError("groups are stored with different figures", "start over with: ibidem regroup --all")
+        raise UsageError("groups are stored with different figures", "add --all to start over: ibidem regroup --all …")
 
 
 def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:

@@ -81,11 +81,11 @@ def _folder(origin: str) -> Path:
 
 def check_folders(folders: Sequence[str | Path]) -> None:
     """Check that folders exist and are not empty."""
+    remedy = "check whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
     for folder in folders:
         if not Path(folder).is_dir():
-            raise UsageError(f"{folder} is not a folder", "synchronize folders that were ingested before")
+            raise UsageError(f"{folder} is not a folder", f"name one that was ingested, or {remedy}")
         if not any(Path(folder).iterdir()):
-            remedy = "check whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
             raise UsageError(f"{folder} is empty, so every document of it would be gone", remedy)
 
 

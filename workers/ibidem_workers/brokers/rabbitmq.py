@@ -36,7 +36,7 @@ REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
 
 def redacted_message(error: Exception, broker: str) -> str:
     """Return the message of a client error, without the secrets in the broker's address."""
-    return redact_text(str(error), secrets([broker]))
+    return redact_text(str(error).rstrip("."), secrets([broker]))
 
 
 def translate_error(error: AMQPError, broker: str) -> EngineError:
