@@ -100,7 +100,8 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
         if (damage := _decoding_error(cells)) is not None:
             yield number, damage
         elif any(cells[len(names) :]):
-            yield number, _surplus(len(cells), len(names), separator)
+            why = f"the row has {len(cells)} cells, but the first line names {len(names)}; "
+            yield number, Unreadable(f"{why}put a cell that contains {separator!r} into double quotes")
         elif any(cells):
             record = _record(names, cells, text_column)
             if "id" in names and "id" not in record:
@@ -117,14 +118,6 @@ def _decoding_error(cells: list[str]) -> Unreadable | None:
     except UnicodeDecodeError as error:
         return Unreadable(decoding_error(error), "")
     return None
-
-
-def _surplus(cells: int, columns: int, separator: str) -> Unreadable:
-    """Return the cause of excess cells in a row."""
-    return Unreadable(
-        f"the row has {cells} cells, but the first line names {columns}; "
-        f"put a cell that contains {separator!r} into double quotes"
-    )
 
 
 def _record(names: list[str], cells: list[str], text_column: str) -> Row:
