@@ -54,11 +54,6 @@ class CollectionFigures:
         misread = is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE)
         return cls(int((columns.noise[:, noise.SLOTS] > 0).sum()), int(misread.sum()), min_long_slots(columns))
 
-    @property
-    def share(self) -> float:
-        """Share of the documents that look misread; 0 where too few have a noise block."""
-        return self.misread / self.blocks if self.blocks >= MIN_DOCUMENTS else 0.0
-
     def policy(self, earlier: Policy | None = None) -> Policy:
         """Return the rule for the collection; that of an index changes only where the share is clear.
 
@@ -66,10 +61,11 @@ class CollectionFigures:
         >>> figures.policy() == MISREAD, figures.policy(CLEAN) == CLEAN
         (True, True)
         """
+        share = self.misread / self.blocks if self.blocks >= MIN_DOCUMENTS else 0.0
         if earlier is None:
-            is_misread = self.share >= MISREAD_SHARE
+            is_misread = share >= MISREAD_SHARE
         else:
-            is_misread = self.share > LEAVE_MISREAD if earlier.terms else self.share >= BECOME_MISREAD
+            is_misread = share > LEAVE_MISREAD if earlier.terms else share >= BECOME_MISREAD
         return replace(MISREAD if is_misread else CLEAN, slots=Slots(long=self.long))
 
 

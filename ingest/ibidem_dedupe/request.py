@@ -225,14 +225,12 @@ def pair_policy(
     parameters: Mapping[str, object], level: Level = "near", presets: Mapping[str, Preset] | None = None
 ) -> Policy:
     """Return the policy for the decision on a single pair."""
-    values = {name: value for name, value in parameters.items() if value}
-    request = parse_request({"dedupe_level": level} | values, presets=presets)
-    if request.membership:
-        raise UsageError(
-            f"dedupe_level={request.membership} only groups the list of a search; it cannot decide on a pair",
-            f"allowed here: {', '.join(LEVELS)}",
-        )
-    return request.policy
+    named = as_text(parameters.get("dedupe_level") or level).lower()
+    if named not in LEVELS:
+        why = "only groups the list of a search; it cannot decide on a pair" if named in MEMBERSHIPS else "is not valid"
+        raise UsageError(f"dedupe_level={named} {why}", f"allowed here: {', '.join(LEVELS)}")
+    given = {name: value for name, value in parameters.items() if value} | {"dedupe_level": named}
+    return parse_request(given, presets=presets).policy
 
 
 def read(name: str, value: object) -> Any:

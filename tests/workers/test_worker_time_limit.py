@@ -21,17 +21,17 @@ PATIENCE = 120.0
 TOO_LONG = "import time; from ibidem_workers.worker import time_limit\nwith time_limit(0.2):\n    time.sleep(60)"
 HELD_UP_BY_SLOW = """
 import sys, time
-from ibidem_engines import records
+from ibidem_engines import signing
 from ibidem_workers import worker
 
-sign = records.sign_and_pack
+sign = signing.sign_and_pack
 
 def slow(documents, *others):
     if any("slow" in document.text for document in documents):
         time.sleep(600)
     return sign(documents, *others)
 
-records.sign_and_pack = slow
+signing.sign_and_pack = slow
 worker.SIGN_SECONDS = 2
 sys.exit(worker.main(sys.argv[1]))
 """

@@ -76,25 +76,30 @@ def run(
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
-        in_force = parse_policy(checkpoint.policy)
     if as_json:
         print_json(totals)
         return
-    line = f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
-    results().print(Text(f"{line}{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"))
-    if checkpoint.origin == "collection":
-        messages().print(Text(describe_collection(in_force)))
-    if advice := lookup_advice(in_force):
-        messages().print(Text(advice))
+    results().print(
+        Text(
+            f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
+            f"{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"
+        )
+    )
+    for note in filter(None, (describe_rule(checkpoint), lookup_advice(parse_policy(checkpoint.policy)))):
+        messages().print(Text(note))
 
 
-def describe_collection(policy: Policy) -> str:
-    """Return which rule the documents were found to need.
+def describe_rule(checkpoint: GroupCheckpoint) -> str:
+    """Return which rule groups are settled by; empty for the default one.
 
-    >>> describe_collection(Policy())
+    >>> describe_rule(GroupCheckpoint(origin="collection"))
     'Many documents look misread: similar letters and shared rare terms count'
     """
-    if policy.terms is not None:
+    if checkpoint.origin == "named":
+        return "By figures that were named; back to those of the collection: ibidem regroup --all --preset none"
+    if checkpoint.origin == "default":
+        return ""
+    if parse_policy(checkpoint.policy).terms:
         return "Many documents look misread: similar letters and shared rare terms count"
     return "Few documents look misread: similar letters and shared rare terms do not count"
 

@@ -28,7 +28,7 @@ def test_a_search_shows_duplicates_below_their_lead_with_the_reason(visit: Open)
     page = visit("/")
     page.get_by_role("searchbox").fill("drains")
     page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("in 5 results")
+    expect(page.get_by_role("status")).to_contain_text("5 documents in 3 groups")
     group = page.locator(".group").filter(has_text="Lease: rent")
     expect(group.locator(".duplicate")).to_have_count(2)
     expect(group).to_contain_text("the same words in the same order")
@@ -73,7 +73,7 @@ def test_two_documents_are_compared_and_the_way_back_leads_to_the_list(visit: Op
     page.keyboard.press("n")
     expect(page.locator("#d1")).to_be_focused()
     page.get_by_role("link", name="Back to results").click()
-    expect(page.get_by_role("status")).to_contain_text("in 5 results")
+    expect(page.get_by_role("status")).to_contain_text("5 documents in 3 groups")
 
 
 def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
@@ -100,7 +100,7 @@ def test_all_of_it_works_without_scripts(visit: Open) -> None:
     expect(page.locator(".duplicate").first).to_be_visible()
     page.get_by_role("searchbox").fill("rent")
     page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("in 15 results")
+    expect(page.get_by_role("status")).to_contain_text("15 documents in 13 groups")
 
 
 def test_the_list_is_walked_with_the_keyboard_alone(visit: Open) -> None:
@@ -230,7 +230,7 @@ def test_matches_are_walked_on_the_document_page(visit: Open) -> None:
     page.keyboard.press("p")
     expect(page.locator("#m1")).to_be_focused()
     page.get_by_role("link", name="Back to results").click()
-    expect(page.get_by_role("status")).to_contain_text("3 results")
+    expect(page.get_by_role("status")).to_contain_text("3 documents in 1 group;")
 
 
 def test_enter_opens_the_hit_that_was_walked_to(visit: Open) -> None:
