@@ -4,9 +4,10 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.dsl.parts import FORMS, PARAMETERS, PARTS
+from ibidem.grouped_search.dsl.parts import FORMS, PARTS
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_engines.requests import IN_HEADS
 from ibidem_ingest.errors import UsageError
 
 INDENT = DedupeRequest("indent")
@@ -36,7 +37,7 @@ def test_every_part_of_the_list_is_read_in_a_body_and_every_parameter_beside_it(
     values |= {name: {} for name in ("aggs", "aggregations", "query", "post_filter")}
     for name in PARTS:
         assert not read_search("", {name: values.get(name, "x")}, {}, INDENT).note
-    for name in (*PARAMETERS, *FORMS):
+    for name in (*IN_HEADS, *FORMS):
         assert not read_search("news", {}, {name: "x"}, INDENT).note
 
 
