@@ -16,8 +16,8 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import Preset
+from ibidem_engines.ledger import check_name, save_preset
 from ibidem_engines.query import parse_filter
-from ibidem_engines.stored_presets import check_name, save_preset
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read

@@ -16,14 +16,7 @@ from typing import cast
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_groups import (
-    THREAD,
-    GroupedDocument,
-    MembershipChange,
-    Values,
-    hash_packed,
-    index_places,
-)
+from ibidem_engines.stored_groups import THREAD, GroupedDocument, MembershipChange, Values, hash_packed, index_places
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import (
     ANSWERED,

@@ -10,8 +10,8 @@ from ibidem.cli.regroup import stored_policy
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.connect import open_engine
-from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
-from ibidem_engines.signing import records
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, parse_policy
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import regroup, settle_all
 from support.books import misread_text

@@ -11,7 +11,7 @@ from ibidem_core.errors import DamagedRecord, NoIndex
 from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset
 from ibidem_dedupe.policy import Policy, Slots
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_presets import known_presets, read_preset, save_preset
+from ibidem_engines.ledger import known_presets, read_preset, save_preset
 from ibidem_ingest.errors import UsageError
 
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 import pytest
 
 from ibidem.index.groups import StoredReport
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.highlighting import WIDTH, fold, mark, passage, searched_phrases
 from ibidem_engines.query import Phrase, parse_query
+from ibidem_engines.words import WIDTH, fold, mark, passage, searched_phrases
 
 FILLING = "Lorem ipsum dolor sit amet. " * 40
 

@@ -10,8 +10,17 @@ from hypothesis import strategies as st
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, Words, days, parse_filter, parse_query
-from ibidem_engines.query_syntax import MAX_PARENTHESES
+from ibidem_engines.query import (
+    MAX_PARENTHESES,
+    MAX_WORDS,
+    Filter,
+    Phrase,
+    Query,
+    Words,
+    days,
+    parse_filter,
+    parse_query,
+)
 from ibidem_ingest.errors import UsageError
 
 Parts = list[list[Any]]

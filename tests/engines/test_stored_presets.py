@@ -11,7 +11,7 @@ from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_presets import StoredPreset, lookup_presets, save_preset
+from ibidem_engines.ledger import StoredPreset, lookup_presets, save_preset
 from ibidem_ingest.errors import UsageError
 from support.learned_rules import make_rule
 

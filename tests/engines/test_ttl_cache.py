@@ -2,7 +2,7 @@
 
 import time
 
-from ibidem_engines.ttl_cache import TtlCache
+from ibidem_engines.requests import TtlCache
 
 
 def test_a_value_is_believed_until_its_time_is_over() -> None:

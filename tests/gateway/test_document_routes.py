@@ -10,7 +10,7 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_presets import save_preset
+from ibidem_engines.ledger import save_preset
 from ibidem_gateway import document_routes
 from ibidem_ingest.idf.store import Tables
 

@@ -9,7 +9,7 @@ from ibidem.index.documents import add_override, remove_override
 from ibidem_dedupe.overrides import Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_workers.groups.service import regroup, settle_all
 from support.signed_records import make_record
 

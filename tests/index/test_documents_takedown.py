@@ -10,7 +10,7 @@ from ibidem.index.deletion import find_copies, find_leftovers
 from ibidem.index.documents import fetch_hits
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables

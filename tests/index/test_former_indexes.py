@@ -10,7 +10,7 @@ import pytest
 from ibidem.index.deletion import delete, still_held
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import Checkpoint

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import ibidem
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import settle_all
 from mail.test_current_version import TEXT, VERSIONS

@@ -14,7 +14,7 @@ from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import write_threads, write_works
 from mail.test_member_groups import DOCUMENTS, THREAD, groups, marks

@@ -8,7 +8,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import MAX_TEXT, Document
 from ibidem_mail import forest

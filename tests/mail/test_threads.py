@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_mail.command import index_threads
 from support.general_tables import general_tables

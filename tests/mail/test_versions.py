@@ -8,7 +8,7 @@ import pytest
 
 from ibidem.index.documents import TEXTS_AT_ONCE
 from ibidem_engines.connect import open_engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_mail.command import differences, index_versions
 from support.general_tables import general_tables

@@ -12,7 +12,7 @@ from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy, Slots
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_presets import save_preset
+from ibidem_engines.ledger import save_preset
 from plugin.answers import Json, differences, run_search, through_layer, through_plugin
 from plugin.conftest import QUERY
 from servers.indices import ask

@@ -27,9 +27,9 @@ from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
+from ibidem_engines.ledger import StoredPreset
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.stored_presets import StoredPreset
 from ibidem_ingest.signatures.packed import HEAD, SCHEME, TITLED, Packed, unpack
 from plugin.verdicts import verdicts
 from support.learned_rules import make_rule

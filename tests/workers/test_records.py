@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ibidem_core.settings import Settings
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import unpack

@@ -17,8 +17,8 @@ from ibidem_core.errors import EngineError, Unavailable
 from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables

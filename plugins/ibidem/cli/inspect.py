@@ -26,8 +26,8 @@ from ibidem.index.inspection import Duplicate, Inspection, inspect
 from ibidem_core.settings import load
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
+from ibidem_engines.records import check_distinct
 
 COLUMNS = 20
 SHOWN = 50  # duplicates that are printed; `--json` has all

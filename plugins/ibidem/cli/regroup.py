@@ -30,9 +30,9 @@ from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS

@@ -40,8 +40,8 @@ from ibidem.grouped_search.explanations import Response, ResponseHit, account_li
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import DedupeRequest, parse_request
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, match_all, parse_query
+from ibidem_engines.records import check_distinct
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables

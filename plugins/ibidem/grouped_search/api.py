@@ -31,13 +31,11 @@ from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.hits import HitNames
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.spelling import did_you_mean
-from ibidem_engines.stored_groups import Collapsed, Hit, Members, Order, Place, Values, parse_marks
+from ibidem_engines.stored_groups import Collapsed, Hit, HitNames, Members, Order, Place, Values, parse_marks
+from ibidem_engines.words import did_you_mean
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
 

@@ -20,7 +20,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Ranking
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, MatchCounts, Members, Place
 from ibidem_ingest.document import Document

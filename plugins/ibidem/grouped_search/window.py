@@ -21,8 +21,7 @@ from ibidem_dedupe.overrides import (
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.hits import HitNames, read_packed
-from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns

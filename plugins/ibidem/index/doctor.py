@@ -18,10 +18,16 @@ from ibidem_core.settings import Settings
 from ibidem_core.settings_table import settings_rows
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
-from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.ledger import DamagedEntry, DeletedDocument, Parse, Tombstone, find_damaged
+from ibidem_engines.ledger import (
+    DamagedEntry,
+    DeletedDocument,
+    GroupCheckpoint,
+    Parse,
+    Tombstone,
+    find_damaged,
+    read_preset,
+)
 from ibidem_engines.stored_groups import Ledger
-from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import Document

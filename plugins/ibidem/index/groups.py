@@ -24,8 +24,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
 from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack

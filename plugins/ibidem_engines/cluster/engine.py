@@ -28,9 +28,8 @@ from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.requests import RequestFlow, Target, answer_to
+from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, Facets, Hit, IndexNames, Ledger, RecordState
-from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
 # Seconds after which the key of cursors is read again: it changes only with an index that is made anew.

@@ -12,7 +12,7 @@ from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import read
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.engine import HealthIssue
-from ibidem_engines.group_checkpoint import KEY, checkpoint_of
+from ibidem_engines.ledger import KEY, checkpoint_of
 from ibidem_engines.stored_groups import IndexNames, StoredRecord, parse_marks
 from ibidem_ingest.errors import UsageError
 

@@ -13,9 +13,8 @@ from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEADS, UNSIGNED
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import MAX_GROUPS, Marks, MatchCounts, ShardRef
-from ibidem_engines.ttl_cache import TtlCache
 
 OWN = "ibidem_groups"  # name of the aggregation that counts all matches
 

@@ -22,9 +22,8 @@ from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
 from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import SourceDocument
-from ibidem_engines.hits import HitColumns
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Hit, HitColumns
 from ibidem_ingest.signatures.packed import read_id
 from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
 

@@ -29,8 +29,8 @@ from ibidem_engines.cluster.state_store import contention_error, put_in_place
 from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS
+from ibidem_engines.requests import TtlCache
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
-from ibidem_engines.ttl_cache import TtlCache
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
 

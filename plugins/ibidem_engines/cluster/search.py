@@ -20,9 +20,8 @@ from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import EngineSearch, GroupedHits, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target
+from ibidem_engines.requests import ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
-from ibidem_engines.ttl_cache import TtlCache
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import UsageError
 

@@ -7,14 +7,14 @@ from typing import Any
 from ibidem_core.address import Fields
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.spelling import MAX_LETTERS, MAX_WORDS, MIN_LETTERS
+from ibidem_engines.words import MAX_LETTERS, MAX_SPELLED, MIN_LETTERS
 
 SUGGESTED = 10  # spellings that are asked for of each word, and of each shard
 
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
-    terms = list(words[:MAX_WORDS])
+    terms = list(words[:MAX_SPELLED])
     counts = yield from _answers(target, [_count_body(word, fields) for word in terms]) if terms else _no_answers()
     missing = [
         word

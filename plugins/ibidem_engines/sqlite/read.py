@@ -8,13 +8,12 @@ import orjson
 
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import Info, Ranking, StoredDocument
-from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.spelling import MAX_WORDS, spellings
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.fts_query import conditions, expression
 from ibidem_engines.sqlite.tables import as_json, word
 from ibidem_engines.stored_groups import Hit
+from ibidem_engines.words import MAX_SPELLED, mark, passage, searched_phrases, spellings
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -229,7 +228,7 @@ _TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (selec
 
 def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
     """Find spellings; see `Engine.suggest`."""
-    spellings_by_word = {word: spellings(word) for word in words[:MAX_WORDS]}
+    spellings_by_word = {word: spellings(word) for word in words[:MAX_SPELLED]}
     with file.reading():
         file.run(_TABLE)
         documents: dict[str, int] = dict(

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
+from ibidem_engines.words import mark
 from ibidem_gateway.page.comparison import PagedText
 from ibidem_gateway.page.rendering import printable
 from ibidem_ingest.document import Document

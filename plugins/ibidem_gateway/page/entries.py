@@ -15,7 +15,7 @@ from ibidem.grouped_search.stored import is_as_stored
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import FacetCount
 from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_gateway.page.state import PageState

@@ -20,9 +20,9 @@ from ibidem.index.inspection import inspect as find_copies
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
-from ibidem_engines.highlighting import mark as highlight
-from ibidem_engines.highlighting import searched_phrases
 from ibidem_engines.ledger import load_overrides
+from ibidem_engines.words import mark as highlight
+from ibidem_engines.words import searched_phrases
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError

@@ -14,7 +14,7 @@ from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint
+from ibidem_engines.ledger import KEY, GroupCheckpoint
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.stored_groups import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys

@@ -16,7 +16,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.stored_presets import save_preset
+from ibidem_engines.ledger import save_preset
 from ibidem_ingest.errors import UsageError
 from servers.indices import ask, remove_indices
 from support.naive_grouping import leaders

@@ -19,8 +19,7 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.group_checkpoint import KEY, POLICY, GroupCheckpoint
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import KEY, POLICY, GroupCheckpoint, load_overrides
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
 from ibidem_ingest.errors import UsageError

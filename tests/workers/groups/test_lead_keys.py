@@ -11,7 +11,7 @@ from ibidem_dedupe.evidence import SharedCount
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import unpack

@@ -9,7 +9,7 @@ from ibidem.index.groups import index_groups
 from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again

@@ -17,9 +17,8 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
-from ibidem_engines.ledger import load_overrides
-from ibidem_engines.signing import records
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, parse_policy
+from ibidem_engines.records import records
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, SeqNoRange
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables

@@ -8,7 +8,7 @@ from time import time
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.lease import KEY, SECONDS, SettlingLease

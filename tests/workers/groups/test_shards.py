@@ -12,7 +12,7 @@ from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.lookup_match import make_row

@@ -18,7 +18,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_engines.stored_groups import Marks, Name
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables

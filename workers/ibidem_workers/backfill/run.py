@@ -11,8 +11,7 @@ from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, ReindexSource
-from ibidem_engines.group_checkpoint import count_joined
-from ibidem_engines.ledger import OwnRecord, read_key
+from ibidem_engines.ledger import OwnRecord, count_joined, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables

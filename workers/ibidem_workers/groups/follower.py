@@ -22,8 +22,7 @@ from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import Conflict, GroupCheckpoint, load_overrides, parse_policy
 from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, ShardRef, StoredGroups, marks_as_record
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices

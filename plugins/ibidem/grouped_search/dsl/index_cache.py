@@ -11,12 +11,9 @@ from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, sc
 from ibidem_engines.cluster.ledger_search import LedgerQuery
 from ibidem_engines.cluster.match_counts import CountResult
 from ibidem_engines.cursor import KEY as CURSOR_KEY
-from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint, checkpoint_of
-from ibidem_engines.ledger import read_entries
-from ibidem_engines.requests import RequestFlow
+from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
+from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, TtlCache
 from ibidem_engines.stored_groups import IndexNames
-from ibidem_engines.stored_presets import read_preset
-from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
 from ibidem_ingest.errors import UsageError
 
 WORDS_S = 5.0  # seconds after which a manual decision counts for everybody

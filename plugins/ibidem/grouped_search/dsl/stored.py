@@ -36,7 +36,7 @@ from ibidem_dedupe.request import asks_for_stored_preset, with_presets
 from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
 from ibidem_engines.cluster.groups import GROUP
 from ibidem_engines.cluster.match_counts import CountCache
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Hit, Members, Place, parse_marks
 from ibidem_ingest.document import Document

@@ -1,4 +1,4 @@
-"""Highlighting: passages of a text with the query's words marked, for indexes with our own analyzer.
+"""Words of a query in texts: passages with them marked, and spellings that the index has.
 
 FTS5's own `snippet` takes half a minute on ten million characters in which a common word is looked for.
 """
@@ -6,14 +6,15 @@ FTS5's own `snippet` takes half a minute on ten million characters in which a co
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import islice
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.query import Phrase, Query
+from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_engines.query import Phrase, Query, parse_query
 
 WIDTH = 200
 BEFORE = 60
@@ -183,3 +184,56 @@ def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:
             parts += [piece[position:begin], HIGHLIGHT[0], piece[begin:end], HIGHLIGHT[1]]
             position = end
     return "".join(parts) + piece[position:]
+
+
+# Letters of a word that spellings are looked for of: shorter ones are one slip from very many.
+MIN_LETTERS, MAX_LETTERS = 3, 40
+
+MAX_SPELLED = 10  # words of a query that are looked at
+
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "אבגדהוזחטיכלמנסעפצקרשתךםןףץ",
+    "ابتثجحخدذرزسشصضطظعغفقكلمنهوي",
+)
+
+
+def spellings(word: str) -> set[str]:
+    """Yield all words at edit distance one from a word, with the letters of its alphabet.
+
+    >>> {"grain", "gain", "rain"} <= spellings("gran") | spellings("garin") | spellings("grin") | spellings("rgain")
+    True
+    >>> spellings("an")
+    set()
+    """
+    return set(_spellings(word)) - {word} if MIN_LETTERS <= len(word) <= MAX_LETTERS else set()
+
+
+def _spellings(word: str) -> Iterator[str]:
+    letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
+    for position in range(len(word) + 1):
+        head, tail = word[:position], word[position:]
+        yield from (head + letter + tail for letter in letters)
+        if tail:
+            yield head + tail[1:]
+            yield from (head + letter + tail[1:] for letter in letters)
+        if len(tail) > 1:
+            yield head + tail[1] + tail[0] + tail[2:]
+
+
+def did_you_mean(engine: Engine, query: Query) -> str:
+    """Return a corrected query that has matches, or an empty string."""
+    words = dict.fromkeys(
+        word for phrase in query.phrases() if not phrase.prefix for word, _, _ in word_spans(phrase.text)
+    )
+    better = engine.suggest(list(words)) if words else {}
+    if not better:
+        return ""
+    typed = query.typed
+    for word, begin, end in reversed(list(word_spans(typed))):
+        if word in better:
+            typed = typed[:begin] + better[word] + typed[end:]
+    corrected = replace(parse_query(typed), filters=query.filters, excluded=query.excluded)
+    return typed if engine.search(corrected, 1).total else ""
