@@ -39,7 +39,7 @@ MODULES: Mapping[str, Sequence[str]] = {
     ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
     "ibidem_engines/ledger.py": ("engines/test_group_checkpoint.py",),
-    "ibidem_engines/cluster/state_store.py": ("engines/cluster/test_state_store.py",),
+    "ibidem_engines/cluster/records.py": ("engines/cluster/test_state_store.py",),
     "ibidem_workers/groups/settle.py": (
         "workers/groups/test_settle.py",
         "workers/groups/test_promotion.py",

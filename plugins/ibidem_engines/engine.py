@@ -258,7 +258,7 @@ class EngineSearch(Protocol):
 
 
 # Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again.
-Target = Literal["place", "copy", "memory", "strip"]
+Destination = Literal["place", "copy", "memory", "strip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +313,7 @@ class ReindexSource(Protocol):
     def updates_in_part(self) -> bool:
         """Whether documents are signed in place by partial updates, which need no JSON."""
 
-    def check(self, target: Target) -> None:
+    def check(self, target: Destination) -> None:
         """Refuse an index that cannot be signed in place, or copied; nothing is changed."""
 
     def prepare(self) -> None:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from ibidem_engines.records import values_of_records
-from ibidem_engines.sqlite.tables import lookup_values
+from ibidem_engines.sqlite.write import lookup_values
 from ibidem_ingest.signatures.packed import pack
 from support.signed_records import make_record
 

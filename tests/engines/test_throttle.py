@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.throttle import MAX_REQUESTS, Throttle
+from ibidem_engines.cluster.client import MAX_REQUESTS, Throttle
 
 
 def answered(throttle: Throttle, requests: int) -> None:

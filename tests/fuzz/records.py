@@ -18,8 +18,15 @@ from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings, load
 from ibidem_core.settings_table import settings_rows
 from ibidem_dedupe.overrides import Override
-from ibidem_engines.cluster.source import as_document, as_source, read_idf, read_version, text_fault, with_signatures
-from ibidem_engines.cluster.source_values import members
+from ibidem_engines.cluster.source import (
+    as_document,
+    as_source,
+    members,
+    read_idf,
+    read_version,
+    text_fault,
+    with_signatures,
+)
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.records import UnstorableRecord

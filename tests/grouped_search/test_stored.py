@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ibidem.grouped_search.api import search_index, search_window
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.cluster.match_counts import MatchCounter
+from ibidem_engines.cluster.collapse import MatchCounter
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query

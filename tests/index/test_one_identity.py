@@ -17,7 +17,7 @@ from ibidem.index.inspection import inspect
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.cluster.record_index import template
+from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, save_preset, stored_presets

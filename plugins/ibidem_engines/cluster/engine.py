@@ -10,21 +10,28 @@ from typing_extensions import override
 
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, group_set, groups, plugin, record_index, terms
+from ibidem_engines.cluster import (
+    dsl,
+    group_set,
+    groups,
+    records,
+    search,
+)
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import ledger_search as ledgers
+from ibidem_engines.cluster import (
+    records as ledgers,
+)
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
-from ibidem_engines.cluster.groups import ClusterGroups
+from ibidem_engines.cluster.collapse import CountResult
+from ibidem_engines.cluster.groups import ClusterGroups, ClusterMemberships
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
-from ibidem_engines.cluster.match_counts import CountResult
-from ibidem_engines.cluster.memberships import ClusterMemberships
 from ibidem_engines.cluster.ranking import window
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_source import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
-from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
+from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Filter, Query
@@ -98,12 +105,12 @@ class ClusterEngine(Engine):
 
     @override
     def plugin_nodes(self) -> list[PluginNode]:
-        return self.run(plugin.plugin_nodes())
+        return self.run(search.plugin_nodes())
 
     @override
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         self._readable()
-        return self.run(terms.suggest(Target(self.index), self.fields, words))
+        return self.run(dsl.suggest(Target(self.index), self.fields, words))
 
     @override
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
@@ -158,7 +165,7 @@ class ClusterEngine(Engine):
         found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
         names = found.names(self.index)
         sources = names.sources[:MAX_SOURCES]
-        issues = [*check_cluster(self._cluster, sources), *record_index.issues(self._cluster, sources)]
+        issues = [*check_cluster(self._cluster, sources), *records.issues(self._cluster, sources)]
         if names.indices and not any(each.stops for each in issues):
             issues += [*LedgerStore(self._cluster, names).issues(), *group_set.issues(self._cluster, names)]
         return [*issues, *([issue] if issue else [])]
@@ -255,7 +262,7 @@ class ClusterEngine(Engine):
     @override
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
-        rebuilt = record_index.repair(self._cluster, record_index.record_indices(self._names().sources[:MAX_SOURCES]))
+        rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[:MAX_SOURCES]))
         renamed = self._store("overrides", writes=True).rename_decisions()
         return [*rebuilt, *renamed]
 

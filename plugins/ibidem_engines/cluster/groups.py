@@ -1,4 +1,4 @@
-"""Stored groups in a cluster: two fields of each document, written by conditional partial updates.
+"""Stored groups, threads and works in a cluster: fields of each document, written by conditional partial updates.
 
 Facets count all that matches by source, language and year, with the groups of each.
 """
@@ -14,17 +14,17 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.bulk import Action, run
-from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.client import Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import PACKED, Clause
-from ibidem_engines.cluster.index import Layout, read
-from ibidem_engines.cluster.lead_lookup import LeadLookUp
+from ibidem_engines.cluster.index import Layout, deletions, identities, newest, read, shards, template, write_order
+from ibidem_engines.cluster.lookup import LeadLookUp
 from ibidem_engines.cluster.ranking import long_values, read_binary
-from ibidem_engines.cluster.sequence_numbers import deletions, identities, newest, shards, write_order
 from ibidem_engines.cluster.source import signature_fields
-from ibidem_engines.requests import Target, answer_to
+from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
 from ibidem_engines.stored_groups import (
+    FIELDS,
     Assignment,
     FacetCount,
     Facets,
@@ -33,10 +33,14 @@ from ibidem_engines.stored_groups import (
     Hit,
     LeadKeys,
     Marks,
+    MembershipChange,
+    MembershipStore,
     Name,
     SeqNoRange,
     ShardRef,
     StoredGroups,
+    Values,
+    hash_packed,
 )
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
@@ -311,3 +315,69 @@ def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
 def _groups(bucket: Mapping[str, Any]) -> int:
     ungrouped = int(bucket["ungrouped"]["doc_count"])
     return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)
+
+
+AT_ONCE = 1_000
+_TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
+_THREAD = f"{OURS}.{FIELDS[0]}"
+
+
+class ClusterMemberships(MembershipStore):
+    """The memberships of an index, or of the indexes behind an alias; see `MembershipStore`."""
+
+    def __init__(self, groups: ClusterGroups) -> None:
+        self._groups = groups
+        self._cluster, self._index = groups.cluster, groups.index
+
+    @override
+    def prepare(self) -> None:
+        answer = self._cluster.ask("GET", f"/{quote_index(self._index)}/_mapping", filter_path=_TYPE)
+        own_types = template("full")["mappings"]["properties"][OURS]["properties"]
+        fields = {"properties": {OURS: {"properties": {name: own_types[name] for name in FIELDS}}}}
+        for index in self._groups.layout.indices:
+            if index not in answer:
+                self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
+
+    @override
+    def has_threads(self) -> bool:
+        body: dsl.Clause = {
+            "query": {"exists": {"field": _THREAD}},
+            "size": 0,
+            "track_total_hits": 1,
+            "terminate_after": 1,
+        }
+        answer = self._cluster.hold(answer_to(Target(self._index).search(body)))
+        return bool(answer["hits"]["total"]["value"])
+
+    @override
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+        return read_memberships(Target(self._index), names)
+
+    @override
+    def write(self, changes: Sequence[MembershipChange]) -> int:
+        written = 0
+        for start in range(0, len(changes), WRITE):
+            by_name = {each.name: each for each in changes[start : start + WRITE]}
+            documents = self._groups.read(list(by_name))
+            pairs = [(each, by_name[each.name.index, each.name.id]) for each in documents]
+            same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
+            written += sum(self._groups.update(same))
+        return written
+
+
+def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+    """Read the memberships of documents by index and id."""
+    memberships: dict[DocumentRef, Values] = {}
+    for start in range(0, len(names), AT_ONCE):
+        batch = names[start : start + AT_ONCE]
+        answer = yield target.search(
+            dsl.fetch_by_name(batch) | {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
+        )
+        memberships |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
+    return memberships
+
+
+def read_hit(hit: Mapping[str, Any]) -> Values:
+    """Read the memberships of a hit."""
+    fields = hit.get("fields", {})
+    return {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}

@@ -5,7 +5,7 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.record_index import record_indices
+from ibidem_engines.cluster.records import record_indices
 from ibidem_engines.disk import disk_issue, is_full
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index

@@ -19,7 +19,7 @@ import numpy as np
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
-from ibidem_engines.cluster.sequence_numbers import write_order
+from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import SourceDocument
 from ibidem_engines.requests import RequestFlow, Target

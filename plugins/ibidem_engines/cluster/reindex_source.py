@@ -13,26 +13,44 @@ from xxhash import xxh3_64_hexdigest
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import record_index
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
-from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
+from ibidem_engines.cluster import (
+    records,
+)
+from ibidem_engines.cluster.client import (
+    CONFLICT,
+    Action,
+    ActionOutcome,
+    ClusterClient,
+    build_failure,
+    run,
+    to_engine_error,
+)
 from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.index import refresh_index
+from ibidem_engines.cluster.index import (
+    count,
+    deletions,
+    identities,
+    newest,
+    refresh_index,
+    shards,
+    states,
+    write_order,
+)
 from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex_target import ClusterReindexTarget, old_trials
-from ibidem_engines.cluster.sequence_numbers import count, deletions, identities, newest, shards, states, write_order
-from ibidem_engines.cluster.source import (
-    Values,
-    signed_part,
-    with_signatures,
+from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
+from ibidem_engines.cluster.source_storage import (
+    WITH_VECTORS,
+    SourceStorage,
+    check_whole,
+    count_fields,
+    read_documents,
+    read_storages,
 )
-from ibidem_engines.cluster.source_documents import read_documents
-from ibidem_engines.cluster.source_storage import WITH_VECTORS, SourceStorage, read_storages
-from ibidem_engines.cluster.source_values import remove_member
-from ibidem_engines.cluster.whole_documents import check_whole, count_fields
 from ibidem_engines.cluster.write import refused_field
 from ibidem_engines.engine import (
+    Destination,
     FieldCounts,
     Outcome,
     Record,
@@ -40,7 +58,6 @@ from ibidem_engines.engine import (
     ReindexTarget,
     Signed,
     SourceDocument,
-    Target,
     TrialIndex,
     WriteStatus,
 )
@@ -81,7 +98,7 @@ class ClusterReindexSource(ReindexSource):
         return bool(self._final_pipelines) or any(each.updates_in_part for each in self._storages.values())
 
     @override
-    def check(self, target: Target) -> None:
+    def check(self, target: Destination) -> None:
         index_layout = self._layout
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
@@ -247,7 +264,7 @@ class ClusterReindexSource(ReindexSource):
 
     @override
     def drop_records(self) -> None:
-        record_index.drop(self._cluster, {self._layout.names(self.index).home, self.index})
+        records.drop(self._cluster, {self._layout.names(self.index).home, self.index})
 
     @override
     def size(self) -> int:

@@ -10,16 +10,15 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import record_index
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, State, run
-from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster import (
+    records,
+)
+from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome, ClusterClient, State, run
+from ibidem_engines.cluster.index import NONE, newest, states, write_order
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.sequence_numbers import NONE, newest, states, write_order
 from ibidem_engines.cluster.source import with_signatures
-from ibidem_engines.cluster.source_storage import BY_VERSION, effective_settings
-from ibidem_engines.cluster.stored_version import check_each, read_versions
-from ibidem_engines.cluster.whole_documents import count_fields
-from ibidem_engines.cluster.write import ROUNDS, refused_field
+from ibidem_engines.cluster.source_storage import BY_VERSION, count_fields, effective_settings
+from ibidem_engines.cluster.write import ROUNDS, check_each, read_versions, refused_field
 from ibidem_engines.engine import FieldCounts, Outcome, ReindexTarget, Signed, SourceDocument, WriteStatus
 from ibidem_engines.records import UnstorableRecord, values_of_records
 from ibidem_engines.requests import ApiRequest, answer_to, quote_index
@@ -121,7 +120,7 @@ class ClusterReindexTarget(ReindexTarget):
     def drop(self) -> None:
         """Delete the index with its ledgers, if it exists."""
         self._cluster.ask("DELETE", f"/{self.name}", ignore_unavailable="true")
-        record_index.drop(self._cluster, [self.name])
+        records.drop(self._cluster, [self.name])
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:

@@ -1,29 +1,117 @@
-"""Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name."""
+"""Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name.
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+A plugin inside the cluster groups the search where every node has it.
+"""
+
+import os
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from typing_extensions import override
 
 from ibidem_core.address import Fields, read_path
-from ibidem_engines.cluster import dsl, plugin
+from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Dialect, build_failure
-from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search
+from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import LookUp, with_value_query
-from ibidem_engines.cluster.match_counts import CountCache, CountResult
-from ibidem_engines.cluster.memberships import read_memberships
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import EngineSearch, GroupedHits, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import (
+    EngineSearch,
+    GroupedHits,
+    LookupResult,
+    PluginNode,
+    Ranking,
+    SignatureLookup,
+    StoredDocument,
+)
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
 from ibidem_ingest.dates import iso_date
+from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
+
+Mode = Literal["auto", "off"]
+VARIABLE = "IBIDEM_PLUGIN"
+NAME = "ibidem"
+NO_ACCESS = (401, 403, 404)
+NODES = ApiRequest(
+    "GET",
+    "/_nodes/plugins",
+    {"filter_path": ",".join(f"nodes.*.{part}" for part in ("name", "version", "plugins.name", "plugins.version"))},
+    ok_statuses=NO_ACCESS,
+)
+
+
+def mode() -> Mode:
+    """Read the setting of the plugin."""
+    value = os.environ.get(VARIABLE, "auto")
+    for word in get_args(Mode):
+        if value == word:
+            return word  # type: ignore[no-any-return] # one of the two
+    raise UsageError(f"{VARIABLE}={value!r} is not valid", f"allowed: {', '.join(get_args(Mode))}")
+
+
+def plugin_nodes() -> RequestFlow[list[PluginNode]]:
+    """List the nodes with their plugins; empty without the right to see them."""
+    return read_nodes((yield NODES))
+
+
+def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
+    """Return the plugin of each node, ordered by node name.
+
+    >>> read_nodes({"nodes": {"a": {"name": "one", "version": "3.8.0", "plugins": [{"name": "x", "version": "1"}]}}})
+    [PluginNode(name='one', engine='3.8.0', plugin='')]
+    """
+    return sorted(
+        (
+            PluginNode(
+                node["name"],
+                node.get("version", ""),
+                next((each["version"] for each in node.get("plugins", ()) if each["name"] == NAME), ""),
+            )
+            for node in answer.get("nodes", {}).values()
+        ),
+        key=lambda each: each.name,
+    )
+
+
+def has_same_plugin(nodes: list[PluginNode]) -> bool:
+    """Return whether every node has this version of the plugin, since other versions may decide differently."""
+    own_version = installed_version()
+    return bool(nodes) and all(each.plugin == own_version for each in nodes)
+
+
+def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the hits of a list, including those inside its leads."""
+    for hit in hits:
+        yield hit
+        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+
+
+def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
+    """Remove and return the plugin's account from a response: in `ext` on OpenSearch, else at the top level."""
+    account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
+    return account
+
+
+def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
+    """Parse a page grouped by the plugin."""
+    hits = answer["hits"]["hits"]
+    documents = {
+        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
+        for hit in iterate_hits(hits)
+        if "_source" in hit
+    }
+    best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
+    return GroupedHits(hits, documents, pop_account(answer), total, best, view)
+
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
@@ -80,11 +168,11 @@ class ClusterSearch(EngineSearch):
             return None
         view = yield from self._begin(view)
         body = apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
-        body |= {"from": start, "ext": {plugin.NAME: dict(options)}}
+        body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
         yield from self._check_phrases(answer["hits"]["hits"])
         words = self.query if self.fields.are_cut_as_ours else None
-        return plugin.read_grouped(answer, self.fields, words, next_view(view, answer))
+        return read_grouped(answer, self.fields, words, next_view(view, answer))
 
     @override
     def fetch(self, ids: Names) -> RequestFlow[list[StoredDocument]]:
@@ -166,11 +254,11 @@ class ClusterSearch(EngineSearch):
 
     def _has_plugin(self) -> RequestFlow[bool]:
         """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
-        if plugin.mode() == "off":
+        if mode() == "off":
             return False
         if (cached := self.plugins.get(self.index)) is not None:
             return cached
-        return self.plugins.put(self.index, plugin.has_same_plugin((yield from plugin.plugin_nodes())))
+        return self.plugins.put(self.index, has_same_plugin((yield from plugin_nodes())))
 
     def _check_phrases(self, hits: Sequence[object]) -> RequestFlow[None]:
         """Return a note if phrases found nothing because of the mapping."""

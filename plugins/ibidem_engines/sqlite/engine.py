@@ -1,24 +1,108 @@
-"""Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
+"""Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes.
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+Flows of a search have no requests, since the file answers at once.
+"""
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.cursor import KEY, read_key
+from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.disk import file_issues
-from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
+from ibidem_engines.engine import (
+    Engine,
+    EngineSearch,
+    HealthIssue,
+    Info,
+    LookupResult,
+    Outcome,
+    Ranking,
+    Record,
+    SignatureLookup,
+    StoredDocument,
+    T,
+)
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.requests import RequestFlow, run_offline
-from ibidem_engines.sqlite import read, tables
+from ibidem_engines.requests import RequestFlow, answered, run_offline
+from ibidem_engines.sqlite import groups, read, write
 from ibidem_engines.sqlite import write as sqlite_write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
-from ibidem_engines.sqlite.groups import SqliteGroups, facets
-from ibidem_engines.sqlite.memberships import SqliteMemberships
+from ibidem_engines.sqlite.groups import SqliteGroups, SqliteMemberships, facets
+from ibidem_engines.sqlite.read import find
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
-from ibidem_engines.sqlite.search import SqliteSearch
-from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
+from ibidem_engines.stored_groups import (
+    Collapsed,
+    Facets,
+    Hit,
+    Ledger,
+    Marks,
+    Members,
+    Order,
+    Place,
+    RecordState,
+    Values,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SqliteSearch(EngineSearch):
+    """One query to a file; ranked by bm25, with double weight for titles."""
+
+    file: SqliteFile  # file of the index
+    query: Query | None = None  # for what; None: for everything
+
+    @property
+    def _ranked(self) -> Query:
+        return Query() if self.query is None else self.query
+
+    @override
+    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+        return answered(read.window(self.file, self._ranked, size, view, exclude))
+
+    @override
+    def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
+        return answered(None)
+
+    @override
+    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
+        return answered(read.fetch(self.file, ids, self.query))
+
+    @override
+    def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
+        return answered(read.dates(self.file, ids))
+
+    @override
+    def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
+        return answered(find(self.file, searches, self.query))
+
+    @override
+    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+        return answered(read.long_signatures(self.file, ids))
+
+    @override
+    def collapse(
+        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Collapsed]:
+        return answered(
+            groups.collapse(self.file, self._ranked, place, size, settled_marks=settled_marks, order=order, view=view)
+        )
+
+    @override
+    def members(
+        self, names: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Members]:
+        return answered(groups.members(self.file, self._ranked, names, limit, order, view))
+
+    @override
+    def leads(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        return answered(groups.leads(self.file, self._ranked, names))
+
+    @override
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
+        return SqliteMemberships(self.file).read(ids)
 
 
 class SqliteEngine(Engine):
@@ -31,7 +115,7 @@ class SqliteEngine(Engine):
     def create(self) -> None:
         """Create file, folder and index, if missing."""
         self._file.create()
-        tables.make_cursor_key(self._file)
+        write.make_cursor_key(self._file)
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         """Store records in one transaction."""
@@ -94,11 +178,11 @@ class SqliteEngine(Engine):
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Store records next to the index."""
-        tables.put_records(self._file, ledger, entries)
+        write.put_records(self._file, ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read records by prefix."""
-        return tables.get_records(self._file, ledger, prefix)
+        return write.get_records(self._file, ledger, prefix)
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the record of one key."""
@@ -106,29 +190,29 @@ class SqliteEngine(Engine):
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         """Read the records of some keys."""
-        return tables.get_records_by_key(self._file, ledger, keys)
+        return write.get_records_by_key(self._file, ledger, keys)
 
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
         """Read a record by key, with its state."""
-        return tables.read_record(self._file, ledger, key)
+        return write.read_record(self._file, ledger, key)
 
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
         """Replace a record in a known state."""
-        return tables.replace_record(self._file, ledger, key, entry, state)
+        return write.replace_record(self._file, ledger, key, entry, state)
 
     def count(self, ledger: Ledger) -> int:
         """Count records."""
-        return tables.count(self._file, ledger)
+        return write.count(self._file, ledger)
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records."""
-        return tables.delete_records(self._file, ledger, keys)
+        return write.delete_records(self._file, ledger, keys)
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         """Remove records that have not changed since they were read."""
-        return tables.delete_unchanged(self._file, ledger, entries)
+        return write.delete_unchanged(self._file, ledger, entries)
 
     def repair_ledgers(self) -> list[str]:
         """Do nothing: files with foreign tables are refused."""

@@ -11,6 +11,7 @@ from typing_extensions import override
 
 from ibidem_core.address import Fields
 from ibidem_engines.engine import (
+    Destination,
     FieldCounts,
     Outcome,
     Record,
@@ -18,14 +19,14 @@ from ibidem_engines.engine import (
     ReindexTarget,
     Signed,
     SourceDocument,
-    Target,
     TrialIndex,
 )
-from ibidem_engines.sqlite import tables
+from ibidem_engines.sqlite import (
+    write as tables,
+)
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.read import count_given_up, document
-from ibidem_engines.sqlite.tables import as_json, lookup_values, words
-from ibidem_engines.sqlite.write import prune, replace_records, write
+from ibidem_engines.sqlite.write import as_json, lookup_values, prune, replace_records, words, write
 from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import NONE
@@ -123,7 +124,7 @@ class SqliteReindexSource(ReindexSource):
         return False
 
     @override
-    def check(self, target: Target) -> None:
+    def check(self, target: Destination) -> None:
         self._file.read_state()
         if target == "place":
             with self._file.reading():

@@ -6,9 +6,10 @@ import orjson
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import bulk
-from ibidem_engines.cluster.bulk import Action, ActionOutcome, run
-from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster import (
+    client,
+)
+from ibidem_engines.cluster.client import Action, ActionOutcome, ClusterClient, run
 
 
 class Taking:
@@ -36,14 +37,14 @@ def test_each_action_has_its_answer() -> None:
 
 
 def test_many_actions_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "MAX_ACTIONS", 4)
+    monkeypatch.setattr(client, "MAX_ACTIONS", 4)
     wire = Taking()
     assert len(run(ClusterClient("here", lambda: wire), actions(10))) == 10
     assert wire.sizes == [4, 4, 2]
 
 
 def test_large_documents_are_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bulk, "MAX_BYTES", 250)
+    monkeypatch.setattr(client, "MAX_BYTES", 250)
     wire = Taking()
     run(ClusterClient("here", lambda: wire), actions(5, 100))
     assert wire.sizes == [2, 2, 1]

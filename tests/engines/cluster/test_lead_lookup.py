@@ -1,6 +1,6 @@
 """Leads of several documents are looked up together."""
 
-from ibidem_engines.cluster.lead_lookup import by_class
+from ibidem_engines.cluster.lookup import by_class
 from ibidem_engines.stored_groups import LeadKeys, Several
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.cluster import ranking
+from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.cluster.sequence_numbers import write_order
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, read_packed
 from ibidem_ingest.signatures.packed import read_id
 from support.signed_records import make_record

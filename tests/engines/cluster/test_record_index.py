@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster.record_index import FOREIGN, PRIORITY, fault_of, is_sound, template
+from ibidem_engines.cluster.records import FOREIGN, PRIORITY, fault_of, is_sound, template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError

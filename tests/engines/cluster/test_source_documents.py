@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engines.cluster.test_source_values import OBJECTS, STYLES, write_json
 from ibidem_core.address import parse_fields
-from ibidem_engines.cluster.source_documents import iter_raw_sources, read_documents
+from ibidem_engines.cluster.source_storage import iter_raw_sources, read_documents
 from ibidem_engines.requests import JsonAnswer
 from ibidem_engines.stored_groups import Name
 

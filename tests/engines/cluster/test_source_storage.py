@@ -14,9 +14,9 @@ from ibidem_engines.cluster.source_storage import (
     mapped_fields,
     read_storage,
 )
-from ibidem_engines.engine import Target
+from ibidem_engines.engine import Destination
 
-TARGETS: tuple[Target, ...] = ("place", "copy", "strip")
+TARGETS: tuple[Destination, ...] = ("place", "copy", "strip")
 # Effective settings of an index that Elasticsearch 9.2 or later made.
 ELASTICSEARCH = {SOURCE_MODE: "STORED", EXCLUDE_VECTORS: "true"}
 
@@ -27,9 +27,9 @@ def field(kind: str, **settings: str) -> SourceStorage:
     return read_storage("news", mapping, settings or ELASTICSEARCH)
 
 
-def refused(storage: SourceStorage) -> list[Target]:
+def refused(storage: SourceStorage) -> list[Destination]:
     """Name what the index is refused for."""
-    targets: list[Target] = []
+    targets: list[Destination] = []
     for target in TARGETS:
         try:
             storage.check(target)

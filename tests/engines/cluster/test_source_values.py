@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.source_values import members, objects, remove_member, with_member
+from ibidem_engines.cluster.source import members, objects, remove_member, with_member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),

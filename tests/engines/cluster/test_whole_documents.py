@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.whole_documents import holds
+from ibidem_engines.cluster.source_storage import holds
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import FieldCounts, ReindexSource
 from ibidem_engines.stored_groups import SeqNoRange

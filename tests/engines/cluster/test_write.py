@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.cluster.sequence_numbers import write_order
+from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.write import refused_field
 
 

@@ -15,7 +15,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.query import parse_query
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.tables import lookup_values
+from ibidem_engines.sqlite.write import lookup_values
 
 Make = Callable[..., Record]
 
@@ -80,7 +80,7 @@ from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.tables import lookup_values
+from ibidem_engines.sqlite.write import lookup_values
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()

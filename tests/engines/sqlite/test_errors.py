@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from ibidem_core.errors import Permanent, Unavailable
-from ibidem_engines.sqlite.errors import SQLITE, from_sqlite
+from ibidem_engines.sqlite.file import SQLITE, from_sqlite
 from ibidem_ingest.errors import IbidemError
 
 

@@ -7,8 +7,8 @@ import pytest
 
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.fts_query import conditions
-from ibidem_engines.sqlite.memberships import _HAS_THREADS
+from ibidem_engines.sqlite.groups import _HAS_THREADS
+from ibidem_engines.sqlite.read import conditions
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem_engines.query import Filter, Phrase, Query, parse_query
-from ibidem_engines.sqlite.fts_query import conditions, expression
+from ibidem_engines.sqlite.read import conditions, expression
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.sqlite.tables import lookup_values, word, words
+from ibidem_engines.sqlite.write import lookup_values, word, words
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from support.signed_records import make_record

@@ -13,8 +13,7 @@ import ibidem
 from grouped_search.dsl.test_same_as_api import WORDS, take_parts
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.collapse import ClusterCollapse
-from ibidem_engines.cluster.match_counts import MatchCounter
+from ibidem_engines.cluster.collapse import ClusterCollapse, MatchCounter
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -254,7 +253,7 @@ def test_more_groups_than_are_counted_are_estimated_and_told_so(
 ) -> None:
     options = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
     counts_seen = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
-    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MAX_GROUPS", 3)
+    monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", 3)
     estimated = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
     assert (counts_seen["exact"], estimated["exact"]) == (True, False)
     assert abs(estimated["matching"] - counts_seen["matching"]) <= counts_seen["matching"] // 2

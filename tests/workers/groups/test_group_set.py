@@ -199,7 +199,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     assert (counts["groups"]["exact"], counts["unsettled"]) == (True, 0)
     check_client(cluster, counts)
     several = {each.group for each in documents(engine) if not each.lead}
-    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MAX_GROUPS", len(several))
+    monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", len(several))
     assert len(several) < len(found)
     assert account(cluster.by(), size=100)[0]["groups"] == counts["groups"]
     written = documents(engine)

@@ -28,9 +28,8 @@ from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_engines.cluster.dsl import ALL, Clause, add_exclusion, documents, ids_query, packed_options
+from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.lookup import LookUp, with_value_query
-from ibidem_engines.cluster.memberships import read_memberships
-from ibidem_engines.cluster.plugin import NAME, pop_account
 from ibidem_engines.cluster.ranking import (
     NEWEST,
     is_same_state,
@@ -41,6 +40,7 @@ from ibidem_engines.cluster.ranking import (
     read_long,
     read_newest,
 )
+from ibidem_engines.cluster.search import NAME, pop_account
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup

@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
-from ibidem_engines.cluster import ledger_search as ledgers
-from ibidem_engines.cluster import plugin
+from ibidem_engines.cluster import (
+    records as ledgers,
+)
+from ibidem_engines.cluster import (
+    search,
+)
+from ibidem_engines.cluster.collapse import CountResult
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
-from ibidem_engines.cluster.ledger_search import LedgerQuery
-from ibidem_engines.cluster.match_counts import CountResult
+from ibidem_engines.cluster.records import LedgerQuery
 from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
 from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, TtlCache
@@ -78,11 +82,11 @@ class IndexMetadataCache:
 
     def plugin(self) -> RequestFlow[bool]:
         """Return whether the cluster's plugin may be used: every node has it, and no setting disables it."""
-        if plugin.mode() == "off":
+        if search.mode() == "off":
             return False
         if (version := self.plugins.get("")) is not None:
             return version
-        return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
+        return self.plugins.put("", search.has_same_plugin((yield from search.plugin_nodes())))
 
     def search_records(self, names: IndexNames) -> RequestFlow[SearchRecords]:
         """Return the manual decisions and the cursor key, stored next to each index, in one request."""

@@ -33,9 +33,8 @@ from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import asks_for_stored_preset, with_presets
-from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, collapse_search
 from ibidem_engines.cluster.groups import GROUP
-from ibidem_engines.cluster.match_counts import CountCache
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Hit, Members, Place, parse_marks
