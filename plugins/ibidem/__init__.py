@@ -12,8 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ibidem.clients.search import search
-    from ibidem.clients.wrap import wrap
+    from ibidem.clients.search import search, wrap
     from ibidem.comparison.compare import Comparison, compare
     from ibidem.grouped_search.api import search_index
     from ibidem.grouped_search.passage import Passage
@@ -86,7 +85,7 @@ _HOMES = {
     "search_index": "ibidem.grouped_search.api",
     "sign": "ibidem_ingest.signatures.sign",
     "submit": "ibidem_workers.ingest",
-    "wrap": "ibidem.clients.wrap",
+    "wrap": "ibidem.clients.search",
 }
 
 

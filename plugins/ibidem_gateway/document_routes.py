@@ -20,8 +20,8 @@ from ibidem.index.documents import (
     remove_override,
     titles,
 )
+from ibidem.index.documents import inspect as inspect_document
 from ibidem.index.groups import index_groups
-from ibidem.index.inspection import inspect as inspect_document
 from ibidem_dedupe.overrides import VERDICTS
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine

@@ -6,7 +6,7 @@ from itertools import groupby
 
 import numpy as np
 
-from ibidem.comparison.word_places import Words, token_offsets
+from ibidem.comparison.word_diff import Words, token_offsets
 from ibidem_ingest.mail.lines import Kind
 from ibidem_ingest.mail.parts import Part, part
 from ibidem_ingest.mail.phrases import COLONS, LABEL

@@ -11,7 +11,7 @@ from opensearchpy.serializer import JSONSerializer
 
 from ibidem.clients import elasticsearch as of_elasticsearch
 from ibidem.clients import opensearch as of_opensearch
-from ibidem.clients.fast_json import read_fast
+from ibidem.clients.adapter import read_fast
 
 HEADERS = {"content-type": "application/json", "x-elastic-product": "Elasticsearch"}
 PLAIN, SURROGATE, NO_NUMBER = b'{"hits": [1, 2.5]}', b'{"name": "\\ud800"}', b'{"score": NaN}'

@@ -14,7 +14,9 @@ import opensearchpy
 import pytest
 
 import ibidem
-from ibidem.clients import wrap
+from ibidem.clients import (
+    search,
+)
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -175,7 +177,7 @@ def test_other_options_keep_a_client_wrapped(kind: str, wrapped_client: Any) -> 
 
 
 def test_type_checkers_know_every_parameter() -> None:
-    tree = ast.parse(Path(wrap.__file__).read_text(encoding="utf-8"))
+    tree = ast.parse(Path(search.__file__).read_text(encoding="utf-8"))
     (typed,) = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "__call__"]
     assert [each.arg for each in typed.args.kwonlyargs] == list(PARAMETERS)
 

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import MIN_PASSAGE, Region, count_covered, runs, to_region
-from ibidem.comparison.word_places import token_offsets
+from ibidem.comparison.compare import MIN_PASSAGE, Region, count_covered, runs, to_region
+from ibidem.comparison.word_diff import token_offsets
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=60)
 PASSAGE = "the parties agree that this contract is governed by the law of England"

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import GAP, Run, align, anchors, blocks, passages, runs
+from ibidem.comparison.compare import GAP, Run, align, anchors, blocks, passages, runs
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
 

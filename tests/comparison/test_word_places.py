@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.word_places import chunks, token_offsets
+from ibidem.comparison.word_diff import chunks, token_offsets
 from ibidem_ingest.text.tokens import tokens
 
 BREAKS = st.sampled_from(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.comparison.word_places import PART, PageNumbers, token_offsets
+from ibidem.comparison.word_diff import PART, PageNumbers, token_offsets
 from ibidem.grouped_search.explanations import page_range
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.index.gone_files import GoneFile, add_seen, find_gone
+from ibidem.index.deletion import GoneFile, add_seen, find_gone
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document

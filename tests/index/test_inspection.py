@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem.index.inspection import inspect
+from ibidem.index.documents import inspect
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.policy import Policy

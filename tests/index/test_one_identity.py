@@ -12,8 +12,7 @@ import pytest
 import ibidem
 from ibidem.grouped_search.api import search_index
 from ibidem.index.deletion import clear_tombstones, delete
-from ibidem.index.documents import add_override, remove_override
-from ibidem.index.inspection import inspect
+from ibidem.index.documents import add_override, inspect, remove_override
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request

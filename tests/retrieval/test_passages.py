@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.retrieval.passages import leads_of, passage
+from ibidem.retrieval.index_search import leads_of, passage
 
 RENT = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
 KEYS = "The tenant shall hand the keys over to the landlord on the last day of the lease, at noon."

@@ -26,10 +26,8 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.cli.ingest import FormatName
-from ibidem.comparison.compare import Comparison, compare
-from ibidem.comparison.matches import Block, Passage, blocks
-from ibidem.comparison.word_diff import word_diff
-from ibidem.comparison.word_places import PageNumbers, Words
+from ibidem.comparison.compare import Block, Comparison, Passage, blocks, compare
+from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load

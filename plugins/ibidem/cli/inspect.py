@@ -21,8 +21,8 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.grouped_search.explanations import format_count, reason
+from ibidem.index.documents import Duplicate, Inspection, inspect
 from ibidem.index.groups import read_group
-from ibidem.index.inspection import Duplicate, Inspection, inspect
 from ibidem_core.settings import load
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.request import pair_policy

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ibidem.grouped_search.explanations import reason
-from ibidem.index.inspection import Duplicate, Inspection
+from ibidem.index.documents import Duplicate, Inspection
 from ibidem_engines.engine import Engine
 from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_ingest.dates import interval, iso_day

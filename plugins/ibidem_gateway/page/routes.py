@@ -16,7 +16,7 @@ from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
-from ibidem.index.inspection import inspect as find_copies
+from ibidem.index.documents import inspect as find_copies
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine

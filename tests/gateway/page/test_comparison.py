@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import compare
-from ibidem.comparison.matches import passages, runs
-from ibidem.comparison.word_places import PageNumbers, token_offsets
+from ibidem.comparison.compare import compare, passages, runs
+from ibidem.comparison.word_diff import PageNumbers, token_offsets
 from ibidem_gateway.page.comparison import MAX_DOTS, ComparedPair, DotPlot, dot_plot, span
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from engines.conftest import absent, address, alone, tidy
+from ibidem.index.documents import inspect
 from ibidem.index.groups import index_groups
-from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
