@@ -49,7 +49,6 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
 
 
 def check_name(index: str) -> None:
-    """Refuse an invalid index name."""
     if not isinstance(index, str) or not _INDEX.fullmatch(index):
         raise UsageError(
             f"index name {index!r} is not allowed",

@@ -30,6 +30,5 @@ def is_full(size: int, free: int) -> bool:
 
 
 def disk_issue(disk: str, size: int, free: int) -> HealthIssue:
-    """Return the issue of a disk that is nearly full."""
     message = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
     return HealthIssue("disk", message, "free some space, or use a larger disk")

@@ -38,7 +38,6 @@ class DamagedEntry:
 
 
 def check_entry(entry: object, parse: Parse[T]) -> T:
-    """Parse a record."""
     if not isinstance(entry, dict):
         raise _damaged("it is not a JSON object")
     try:
@@ -74,7 +73,6 @@ def read_key(engine: Engine, ledger: Ledger, key: str, parse: Parse[T]) -> T | N
 
 
 def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[object]]) -> Iterator[DamagedEntry]:
-    """Yield the damaged records of a ledger."""
     for key, entry in engine.get_records(ledger):
         try:
             check_entry(entry, parse(key))
@@ -91,12 +89,10 @@ class Tombstone:
 
     @property
     def time(self) -> datetime | None:
-        """Time of the deletion."""
         return datetime.fromisoformat(self.at) if self.at else None
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Tombstone":
-        """Parse a tombstone."""
         stone = parse_record(cls, record)
         if (time := stone.time) is not None and time.tzinfo is None:
             raise ValueError(f"at: {stone.at!r} has no time zone")
@@ -112,7 +108,6 @@ class DeletedDocument:
 
 
 def load_overrides(engine: Engine) -> list[Override]:
-    """Read all overrides."""
     return [word for _, word in read_ledger(engine, "overrides", Override.from_record)]
 
 
@@ -129,7 +124,6 @@ class OwnRecord:
     _state: RecordState | None = field(default=None, init=False)
 
     def write(self, entry: Mapping[str, object]) -> None:
-        """Write the record unconditionally."""
         for _ in range(ATTEMPTS):
             state = self.engine.replace_record(self.ledger, self.key, entry, self._state)
             if state is not None:
@@ -291,7 +285,6 @@ def count_joined(engine: Engine) -> dict[str, int]:
 
 
 def policy_as_record(policy: Policy) -> dict[str, object]:
-    """Return the stored form of a policy."""
     return asdict(policy)
 
 
@@ -324,7 +317,6 @@ class StoredPreset:
 
 
 def check_name(name: str) -> None:
-    """Refuse an invalid name."""
     if name.lower() in {*PRESETS, NO_PRESET}:
         raise UsageError(f"the preset {name!r} is built in", "choose another name")
     if not 0 < len(name) <= MAX_NAME or not all(each.isalnum() or each in "-_." for each in name):
@@ -351,7 +343,6 @@ def stored_presets(engine: Engine) -> Mapping[str, Preset]:
 
 
 def read_preset(record: Mapping[str, object]) -> Preset:
-    """Parse a stored preset."""
     read = parse_record(StoredPreset, record)
     return Preset(read.policy, read.about)
 

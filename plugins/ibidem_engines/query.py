@@ -143,7 +143,6 @@ class _State:
     spelled: bool = False  # whether an AND was between two parts
 
     def operate(self, piece: Token) -> None:
-        """Process an operator or a field."""
         if piece.kind == "or":
             self.after_part, self.joins = False, self.after_part
         elif piece.kind == "and":
@@ -397,7 +396,6 @@ def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:
 
 
 def _words(group: Parentheses) -> Words:
-    """Return a group that contains only words, as words."""
     return Words(tuple(tuple(map(_part, entry)) for entry in group.all_of), tuple(map(_part, group.none_of)))
 
 

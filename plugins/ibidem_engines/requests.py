@@ -107,7 +107,6 @@ class Target:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
-        """Return a flow of one search."""
         return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._complete(body))
 
     def search_packed(self, body: Mapping[str, Any]) -> ApiRequest:
@@ -183,7 +182,6 @@ class TtlCache(Generic[Key, Value]):
         return value if monotonic() < expiry else None
 
     def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
-        """Store a value, and return it."""
         self._entries[key] = monotonic() + seconds, value
         return value
 

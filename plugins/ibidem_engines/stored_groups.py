@@ -409,7 +409,6 @@ class IndexNames:
         return replace(self, kept=home)
 
     def covers(self, source: str, index: str) -> bool:
-        """Return whether a name covers an index."""
         return source == index or index in self.aliases.get(source, ())
 
     def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
@@ -475,7 +474,6 @@ class HitColumns(Sequence[Hit]):
     cache: dict[int, Hit] = field(default_factory=dict)  # the hits that were asked for so far, by their row
 
     def __len__(self) -> int:
-        """Return the number of hits."""
         return len(self.indices)
 
     @overload
@@ -534,7 +532,6 @@ class HitColumns(Sequence[Hit]):
 
 
 def read_packed(hits: Sequence[Hit]) -> PackedValues:
-    """Return the packed values of hits."""
     return hits.packed if isinstance(hits, HitColumns) else PackedValues.join([hit.packed for hit in hits])
 
 
@@ -545,7 +542,6 @@ class HitNames(Sequence[tuple[str, str]]):
     hits: Sequence[Hit]
 
     def __len__(self) -> int:
-        """Return the number of hits."""
         return len(self.hits)
 
     @overload

@@ -135,7 +135,6 @@ def show_grouped(settings: Settings, *, as_json: bool) -> None:
         total = 0
 
         def add_progress(documents: int) -> None:
-            """Advance the bar."""
             nonlocal total
             total += documents
             advance(total, None)
@@ -238,7 +237,6 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Return the lines with the expected cost of signing."""
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
     if cost["untried"]:
         yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}."

@@ -78,7 +78,6 @@ class Columns:
     right: Text  # the document on the right
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines."""
         width = max(NARROWEST, (options.max_width - GUTTER) // 2)
         for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
             line = (left or Text()).copy()
@@ -186,7 +185,6 @@ def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tupl
 
 
 def read_file(path: str, settings: Settings, choice: Choice) -> Document:
-    """Read the one document of a file."""
     documents = list(islice(read([path], choice, settings.max_text), 2))
     if len(documents) != 1:
         number = "no document" if not documents else "more than one document"
@@ -217,7 +215,6 @@ def readable(comparison: Comparison) -> bool:
 
 
 def heading(letter: str, document: Document) -> Indented:
-    """Return the heading of one document."""
     facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
     title = (sanitize(document.title or document.id), "title")
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
@@ -246,7 +243,6 @@ def computed_verdict(comparison: Comparison) -> Text:
 
 
 def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
-    """Yield every signal on a line."""
     for name, values in evidence.items():
         yield Indented(Text(SIGNALS[name](values)), 13, name)
 

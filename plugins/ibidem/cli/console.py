@@ -150,7 +150,6 @@ Advance = Callable[[int, int | None], None]
 
 @contextmanager
 def bar(label: str) -> Iterator[Advance]:
-    """Show a progress bar."""
     with _progress(label, TimeElapsedColumn()) as advance:
         yield advance
 
@@ -197,7 +196,6 @@ class Indented:
     head: str = ""  # text to the left of its first line, at most as wide as that; a number or a sign
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines."""
         width = max(NARROWEST, options.max_width - self.columns)
         lines = self.text.wrap(console, width, no_wrap=self.text.no_wrap, overflow=self.text.overflow)
         head = self.head

@@ -184,7 +184,6 @@ def _cell(value: object) -> object:
 
 
 def write_jsonl(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:  # noqa: ARG001 - as `write_csv`
-    """Write rows as JSON Lines."""
     with path.open("wb") as file:
         for row in rows:
             file.write(orjson.dumps(asdict(row), option=orjson.OPT_APPEND_NEWLINE))

@@ -158,14 +158,12 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
 
 
 def count_documents(items: Iterator[Document | Refusal], report: Callable[[int], None]) -> Iterator[Document | Refusal]:
-    """Yield documents and report their number."""
     for number, item in enumerate(items, 1):
         report(number)
         yield item
 
 
 def find_table(name: str, tables: Tables) -> Table:
-    """Return a table by its name or file."""
     table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
     if table is None:
         raise UsageError(f"no idf table {name!r} in {tables.folder}", "list the names with: ibidem idf show")
@@ -173,7 +171,6 @@ def find_table(name: str, tables: Tables) -> Table:
 
 
 def line(table: Table) -> str:
-    """Describe a table on one line."""
     return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
 
 
@@ -204,7 +201,6 @@ def tables_table(facts: list[dict[str, object]]) -> Shown:
 
 
 def comparison_lines(correlation: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
-    """Describe a comparison."""
     spearman = "undefined" if correlation.spearman is None else f"{correlation.spearman:.4f}"
     yield f"{format_count(correlation.common, 'term')} in common, Spearman's rank correlation {spearman}"
     if shares:

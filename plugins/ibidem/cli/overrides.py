@@ -82,7 +82,6 @@ def answer(overrides: list[Override], message: str, *, as_json: bool) -> None:
 
 
 def table(overrides: list[Override]) -> Table:
-    """Return the decisions as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("a", "b", "verdict", "author", "date", "reason"):
         table.add_column(column, overflow="fold")

@@ -121,7 +121,6 @@ def lookup_advice(policy: Policy) -> str:
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
-    """Return the policy of the stored groups."""
     policy = pair_policy(parameters, presets=presets)
     if policy.characters == Policy().characters:  # a preset for scans has figures of its own
         policy = replace(policy, characters=None)
@@ -143,7 +142,6 @@ def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> d
     total = 0
 
     def add_progress(documents: int) -> None:
-        """Advance the bar."""
         nonlocal total
         total += documents
         advance(total, None)

@@ -53,7 +53,6 @@ DEEPEST = 10  # steps to which an answer to an answer is indented
 
 
 def show(response: Response, console: Console, first: int = 1) -> None:
-    """Print a response."""
     styled = console.color_system is not None and not console.no_color
     for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
@@ -206,7 +205,6 @@ def run(
 
 
 def parse_order(typed: str) -> Order:
-    """Parse the value of `--sort`."""
     orders: tuple[Order, ...] = get_args(Order)
     for order in orders:
         if typed == order:
@@ -215,7 +213,6 @@ def parse_order(typed: str) -> Order:
 
 
 def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
-    """Search the index named by the settings."""
     settings = load()
     tables = Tables(settings.tables).current().values()
     with engine_context(settings) as engine:

@@ -43,7 +43,6 @@ def update_bar(progress: Progress, advance: Advance) -> None:
 
 
 def show_summary(summary: Summary, console: Console) -> None:
-    """Print a summary."""
     for line in (*fates(summary), *refusals(summary), *remarks(summary)):
         console.print(line)
 
@@ -280,7 +279,6 @@ def show_letter(letter: DeadLetter) -> None:
 
 
 def table(dead_letters: list[DeadLetter]) -> Table:
-    """Return the failed documents as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("id", "tries", "when", "why"):
         table.add_column(column, overflow="fold")

@@ -24,7 +24,6 @@ class FastJson:
         self._decoders = decoders
 
     def loads(self, data: Any, mimetype: str | None = None) -> Any:
-        """Parse a response."""
         if mimetype is not None and mimetype.partition(";")[0].endswith("json"):
             try:
                 return orjson.loads(data)
@@ -115,5 +114,4 @@ def request_json(request: ApiRequest) -> bytes | None:
 
 
 def failure_body(failure: Failure) -> Mapping[str, Any]:
-    """Return the body of an error response."""
     return {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}

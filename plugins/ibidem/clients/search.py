@@ -57,11 +57,9 @@ class WrappedClient:
 
     @property  # type: ignore[misc] # as the standard library's mocks do
     def __class__(self) -> type:
-        """The client's class."""
         return type(vars(self)["ibidem_client"])
 
     def __getattr__(self, name: str) -> Any:
-        """Read an attribute of the client."""
         if "ibidem_client" not in vars(self):  # while it is copied
             raise AttributeError(name)
         return getattr(vars(self)["ibidem_client"], name)
@@ -71,7 +69,6 @@ class WrappedClient:
         setattr(self.ibidem_client, name, value)
 
     def __repr__(self) -> str:
-        """Return the representation of the client."""
         return repr(self.ibidem_client)
 
     def search(self, **arguments: Any) -> Any:
@@ -94,7 +91,6 @@ class WrappedClient:
         return self
 
     def __exit__(self, *error: object) -> Any:
-        """Close the client."""
         return self.ibidem_client.__exit__(*error)
 
     async def __aenter__(self) -> Any:

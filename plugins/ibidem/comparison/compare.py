@@ -230,7 +230,6 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
 
 
 def to_block(run: Run) -> Block:
-    """Convert a run into a block."""
     return Block(is_equal=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
 
 

@@ -25,12 +25,10 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """Id of the document."""
         return str(self.hit["_id"])
 
     @property
     def index(self) -> str:
-        """Index of the document."""
         return str(self.hit.get("_index", ""))
 
     @property
@@ -63,7 +61,6 @@ class Entry:
 
     @property
     def depth(self) -> int:
-        """Depth of indentation; 0 for a lead."""
         return int(self.mark.get("indent", 0))
 
     @property
@@ -120,7 +117,6 @@ class Group:
 
 
 def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> Iterator[Group]:
-    """Yield the groups of a response."""
     for number, (lead, duplicates) in enumerate(groups(hits), first):
         collapsed = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ()) if inside else ()
         members = collapsed or duplicates

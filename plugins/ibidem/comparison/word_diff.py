@@ -135,7 +135,6 @@ class PageNumbers:
 
     @classmethod
     def read(cls, text: str, words: Words) -> "PageNumbers":
-        """Number the pages of a text."""
         breaks = page_breaks(text)
         if not len(breaks):
             parts = max(1, -(-len(words.tokens) // PART))

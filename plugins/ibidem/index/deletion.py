@@ -320,7 +320,6 @@ def kept_documents(engine: Engine, tombstone_days: int) -> list[dict[str, str]]:
 
 
 def format_until(time: datetime) -> str:
-    """Format a time in UTC, in minutes."""
     return f"{time:%Y-%m-%dT%H:%MZ}"
 
 

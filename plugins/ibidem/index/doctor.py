@@ -317,7 +317,6 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
 
 
 def is_current_table(name: str, tables: Tables) -> bool:
-    """Return whether a table is the current one of its language."""
     table = tables.named(name)
     now = tables.of(table.language) if table is not None else None
     return now is not None and now.name == name
@@ -334,7 +333,6 @@ def check_tables_folder(settings: Settings) -> Check:
 
 
 def check_broker(settings: Settings) -> Check:
-    """Check that the broker responds."""
     try:
         connect_broker(settings)
     except IbidemError as error:
@@ -353,7 +351,6 @@ def check_workers(settings: Settings) -> Check:
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:
-    """Check for rejected messages."""
     try:
         apart = make_broker(settings).count_rejected()
     except IbidemError as error:
@@ -422,7 +419,6 @@ def check_readers() -> Iterator[Check]:
 
 
 def check_gateway() -> Check:
-    """Check that the libraries of the gateway are installed."""
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:
         message = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"

@@ -23,7 +23,6 @@ from ibidem_workers.groups.service import follow_decisions
 
 
 def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem search QUERY") -> Document:
-    """Read a document of an index."""
     documents = engine.fetch([(engine.index, id_)])
     if not documents:
         raise MissingDocument(f"no document {id_!r} in index {engine.index!r}", remedy)
@@ -114,7 +113,6 @@ def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
 
 
 def read_verdict(typed: str) -> Verdict:
-    """Parse a verdict."""
     for verdict in VERDICTS:
         if typed == verdict:
             return verdict
@@ -220,7 +218,6 @@ def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
 def find_candidates(
     engine: Engine, document: Hit, packed: Packed, policy: Policy, overrides: Sequence[Override]
 ) -> tuple[Window, Sequence[LookupField]]:
-    """Find the candidates for duplicates of a document."""
     long_signatures = LongSignatureCache(engine.long_signatures)
     needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
     long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
@@ -247,7 +244,6 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
 
 
 def hit_ref(hit: Hit) -> DocumentRef:
-    """Return index and id of a hit."""
     return hit.index, hit.id
 
 

@@ -143,7 +143,6 @@ class _Tally:
             began = perf_counter()
 
     def cost(self, documents: int, index: int, processes: int, trial: Rates | str) -> Cost:
-        """Estimate the cost for the whole index."""
         share = documents / max(1, self.signed + self.refused)
         added, signing = round(self.added * share), self.seconds * share / processes
         if isinstance(trial, str):
@@ -155,7 +154,6 @@ class _Tally:
         return {name: self.long[name] for name in names if name in self.long}
 
     def places(self, names: Sequence[DocumentRef]) -> list[Place]:
-        """Return the positions of documents."""
         return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
 
     def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:

@@ -60,7 +60,6 @@ class IndexGroups:
 
     @property
     def sizes(self) -> Mapping[int, int]:
-        """Number of groups by size."""
         return dict(sorted(Counter(size for size in self._counts.values() if size > 1).items()))
 
     @property
@@ -119,7 +118,6 @@ def index_groups(
     overrides: Iterable[Override] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> IndexGroups:
-    """Group all documents of an index."""
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
     words = load_overrides(engine) if overrides is None else overrides
     return group_slices(engine.scan(), shelf, words, progress)
@@ -159,7 +157,6 @@ def group_slices(
     overrides: Iterable[Override],
     progress: Callable[[int], None],
 ) -> IndexGroups:
-    """Group documents slice by slice."""
     names, columns = sort_documents(*read_slices(slices, progress, long_texts))
     matcher, suspected = long_texts.build_matcher(names)
     policy = long_texts.policy
@@ -260,7 +257,6 @@ def stored_policy(engine: Engine) -> Policy:
 
 
 def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: Policy) -> Member:
-    """Describe a document in its group."""
     evidence = ""
     if document is not lead:
         a, b = unpack(document.packed), unpack(lead.packed)

@@ -196,7 +196,6 @@ _OTHERWISE = Fault(Permanent, "", "")
 
 
 def find_fault(failure: Failure) -> Fault:
-    """Return the table entry of a failure."""
     if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
         return BLOCKS[failure.status]
     if failure.kind == "illegal_state_exception" and failure.reason.startswith(NODE_OF_CURSOR):
@@ -245,7 +244,6 @@ def _shards_kind(answer: object) -> str:
 
 
 def _types(cause: object) -> Iterator[object]:
-    """Yield the type of an error cause, and of the causes behind it."""
     while isinstance(cause, Mapping):
         yield cause.get("type")
         cause = cause.get("caused_by")
@@ -257,7 +255,6 @@ def _reason(text: object, secret_values: Collection[str]) -> str:
 
 
 def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the cause of an error: its first root cause, or `caused_by`."""
     roots = error.get("root_cause")
     if isinstance(roots, list) and roots and isinstance(roots[0], Mapping):
         return roots[0]

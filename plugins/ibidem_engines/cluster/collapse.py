@@ -134,7 +134,6 @@ class MatchCounter:
         )
 
     def _count_body(self) -> Clause:
-        """Build the counting search."""
         aggs: Clause = {
             "groups": _groups_aggregation(single=self.layout.shards == 1),
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
@@ -436,7 +435,6 @@ class ClusterCollapse:
         return heads[offset:], next_place
 
     def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
-        """Return the best document of each group."""
         if not groups:
             return {}
         body = {**self._members_body(groups, len(groups)), "collapse": {"field": GROUP}}

@@ -49,7 +49,6 @@ SNIPPET = 200
 
 
 def clause(query: Query, fields: Fields) -> Clause:
-    """Write a query as one clause."""
     parts = _words(query, fields)
     parts["must_not"] += [_condition(condition, fields) for condition in query.excluded]
     parts["filter"] = filters(query.filters, fields)
@@ -293,7 +292,6 @@ def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
 
 
 def _count_body(word: str, fields: Fields) -> dict[str, Any]:
-    """Count the documents that contain a word."""
     query = {"multi_match": {"query": word, "fields": [fields.title, fields.text]}}
     return {"query": query, "size": 0, "track_total_hits": 1}
 

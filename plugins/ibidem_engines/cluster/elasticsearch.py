@@ -110,8 +110,6 @@ def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> C
 def in_server_version_async(
     api: ApiVersion, perform_request: Callable[..., Awaitable[Any]]
 ) -> Callable[..., Awaitable[Any]]:
-    """Async version of `in_server_version`."""
-
     async def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
         while True:
             sent = api.lowered
@@ -184,7 +182,6 @@ class ElasticsearchTransport:
         return answer.body
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
 

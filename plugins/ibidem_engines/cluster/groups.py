@@ -299,7 +299,6 @@ def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
 
 
 def read_facets(answer: Mapping[str, Any]) -> Facets:
-    """Read the counts."""
     counts = answer["aggregations"]
     return Facets(*(_counts(counts.get(name, {})) for name in ("sources", "languages", "years")))
 
@@ -378,6 +377,5 @@ def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlo
 
 
 def read_hit(hit: Mapping[str, Any]) -> Values:
-    """Read the memberships of a hit."""
     fields = hit.get("fields", {})
     return {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}

@@ -118,7 +118,6 @@ class Layout:
     stemmed: tuple[str, ...] = ()
 
     def names(self, *asked: str) -> IndexNames:
-        """Return the names of the indexes."""
         return IndexNames(asked, self.indices, self.aliases, self.streams)
 
     @property
@@ -381,7 +380,6 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | Non
 
 
 def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
-    """Read the statistics of the primary shard of each part."""
     path = f"/{quote_index(_names(parts))}/_stats/indexing"
     answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
     stats = {
@@ -399,7 +397,6 @@ def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRe
 
 
 def shards(layout: Layout) -> list[ShardRef]:
-    """Return the shards of each index of a layout."""
     return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
 
 
@@ -471,7 +468,6 @@ def _state(hit: Mapping[str, Any]) -> State:
 
 
 def _names(parts: Sequence[ShardRef]) -> str:
-    """Return the distinct index names of parts."""
     return ",".join({part.index: None for part in parts})
 
 

@@ -238,7 +238,6 @@ class LookUp:
         return answers
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
-        """Send searches."""
         if not bodies:
             return []
         answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
@@ -294,7 +293,6 @@ def _match_least(clauses: Sequence[Clause], min_count: int) -> Clause:
 
 
 def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
-    """Return the distinct values of each class."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for question in questions:
         values[question.name].update(dict.fromkeys(question.values))
@@ -302,7 +300,6 @@ def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]
 
 
 def _hit_values(hit: Hit) -> list[tuple[str, str]]:
-    """Return the look-up values of a hit."""
     packed = unpack(hit.packed) if hit.packed else None
     if packed is None:
         return []

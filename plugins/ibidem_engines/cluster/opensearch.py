@@ -94,7 +94,6 @@ class OpenSearchTransport:
         return answer
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
 
@@ -102,11 +101,9 @@ class OrjsonSerializer(JSONSerializer):
     """JSON by orjson; bytes are sent unchanged, and a response keeps its text next to its JSON."""
 
     def dumps(self, data: Any) -> Any:
-        """Write JSON."""
         return data if isinstance(data, bytes | str) else orjson.dumps(data, default=self.default)
 
     def loads(self, s: str) -> Any:
-        """Read JSON."""
         try:
             read = orjson.loads(s) if s else None
         except orjson.JSONDecodeError as error:

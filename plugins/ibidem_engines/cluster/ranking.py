@@ -37,7 +37,6 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
 def read_hits(answer: Mapping[str, Any]) -> HitColumns:
-    """Read the hits of a response, in order."""
     hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
     packed, claimed_ids = read_packed(hits), None
     if hits and "_id" in hits[0]:
@@ -188,7 +187,6 @@ def apply_view(body: Mapping[str, Any], view: ReadView) -> Clause:
 
 
 def next_view(view: ReadView, answer: Mapping[str, Any]) -> ReadView:
-    """Return the view for later pages."""
     if view.newest is not None:
         return view
     return ReadView(None if view.point else read_newest(answer), answer.get("pit_id", view.point))

@@ -48,7 +48,6 @@ EXCLUDE = (
 
 
 def record_index(source: str, ledger: Ledger) -> str:
-    """Return the index of a ledger, next to an index or alias."""
     return f"{PREFIX}{source}" if ledger in SHARED else f"{PREFIX}{source}{WORK}"
 
 
@@ -58,7 +57,6 @@ def record_indices(sources: Iterable[str]) -> list[str]:
 
 
 def source_of(index: str, ledger: Ledger) -> str:
-    """Return the index or alias of a record index."""
     return index.removeprefix(PREFIX).removesuffix("" if ledger in SHARED else WORK)
 
 
@@ -394,7 +392,6 @@ class LedgerStore:
             refresh_index(self.cluster, record_index(self.names.home, "runs"))
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Store records."""
         replaced = self._replaced(ledger, entries)
         if ledger in MANUAL_LEDGERS:
             put_in_place(self, self.cluster.label, ledger, entries)

@@ -377,7 +377,6 @@ def _mget_item(name: Name) -> dict[str, str]:
 
 
 def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
-    """Return whether a mapping names a field."""
     properties = mapping.get("properties", {})
     if ".".join(path) in properties:
         return True

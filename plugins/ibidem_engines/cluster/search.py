@@ -50,7 +50,6 @@ NODES = ApiRequest(
 
 
 def mode() -> Mode:
-    """Read the setting of the plugin."""
     value = os.environ.get(VARIABLE, "auto")
     for word in get_args(Mode):
         if value == word:
@@ -266,7 +265,6 @@ class ClusterSearch(EngineSearch):
             raise UsageError(issue.what, issue.remedy)
 
     def _collapsed(self, order: Order, view: ReadView) -> ClusterCollapse:
-        """Return the collapsed ranking of the matches."""
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
         if view.newest is not None:
             body["query"] = limit_writes(body["query"], view.newest)

@@ -342,7 +342,6 @@ _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 
 
 def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> StoredDocument:
-    """Read a document with its highlights."""
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})

@@ -83,7 +83,6 @@ class SourceStorage:
 
     @property
     def vectors(self) -> tuple[MappedField, ...]:
-        """The vector fields."""
         return tuple(field for field in self.fields if field.type in VECTORS)
 
     @property
@@ -153,7 +152,6 @@ def effective_settings(cluster: ClusterClient, index: str) -> dict[str, dict[str
 
 
 def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, str]) -> SourceStorage:
-    """Read how an index stores `_source`."""
     source = mapping.get("_source", {})
     mode = str(settings.get(SOURCE_MODE, "stored")).lower()
     return SourceStorage(
@@ -317,7 +315,6 @@ Failed = Callable[[Mapping[str, Any]], Exception]
 def read_documents(
     answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
 ) -> Iterator[SourceDocument]:
-    """Read the existing documents of a response."""
     texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
     for each in answer["docs"]:
         text = next(texts, b"")

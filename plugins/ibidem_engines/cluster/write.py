@@ -128,11 +128,9 @@ class WriteTarget:
     def source(
         self, record: Record, values: Values | None = None, stored_version: StoredVersion | None = None
     ) -> bytes:
-        """Serialize a record as JSON."""
         return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, stored_version))
 
     def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        """Read the stored versions of some ids."""
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
     @property
@@ -141,7 +139,6 @@ class WriteTarget:
         return len(self.indices) > 1 or not self.mode.expects_new
 
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
-        """Read the tombstone versions of some ids."""
         return tombstone_versions(self.ledgers.get_keys("tombstones", ids))
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
@@ -168,7 +165,6 @@ class _Ready:
 
     @property
     def id(self) -> str:
-        """The id of the document."""
         return self.record.document.id
 
 

@@ -161,7 +161,6 @@ class SqliteEngine(Engine):
         return facets(self._file, query, limit)
 
     def groups(self) -> SqliteGroups:
-        """Return the groups of the index."""
         return SqliteGroups(self._file)
 
     @override
@@ -181,33 +180,26 @@ class SqliteEngine(Engine):
         write.put_records(self._file, ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Read records by prefix."""
         return write.get_records(self._file, ledger, prefix)
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
-        """Read the record of one key."""
         return self.get_records_by_key(ledger, [key]).get(key)
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read the records of some keys."""
         return write.get_records_by_key(self._file, ledger, keys)
 
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
-        """Read a record by key, with its state."""
         return write.read_record(self._file, ledger, key)
 
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
-        """Replace a record in a known state."""
         return write.replace_record(self._file, ledger, key, entry, state)
 
     def count(self, ledger: Ledger) -> int:
-        """Count records."""
         return write.count(self._file, ledger)
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """Remove records."""
         return write.delete_records(self._file, ledger, keys)
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:

@@ -38,7 +38,6 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
 
 
 def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
-    """Translate an error of SQLite."""
     code = getattr(error, "sqlite_errorcode", None)
     kind, message, remedy = SQLITE.get(-1 if code is None else code & 0xFF, (Permanent, "", ""))
     return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)
@@ -51,7 +50,6 @@ Entries = frozenset[tuple[str, str, str, str]]
 
 
 def script(layout: str, index: str, schema: str = "") -> str:
-    """Return the statements that create an index."""
     return load(f"sqlite.v{layout}.sql").replace("{index}", index).replace("{schema}", schema)
 
 
@@ -159,7 +157,6 @@ class SqliteFile:
         return connection.execute(statement.replace("{index}", self.index), values)
 
     def run_many(self, statement: str, values: Iterable[Row]) -> None:
-        """Run one statement for each row of values."""
         connection = self._open("rw")
         self._deadline = time.monotonic() + self._longest
         connection.executemany(statement.replace("{index}", self.index), values)
@@ -236,7 +233,6 @@ class SqliteFile:
         return time.monotonic() > self._deadline
 
     def _open_existing(self) -> sqlite3.Connection:
-        """Return the connection to a file that exists."""
         if self._connection is None and not self.path.exists():
             raise self._no_index()
         return self._open("rw")

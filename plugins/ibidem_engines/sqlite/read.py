@@ -76,7 +76,6 @@ def _match_expression(words: Query | Words) -> str:
 
 
 def _join_or(parts: Sequence[Phrase | Words]) -> str:
-    """Join conditions by `or`."""
     expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
     return f"({' OR '.join(expressions)})"
 
@@ -206,14 +205,12 @@ def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None)
 
 
 def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-    """Read long signatures; see `Engine.long_signatures`."""
     own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
         return {(file.index, name): value for name, value in file.run(_LONG, (as_json(own_ids),))}
 
 
 def dates(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Read dates; see `Engine.dates`."""
     own_ids = [name for index, name in ids if index == file.index]
     with file.reading():
         rows = file.run(_DATES, (as_json(own_ids),)).fetchall()
@@ -281,7 +278,6 @@ class Selection:
 
     @property
     def count(self) -> str:
-        """Build the counting statement."""
         return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
 
 

@@ -252,7 +252,6 @@ class SqliteReindexSource(ReindexSource):
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:
-        """Return a copy in the same file."""
         return SqliteReindexTarget(SqliteFile(self._file.path, name), self.index)
 
     @override

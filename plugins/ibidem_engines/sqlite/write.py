@@ -123,7 +123,6 @@ def clear_ledger(file: SqliteFile, ledger: Ledger) -> None:
 
 
 def get_records_by_key(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-    """Read the records of some keys; see `Engine.get_records_by_key`."""
     with file.reading():
         return get(file, ledger, keys)
 
@@ -216,12 +215,10 @@ class Ready:
 
     @property
     def id(self) -> str:
-        """The document's id."""
         return self.record.document.id
 
 
 def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
-    """Build the rows of records."""
     outcomes = find_superseded(records)
     facts: dict[int, Row] = {}
     for position, record in enumerate(records):
@@ -318,7 +315,6 @@ class _StoredState:
         return ""
 
     def outcome(self, record: Record) -> Outcome:
-        """Decide the outcome of a record."""
         name = record.document.id
         entry = self.documents.get(name)
         old_version = entry.version if entry else None
@@ -332,7 +328,6 @@ class _StoredState:
         return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
-        """Decide the outcome of a deletion."""
         entry = self.documents.get(name)
         if entry is None:
             return Outcome(name, WriteStatus.MISSING)
