@@ -30,15 +30,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
-from ibidem_lab.labels import (
-    Pair,
-    count_labelled,
-    labelled_ids,
-    order_pair,
-    parse_condition,
-    read_labels,
-    read_pairs,
-)
+from ibidem_lab.labels import Pair, count_labelled, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
 
 
 @dataclass(frozen=True, slots=True)

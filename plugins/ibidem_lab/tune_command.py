@@ -6,13 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import (
-    Json,
-    bar,
-    engine_context,
-    print_json,
-    results,
-)
+from ibidem.cli.console import Json, bar, engine_context, print_json, results
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import Preset

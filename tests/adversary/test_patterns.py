@@ -14,9 +14,7 @@ from adversary.patterns import (
     has_possessive_group,
     made_while_running,
 )
-from ibidem_engines import (
-    words,
-)
+from ibidem_engines import words
 from ibidem_engines.query import Phrase
 from ibidem_ingest.text import terms
 from ibidem_workers import messages

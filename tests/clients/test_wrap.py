@@ -14,9 +14,7 @@ import opensearchpy
 import pytest
 
 import ibidem
-from ibidem.clients import (
-    search,
-)
+from ibidem.clients import search
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.signatures.schema import SCHEMA

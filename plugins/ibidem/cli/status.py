@@ -9,17 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import (
-    Advance,
-    Indented,
-    Json,
-    bar,
-    engine_context,
-    messages,
-    print_json,
-    results,
-    sanitize,
-)
+from ibidem.cli.console import Advance, Indented, Json, bar, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load

@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem.comparison.word_diff import Piece, word_diff
-from ibidem.grouped_search.explanations import (
-    ResponseHit,
-    duplicate_reason,
-    groups,
-    hit_title,
-    uncounted_copies,
-)
+from ibidem.grouped_search.explanations import ResponseHit, duplicate_reason, groups, hit_title, uncounted_copies
 
 PASSAGE = 300  # characters of a text that are shown where no passage of it is marked
 

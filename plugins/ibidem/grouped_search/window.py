@@ -10,14 +10,7 @@ import xxhash
 
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.overrides import (
-    AppliedOverrides,
-    DocumentRef,
-    Override,
-    Pair,
-    PairConstraints,
-    apply_overrides,
-)
+from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, PairConstraints, apply_overrides
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
 from ibidem_dedupe.policy import Policy

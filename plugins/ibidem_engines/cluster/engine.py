@@ -10,17 +10,9 @@ from typing_extensions import override
 
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import (
-    dsl,
-    group_set,
-    groups,
-    records,
-    search,
-)
+from ibidem_engines.cluster import dsl, group_set, groups, records, search
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import (
-    records as ledgers,
-)
+from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import CountResult

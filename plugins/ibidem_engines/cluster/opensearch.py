@@ -5,16 +5,8 @@ from typing import Any
 
 import opensearchpy
 import orjson
-from opensearchpy.exceptions import (
-    ConnectionError as NoConnection,
-)
-from opensearchpy.exceptions import (
-    ConnectionTimeout,
-    OpenSearchException,
-    SerializationError,
-    SSLError,
-    TransportError,
-)
+from opensearchpy.exceptions import ConnectionError as NoConnection
+from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SerializationError, SSLError, TransportError
 from opensearchpy.serializer import JSONSerializer
 
 from ibidem_core.address import Address, parse_address

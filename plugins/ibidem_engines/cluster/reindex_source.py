@@ -13,9 +13,7 @@ from xxhash import xxh3_64_hexdigest
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import (
-    records,
-)
+from ibidem_engines.cluster import records
 from ibidem_engines.cluster.client import (
     CONFLICT,
     Action,

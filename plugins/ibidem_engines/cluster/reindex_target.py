@@ -10,9 +10,7 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import (
-    records,
-)
+from ibidem_engines.cluster import records
 from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome, ClusterClient, State, run
 from ibidem_engines.cluster.index import NONE, newest, states, write_order
 from ibidem_engines.cluster.records import LedgerStore

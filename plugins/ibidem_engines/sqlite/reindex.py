@@ -21,9 +21,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     TrialIndex,
 )
-from ibidem_engines.sqlite import (
-    write as tables,
-)
+from ibidem_engines.sqlite import write as tables
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.read import count_given_up, document
 from ibidem_engines.sqlite.write import as_json, lookup_values, prune, replace_records, words, write

@@ -6,9 +6,7 @@ import orjson
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import (
-    client,
-)
+from ibidem_engines.cluster import client
 from ibidem_engines.cluster.client import Action, ActionOutcome, ClusterClient, run
 
 

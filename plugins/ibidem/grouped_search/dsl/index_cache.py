@@ -5,12 +5,8 @@ from dataclasses import dataclass, field
 
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
-from ibidem_engines.cluster import (
-    records as ledgers,
-)
-from ibidem_engines.cluster import (
-    search,
-)
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster import search
 from ibidem_engines.cluster.collapse import CountResult
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.records import LedgerQuery
