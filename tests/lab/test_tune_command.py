@@ -42,7 +42,7 @@ def test_the_choice_is_kept_with_the_index_and_asked_for_by_its_name(run: Run, a
     assert (output["improves"], output["saved"]) == (True, "leases")
     assert output["expected"]["f1"] > output["default"]["f1"] + 0.2
     similarity = output["chosen"]["similarity"]
-    for command in (["groups"], ["evaluate", "pairs.jsonl", "labels.csv"], ["backfill", "--dry-run"]):
+    for command in (["groups"], ["evaluate", "pairs.jsonl", "labels.csv"]):
         default_evidence, preset_evidence, name_evidence = (
             answer(*command, *options) for options in ([], ["--preset", "leases"], ["--similarity", str(similarity)])
         )
