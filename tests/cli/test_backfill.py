@@ -1,4 +1,4 @@
-"""`ibidem backfill`: what each way of it prints, and how it leaves."""
+"""`ibidem backfill` and `strip`: what each way of them prints, and how they leave."""
 
 import json
 import secrets
@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from ibidem.cli.strip import report
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_workers.backfill.strip import StripRequest, StripResult
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
 
@@ -29,27 +31,6 @@ def own_tables(tmp_path: Path, run: Run, tables_folder: Path, monkeypatch: pytes
 
 
 OTHER = Table.build("en", 9_000, {"tenant": 10.0, "landlord": 9.0}, "another")
-
-
-def test_what_is_signed_already_is_unchanged(answer: Answer) -> None:
-    output = answer("backfill")
-    assert {name: output[name] for name in ("read", "indexed", "unchanged", "refused", "unsigned", "state")} == {
-        "read": 5,
-        "indexed": 0,
-        "unchanged": 5,
-        "refused": 0,
-        "unsigned": 1,
-        "state": "done",
-    }
-
-
-def test_people_read_what_became_of_the_documents(run: Run, own_tables: Tables) -> None:
-    own_tables.use(OTHER)
-    code, out, _ = run("backfill")
-    assert code == 0
-    assert "5  documents read" in out
-    assert "5  signed" in out
-    assert "identical with an earlier document" in out
 
 
 def test_a_text_that_is_too_long_is_refused_and_the_command_leaves_with_3(
@@ -124,14 +105,6 @@ def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], m
     assert message in err
 
 
-def test_names_of_fields_are_for_clusters(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IBIDEM_FIELDS", "text=body")
-    code, _, err = run("backfill")
-    assert code == 2
-    assert "IBIDEM_FIELDS" in err
-    assert "SQLite" in err
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, number: signal.Signals) -> None:
@@ -173,8 +146,33 @@ def test_following_waits_for_an_index_that_is_made_later_or_again(
         remove_indices(opensearch, index)
 
 
-def test_an_index_that_is_not_there_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IBIDEM_INDEX", "nothing")
-    for options in ([], ["--check"], ["--dry-run"], ["--into", "second"]):
-        code, _, err = run("backfill", *options)
-        assert (code, "no index 'nothing'" in err) == (1, True), options
+def test_signatures_are_counted_removed_and_counted_again(run: Run, answer: Answer) -> None:
+    code, out, _ = run("strip", "--dry-run")
+    assert code == 0
+    assert "5 documents would lose their signatures" in out
+    assert answer("strip")["stripped"] == 5
+    assert answer("strip")["stripped"] == 0
+    assert answer("backfill")["indexed"] == 5
+
+
+def test_one_document_and_several_are_told_in_their_own_grammar() -> None:
+    dry = StripRequest(dry=True)
+    first = [list(report(StripResult(count, count), "news", dry))[1] for count in (1, 2)]
+    assert first == [
+        "1 document would lose its signatures: 0 bytes",
+        "2 documents would lose their signatures: 0 bytes",
+    ]
+    left = [list(report(StripResult(left=count), "news", StripRequest()))[-1].split(":")[0] for count in (1, 2)]
+    assert left == ["1 document in 'news' was signed meanwhile", "2 documents in 'news' were signed meanwhile"]
+
+
+def test_a_new_index_is_named(run: Run) -> None:
+    code, out, _ = run("strip", "--into", "plain")
+    assert code == 0
+    assert "The new index is 'plain'." in out
+
+
+def test_an_alias_needs_a_new_index(run: Run) -> None:
+    code, _, err = run("strip", "--alias", "news")
+    assert code == 2
+    assert "--into" in err

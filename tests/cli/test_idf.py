@@ -67,15 +67,6 @@ def test_documents_in_another_language_are_left_out_and_said(run: Run) -> None:
     assert (code, "1,200 documents" in out, "30 documents in 'fr' left out" in message) == (0, True, True)
 
 
-def test_a_damaged_file_and_an_unknown_name_are_refused(run: Run, answer: Answer) -> None:
-    name = str(answer("idf", "build", stories("news"))["name"])
-    path = Path("own-tables") / f"{name}.idf"
-    path.write_bytes(path.read_bytes()[:-9] + b"!" * 9)
-    assert run("idf", "show", name)[0] == 1
-    code, _, message = run("idf", "use", "0123456789abcdef")
-    assert (code, "ibidem idf show" in message) == (2, True)
-
-
 @pytest.mark.slow
 def test_a_table_counted_from_texts_in_another_language_is_warned_about(run: Run) -> None:
     words = "le locataire doit payer son loyer au bailleur avant la fin du mois sauf accord contraire des parties"

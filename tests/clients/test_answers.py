@@ -38,11 +38,6 @@ def make_response(**window: Any) -> Any:
     return run_sync(dsl_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
-def test_a_whole_answer_is_exact() -> None:
-    assert make_response()["dedupe"]["groups"]["exact"]
-    assert make_response()["hits"]["hits"][0]["_source"] == {"title": "A"}
-
-
 def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:
     failure = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
     with pytest.raises(Failure, match="the disk is gone") as raised:
@@ -62,18 +57,6 @@ def test_hits_from_which_a_pipeline_took_the_id_are_named_with_the_remedy() -> N
         make_response(hits=hits)
 
 
-def test_over_several_shards_no_cursor_is_promised() -> None:
-    assert make_response()["dedupe"]["cursor"] == ""
-
-
-def test_what_was_read_of_indexes_is_remembered() -> None:
-    flow = read_search("news", {}, {}, DedupeRequest("indent"))
-    cache, bodies = IndexMetadataCache(), list[str]()
-
-    def send(request: ApiRequest) -> Any:
-        bodies.append(request.path)
-        return answers(request)
-
-    for _ in range(2):
-        run_sync(dsl_search(flow, cache), send)
-    assert bodies == ["/news", "/_msearch", "/_nodes/plugins", *["/news/_search"] * 4]
+def test_a_whole_answer_is_exact() -> None:
+    assert make_response()["dedupe"]["groups"]["exact"]
+    assert make_response()["hits"]["hits"][0]["_source"] == {"title": "A"}

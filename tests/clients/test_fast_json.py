@@ -87,14 +87,3 @@ def test_a_client_whose_owner_changed_how_json_is_read_keeps_that(kind: str) -> 
     transport = make_transport(kind, serializer=Jotting())
     assert make_fast_client(kind, transport) is transport
     assert answered(make_fast_client(kind, transport)) == {"jotted": {"hits": [1, 2.5]}}
-
-
-@KINDS
-def test_whatever_changes_in_the_view_changes_in_the_clients_transport(kind: str) -> None:
-    transport = make_transport(kind)
-    view = make_fast_client(kind, transport)
-    assert isinstance(view, type(transport))
-    view.max_retries = 7
-    assert transport.max_retries == 7
-    transport.max_retries = 2
-    assert make_fast_client(kind, transport).max_retries == 2

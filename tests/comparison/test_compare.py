@@ -22,37 +22,12 @@ def test_a_comparison_is_the_same_in_both_directions(tables: Tables, a: str, b: 
         assert comparison.signals.get(name) == back.signals.get(name)
 
 
-@given(text=TEXTS.filter(bool))
-def test_a_text_is_identical_with_itself_and_shares_all_of_it(tables: Tables, text: str) -> None:
-    comparison = compare(Document("a", text), Document("b", text), tables)
-    assert comparison.evidence is not None
-    assert comparison.evidence.level == "identical"
-    assert comparison.signals["overlap"] == {"a": 1.0, "b": 1.0}
-
-
-def test_texts_that_share_nothing_have_no_level_and_no_passage(tables: Tables) -> None:
-    comparison = compare(Document("a", LEASE), Document("b", "An entirely different matter was decided."), tables)
-    assert comparison.as_json()["level"] is None
-    assert comparison.shared == ()
-
-
-def test_of_a_text_without_words_only_the_lengths_are_reported(tables: Tables) -> None:
-    comparison = compare(Document("a", "* * *"), Document("b", LEASE), tables)
-    assert set(comparison.signals) == {"length", "overlap"}
-
-
 def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
     sentence = LEASE.split(". ")[2]
     comparison = compare(Document("a", sentence), Document("b", LEASE), tables)
     assert comparison.signals["overlap"]["a"] == 1.0
     (region,) = comparison.shared
     assert LEASE[slice(*region.b)] == sentence
-
-
-def test_dates_are_compared_where_both_have_one(tables: Tables) -> None:
-    a, b = Document("a", LEASE, date="2001-05-01"), Document("b", LEASE, date="2001-05-04")
-    assert compare(a, b, tables).signals["date"] == {"days_apart": 3}
-    assert "date" not in compare(a, Document("c", LEASE), tables).signals
 
 
 def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:

@@ -17,7 +17,6 @@ from ibidem_engines.query import (
     Phrase,
     Query,
     Words,
-    days,
     parse_filter,
     parse_query,
 )
@@ -89,34 +88,6 @@ def describe_part(part: Phrase | Words) -> Any:
 def test_words_phrases_or_and_minus_mean_something_and_nothing_else_does(
     typed: str, all_of: list[list[str]], none_of: list[str]
 ) -> None:
-    assert meaning(typed) == (all_of, none_of)
-
-
-@pytest.mark.parametrize(
-    ("typed", "all_of"),
-    [
-        ('"export duty', [["export"], ["duty"]]),
-        ('5" pipe', [["5"], ["pipe"]]),
-        ('"a b" "c d', [["a b"], ["c"], ["d"]]),
-    ],
-)
-def test_a_quotation_mark_without_its_partner_leaves_words(typed: str, all_of: list[list[str]]) -> None:
-    assert meaning(typed) == (all_of, [])
-
-
-@pytest.mark.parametrize(
-    ("typed", "all_of", "none_of"),
-    [
-        ("OR a", [["a"]], []),
-        ("a OR", [["a"]], []),
-        ("a OR OR b", [["a"], ["b"]], []),
-        ("a OR -b c", [["a"], ["c"]], ["b"]),
-        ("a -b OR c", [["a"], ["c"]], ["b"]),
-        ("a OR *** b", [["a"], ["b"]], []),
-        ("a *** OR b", [["a"], ["b"]], []),
-    ],
-)
-def test_an_or_that_lacks_a_neighbour_joins_nothing(typed: str, all_of: list[list[str]], none_of: list[str]) -> None:
     assert meaning(typed) == (all_of, none_of)
 
 
@@ -203,17 +174,6 @@ def test_more_words_than_engines_allow_are_refused() -> None:
         parse_query("a " * MAX_WORDS + "-b")
 
 
-def test_the_query_keeps_what_was_typed() -> None:
-    assert parse_query(' Grain "export duty').typed == ' Grain "export duty'
-
-
-def test_a_filter_is_a_field_and_a_value() -> None:
-    assert parse_query("a", ["source=Reuters", " meta.case no = 1=2 "]).filters == (
-        Filter("source", "Reuters"),
-        Filter("meta.case no", "1=2"),
-    )
-
-
 @pytest.mark.parametrize("typed", ["titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x"])
 def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
     with pytest.raises(UsageError, match=r"source, language, date, id, thread, work, inclusive, current, meta\.<name>"):
@@ -231,22 +191,6 @@ def test_a_flag_is_true_or_false_and_in_a_query_its_name_is_a_word() -> None:
 def test_a_filter_without_a_value_says_how_one_is_written(typed: str) -> None:
     with pytest.raises(UsageError, match="write FIELD=VALUE, FIELD one of source"):
         parse_filter(typed)
-
-
-@pytest.mark.parametrize(
-    ("value", "first_and_last"),
-    [
-        ("1980", (0, 365)),
-        ("1980-02", (31, 59)),
-        ("1980-01-02", (1, 1)),
-        ("1980-01-02..1980-02", (1, 59)),
-        ("1980-02..", (31, None)),
-        ("..1980-02", (None, 59)),
-    ],
-)
-def test_a_date_is_the_days_that_it_covers(value: str, first_and_last: tuple[int | None, int | None]) -> None:
-    assert days(value) == first_and_last
-    assert parse_filter(f"date={value}") == Filter("date", value)
 
 
 @pytest.mark.parametrize("value", ["yesterday", "1987-13", "..", "1988..1987", "1987..never", "1987-02-30"])
@@ -313,12 +257,6 @@ def test_any_text_is_a_query_that_runs_or_is_refused_with_reason(library: Engine
 def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, value: str) -> None:
     for field in (name, f"meta.{name}", "source", "date", "id"):
         assert answered(library, "a", f"{field}={value}")
-
-
-def test_phrases_made_by_hand_do_no_harm(library: Engine) -> None:
-    phrases = tuple(Phrase(text) for text in ('"', '" OR "', "a\0b", "***", ""))
-    assert library.search(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
-    assert library.search(Query(all_of=((Words((phrases,), phrases),),)), 10).total == 0
 
 
 @pytest.mark.parametrize(

@@ -3,21 +3,14 @@
 import json
 from typing import Any
 
-import elasticsearch
 import httpx2
-import opensearchpy
 import pytest
-from elasticsearch.dsl import Search as ElasticsearchSearch
 
 from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, between
 
-BUILDERS: dict[str, tuple[Any, Any]] = {
-    "elasticsearch": (elasticsearch.Elasticsearch, ElasticsearchSearch),
-    "opensearch": (opensearchpy.OpenSearch, opensearchpy.Search),
-}
 RENT = {"match": {"text": "rent"}}
 
 
@@ -63,11 +56,6 @@ def test_several_searches_name_aliases_each_for_itself(leases: Leases, gateway: 
     assert mode(in_path["responses"][0]) == "collapse"
 
 
-def test_documents_and_all_else_are_read_under_an_alias_too(leases: Leases, gateway: str) -> None:
-    assert httpx2.get(f"{gateway}/{leases.index}~dedupe/_doc/lease").json()["found"]
-    assert httpx2.head(f"{gateway}/{leases.index}~dedupe").status_code == 200
-
-
 @pytest.mark.parametrize("path", ["/ibidem~dedupe/_doc/a~dedupe", "/ibidem~indent"])
 def test_the_engine_never_sees_an_alias_or_the_header(path: str) -> None:
     with (
@@ -78,14 +66,3 @@ def test_the_engine_never_sees_an_alias_or_the_header(path: str) -> None:
     (request,) = engine.asked
     assert request.path == path.replace("~dedupe/", "/").replace("~indent", "")
     assert "x-ibidem-dedupe" not in map(str.lower, request.headers)
-
-
-def test_pythons_query_builders_ask_for_groups_in_the_body_or_by_the_name(leases: Leases, gateway: str) -> None:
-    connect, builder = BUILDERS[leases.kind]
-    with connect(gateway) as client:
-        by_body = (
-            builder(using=client, index=leases.index).query("match", text="rent").extra(dedupe="collapse").execute()
-        )
-        by_name = builder(using=client, index=f"{leases.index}~dedupe").query("match", text="rent").execute()
-    assert [hit.meta.id for hit in by_body] == [hit.meta.id for hit in by_name]
-    assert (by_body.dedupe.mode, len(by_body)) == ("collapse", 2)

@@ -4,16 +4,13 @@ import gzip
 import json
 from collections.abc import Iterator
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 
-from gateway.conftest import Leases, fill
+from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
 from gateway.test_proxy_plain import ask
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine
-from ibidem_ingest.idf.store import Tables
 from servers.fake_server import Answer, between
 from servers.indices import ask as ask_engine
 from servers.indices import remove_indices
@@ -65,12 +62,6 @@ def test_parameters_that_are_not_grouped_are_refused_and_pass_without_the_flag(l
     assert found(gateway, path) == {"hits": {"total": {"value": found(gateway, path)["hits"]["total"]["value"]}}}
 
 
-def test_a_search_without_hits_is_answered_without_groups_and_says_so(leases: Leases, gateway: str) -> None:
-    answer = found(gateway, f"/{leases.index}/_search?q=rent&size=0&dedupe=collapse")
-    assert (answer["hits"]["hits"], answer["dedupe"]["mode"]) == ([], "off")
-    assert answer["dedupe"]["note"].startswith("size is 0")
-
-
 @pytest.fixture
 def unsigned(leases: Leases) -> Iterator[str]:
     """Two texts in an index that ibidem has never seen."""
@@ -94,28 +85,6 @@ def test_what_was_never_signed_is_found_and_the_answer_says_how_to_sign_it(
     assert answer["dedupe"]["unsigned"] == 2
     assert answer["dedupe"]["remedy"] == "sign them with: ibidem backfill"
     assert all(each["remedy"].startswith("check whether documents have vectors in place") for each in near)
-
-
-@pytest.fixture
-def today(leases: Leases, tables: Tables) -> Iterator[str]:
-    """The leases in an index that is named by today's date, as a path names it."""
-    name = f"<{leases.index}-{{now/d}}>"
-    index = ask_engine(leases.settings.engine, "PUT", f"/{quote(name, safe='')}")["index"]
-    remove_indices(leases.settings.engine, index)
-    engine = open_engine(leases.settings.engine, index)
-    fill(engine, tables)
-    engine.close()
-    yield quote(name, safe="")
-    remove_indices(leases.settings.engine, index)
-
-
-def test_an_index_is_named_by_a_date(leases: Leases, gateway: str, today: str) -> None:
-    grouped = found(gateway, f"/{today}/_search?q=rent&dedupe=collapse")
-    assert [hit["_id"] for hit in grouped["hits"]["hits"]] == [
-        hit["_id"] for hit in found(gateway, f"/{leases.index}/_search?q=rent&dedupe=collapse")["hits"]["hits"]
-    ]
-    assert found(gateway, f"/{today}~dedupe/_search?q=rent")["hits"] == grouped["hits"]
-    assert found(gateway, f"/{today}/_search?q=rent")["hits"]["total"] == grouped["hits"]["total"]
 
 
 @pytest.mark.parametrize(

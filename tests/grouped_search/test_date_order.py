@@ -64,7 +64,3 @@ def test_a_condition_on_the_language_says_how_many_results_have_none(library: En
     response = answer(library, "relevance", "language=en")
     assert response["dedupe"]["without_language"] == 1
     assert advice(response) == ["1 more result has no language, so a condition on it leaves it out"]
-
-
-def test_without_such_a_condition_or_order_nothing_is_counted(library: Engine) -> None:
-    assert not {"undated", "without_language"} & answer(library)["dedupe"].keys()

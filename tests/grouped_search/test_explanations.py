@@ -94,10 +94,6 @@ def test_pages_that_share_a_third_each_are_reported_with_their_share(tmp_path: P
     assert re.search(r"on the same pages \(about (2\d|3\d) % of the text shared\)", reason(comparison.evidence.why))
 
 
-def test_a_document_that_is_not_named_is_it() -> None:
-    assert reason({"signature": "pages", "relation": "contains", **PLACES}) == "contains it, page 3 of 20"
-
-
 def test_two_that_are_named_are_in_one_sentence() -> None:
     why = {"signature": "pages", "relation": "part_of", **PLACES}
     assert reason(why, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"

@@ -6,9 +6,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search import neighbours
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -51,18 +49,6 @@ def marks(response: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
 
 
-def test_a_passage_that_overlaps_the_best_of_its_document_follows_it(engine: Engine) -> None:
-    assert groups(answer(engine)) == [["best", "copy of best", "next"], ["nameless"], ["copy of next"], ["far"]]
-
-
-def test_without_the_field_only_duplicates_are_grouped(engine: Engine) -> None:
-    found = groups(answer(engine, document=None))
-    assert [sorted(each) for each in found if len(each) > 1] == [
-        ["best", "copy of best"],
-        ["copy of next", "next"],
-    ]
-
-
 def test_a_neighbour_says_where_it_stands_and_by_how_many_words(engine: Engine) -> None:
     mark = marks(answer(engine, explain=True))["next"]
     assert (mark["level"], mark["of"], mark["side"], mark["score"]) == ("partial", "best", "after", 0.125)
@@ -80,19 +66,6 @@ def test_the_lead_is_chosen_among_the_duplicates_and_a_neighbour_never_leads(
     assert marks(response)["next"]["of"] == "best"
 
 
-def test_a_manual_decision_parts_neighbours(engine: Engine) -> None:
-    word = Override(("passages", "best"), ("passages", "next"), "not", "Ada", "", "2026-01-05")
-    assert ["best", "copy of best"] in groups(answer(engine, overrides=[word]))
-
-
-def test_the_account_counts_the_hits_that_name_no_document(engine: Engine) -> None:
-    account = answer(engine)["dedupe"]
-    assert (account["document"], account["without_document"]) == ("meta.document", 1)
-    assert answer(engine, document="meta.nothing")["dedupe"]["without_document"] == 6
-    assert answer(engine, document="meta.document:title")["dedupe"]["without_document"] == 6
-    assert "without_document" not in answer(engine, document=None)["dedupe"]
-
-
 def test_each_hit_is_in_one_group_however_the_pages_are_cut(engine: Engine) -> None:
     whole = groups(answer(engine))
     for window in (1, 2, 500):
@@ -101,12 +74,6 @@ def test_each_hit_is_in_one_group_however_the_pages_are_cut(engine: Engine) -> N
         late = [each["id"] for page in pages for each in page["dedupe"]["late"]]
         assert sorted([*listed, *late]) == sorted(name for group in whole for name in group)
     assert [group for page in range(1, 5) for group in groups(answer(engine, page, size=1))] == whole
-
-
-def test_neighbours_stay_where_duplicates_beyond_the_window_are_added(engine: Engine) -> None:
-    found = groups(answer(engine, window=2, scope="matches", size=1))
-    assert found[0][:2] == ["best", "copy of best"]
-    assert groups(answer(engine, scope="index")) == groups(answer(engine))
 
 
 def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp_path: Path) -> None:
@@ -121,20 +88,6 @@ def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp
     engine.close()
 
 
-def test_a_text_too_long_for_a_passage_is_not_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "MAX_WORDS", 53)
-    response = answer(engine)
-    assert response["dedupe"]["without_document"] == 3
-    assert sorted(len(group) for group in groups(response)) == [1, 1, 2, 2]
-
-
 def test_stored_groups_hold_no_neighbours_and_say_so() -> None:
     with pytest.raises(UsageError, match="dedupe_document cannot be combined with dedupe_by=stored"):
         parse_request({"dedupe": "indent", "dedupe_by": "stored", "dedupe_document": "meta.document"})
-
-
-def test_a_cursor_of_a_search_for_passages_is_not_for_another(engine: Engine) -> None:
-    cursor = answer(engine)["dedupe"]["cursor"]
-    assert groups(answer(engine, 2, 1, cursor=cursor)) == [["nameless"]]
-    with pytest.raises(UsageError):
-        answer(engine, document="meta.file", cursor=cursor)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from dedupe.test_leader_clustering_laws import groups, late, listed
 from ibidem.grouped_search import page as page_module
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
 from support.fake_engine import PAGE, FakeEngine
@@ -122,40 +121,3 @@ def test_copies_that_fill_the_window_cost_one_more_request() -> None:
     ]
     assert response["hits"]["hits"][0]["_dedupe"]["only_counted"] == 1_500
     assert response["dedupe"]["groups"] == {"in_window": 51, "on_page": 10, "exact": True}
-
-
-@pytest.mark.slow
-def test_copies_of_several_texts_are_counted_each_by_itself() -> None:
-    values = [value(signatures(at % 2), f"c{at}") for at in range(900)]
-    engine = FakeEngine(SampleWindow([*values, *(value(signatures(10 + at), f"o{at}") for at in range(20))]))
-    response = page(engine, size=10)
-    assert [each["documents"] for each in response["dedupe"]["only_counted"]] == [200, 200]
-    assert engine.asked == {"window": 2, "find": 1, "fetch": 1}
-
-
-def test_a_page_that_its_first_step_fills_counts_nothing() -> None:
-    engine = FakeEngine(copies(400, 200))
-    assert page(engine, size=10)["dedupe"]["only_counted"] == []
-    assert engine.asked == {"window": 1, "fetch": 1}
-
-
-def test_copies_that_a_field_may_keep_apart_are_all_read() -> None:
-    window = copies(600, 2, docket="7")
-    window = SampleWindow([*window.values[:600], value(COPIED, "other", docket="8"), *window.values[600:]])
-    response = page(FakeEngine(window), size=10)
-    assert response["dedupe"]["only_counted"] == []
-    assert response["dedupe"]["groups"]["in_window"] == 4
-
-
-def test_copies_of_which_a_reader_has_kept_one_apart_are_all_read() -> None:
-    word = Override(("news", "0000"), ("news", "0599"), "not", "Ada", "another court", "2026-01-05")
-    response = page(FakeEngine(copies(600, 2)), size=10, overrides=[word])
-    assert response["dedupe"]["only_counted"] == []
-    assert response["dedupe"]["groups"]["in_window"] == 4
-
-
-@pytest.mark.slow
-def test_what_a_scope_lists_is_not_counted_besides() -> None:
-    response = page(FakeEngine(copies(700, 3)), size=10, scope="matches")
-    assert response["dedupe"]["only_counted"] == []
-    assert response["hits"]["hits"][0]["_dedupe"]["size"] == 700

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.passage import MAX_HOLDERS, Overlap, Passage, first_match, overlaps
+from ibidem.grouped_search.passage import MAX_HOLDERS, Passage, overlaps
 from ibidem_dedupe.word_runs import RUN
 
 
@@ -46,46 +46,9 @@ def test_of_several_overlaps_of_two_passages_the_longest_counts(one: list[str], 
         assert [found[pair].words for pair in ((0, 1), (1, 0))] == [longest, longest]
 
 
-class CountedWord:
-    """A word that counts how often it is compared; all are equal but the last one of a text."""
-
-    compared = 0
-
-    def __init__(self, word: str) -> None:
-        self.word = word
-
-    def __eq__(self, other: object) -> bool:
-        CountedWord.compared += 1
-        return isinstance(other, CountedWord) and self.word == other.word
-
-    __hash__ = None  # type: ignore[assignment]  # never in a set
-
-
-def test_words_that_are_repeated_are_compared_a_few_times_each() -> None:
-    CountedWord.compared = 0
-    own, other = ([CountedWord("ha") for _ in range(1_000)] + [CountedWord(last)] for last in "xy")
-    assert first_match(own, other, range(1_000 - RUN)) is None
-    assert CountedWord.compared <= 5 * 1_000
-
-
-def test_a_passage_inside_another_is_a_part_of_it() -> None:
-    assert overlaps(passages("a b c d e f g h", "c d e f g"))[1, 0] == Overlap(5, "within", 5)
-
-
-def test_equal_passages_and_those_of_unknown_documents_do_not_overlap() -> None:
-    assert not overlaps(passages("a b c d e f", "A, b c d e f."))
-    assert not overlaps([Passage("a b c d e f"), Passage("b c d e f g")])
-
-
 def test_a_heading_that_many_passages_begin_with_is_no_overlap_from_then_on() -> None:
     heading = "lease of the house in"
     starts = [f"{heading} {number}" for number in range(MAX_HOLDERS + 2)]
     assert set(overlaps(passages(*starts, f"x {heading}"))) == set()
     found = overlaps(passages(f"x {heading}", *starts))
     assert {later for _, later in found} == set(range(MAX_HOLDERS + 1))
-
-
-@given(st.lists(st.lists(st.sampled_from("abc"), max_size=12).map(" ".join), max_size=9), st.integers(0, 9))
-def test_what_follows_changes_no_overlap_before_it(texts: list[str], size: int) -> None:
-    before = {pair: each for pair, each in overlaps(passages(*texts)).items() if max(pair) < size}
-    assert overlaps(passages(*texts[:size])) == before

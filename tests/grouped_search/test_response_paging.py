@@ -13,31 +13,6 @@ def grouping(leads: list[int]) -> Grouping:
     return Grouping(np.array(leads, np.int64), np.zeros(len(leads), np.uint8), np.zeros(len(leads), bool))
 
 
-EXAMPLE = grouping([0, 1, 0, 3, 1, 5, 0, 7, 3, 9])
-
-
-def test_a_page_uses_the_fewest_steps_that_fill_it() -> None:
-    pages = Pages(EXAMPLE, step=2, size=2)
-    assert [pages.steps_needed(groups) for groups in (2, 4, 6, 8)] == [1, 3, 5, None]
-    assert [pages.steps_used(groups) for groups in (0, 2, 4, 6, 8)] == [0, 1, 3, 5, 5]
-    assert [pages.leads(start) for start in (0, 2, 4, 6)] == [[0, 1], [3, 5], [7, 9], []]
-
-
-def test_what_a_step_adds_to_groups_of_earlier_pages_is_reported_on_the_first_page_that_needed_the_step() -> None:
-    pages = Pages(EXAMPLE, step=2, size=2)
-    assert list(pages.late_rows(0)) == []
-    assert list(pages.late_rows(2)) == [(2, 1), (4, 1)]
-    assert list(pages.late_rows(4)) == [(6, 1), (8, 2)]
-    assert list(pages.late_rows(6)) == []
-
-
-def test_a_page_may_begin_between_two_others() -> None:
-    pages = Pages(EXAMPLE, step=2, size=2)
-    assert [pages.leads(start) for start in (1, 3, 5)] == [[1, 3], [5, 7], [9]]
-    assert list(pages.late_rows(1)) == [(2, 1)]
-    assert list(pages.late_rows(3)) == [(4, 1), (6, 1)]
-
-
 def in_order(picks: list[int]) -> list[int]:
     """Every third row is a lead; the others join one of those before them."""
     return [row if row % 3 == 0 else 3 * (pick % (row // 3 + 1)) for row, pick in enumerate(picks)]

@@ -11,7 +11,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index, search_window
-from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.collapse import MatchCounter
 from ibidem_engines.connect import open_engine
@@ -19,7 +18,6 @@ from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, FacetCount
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
 from support.examples import examples
@@ -188,7 +186,6 @@ def put(engine: Engine, **changes: tuple[str, bool]) -> None:
 
 
 TEXT = " ".join(f"word{number}" for number in range(60))
-HALF = " ".join(f"word{number}" if number < 45 else f"other{number}" for number in range(60))
 APART = " ".join(f"word{number}" if number < 28 else f"else{number}" for number in range(60))
 
 
@@ -234,15 +231,6 @@ def test_the_whole_index_means_what_the_conditions_of_a_search_let_in(empty_inde
     request = parse_request({"dedupe": "indent", "dedupe_scope": "index"})
     hits = search_index(engine, parse_query(f"grain {condition}"), request)["hits"]["hits"]
     assert [hit["_id"] for hit in hits] == ["shown", "further"]
-
-
-def test_a_document_that_passes_against_the_shown_lead_tells_its_own_reason(empty_index: Any) -> None:
-    engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
-    (_, duplicate) = search_index(engine, parse_query("grain"), make_request(explain=True))["hits"]["hits"]
-    assert duplicate["_dedupe"]["level"] == "identical"
-    assert duplicate["_dedupe"]["of"] == "a"
-    assert duplicate["_dedupe"]["why"]["signature"] == "content"
-    assert "through" not in duplicate["_dedupe"]
 
 
 def test_keep_chooses_among_all_documents_of_the_group_and_moves_none(empty_index: Any) -> None:
@@ -306,13 +294,6 @@ def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(empty_
     assert sorted(names) == [f"a{at}" for at in range(6)]
 
 
-def test_an_override_is_in_the_notes(empty_index: Any) -> None:
-    engine = empty_index(make_record("a", f"{TEXT} grain"), make_record("b", f"{TEXT} grain"))
-    word = Override((engine.index, "a"), (engine.index, "b"), "same", "Ada")
-    response = search_index(engine, parse_query("grain"), make_request(explain=True), overrides=[word])
-    assert response["hits"]["hits"][0]["_dedupe"]["notes"] == ["declared the same as b by Ada"]
-
-
 @pytest.mark.parametrize("order", ["newest", "oldest"])
 def test_all_matches_are_ordered_by_date(library: Engine, order: str) -> None:
     dates: list[str] = []
@@ -334,11 +315,6 @@ def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stori
     years = {each.date[:4] for each in stories if each.date and each.id in match_ids}
     assert [each.value for each in facets.years] == sorted(years, reverse=True)
     assert sum(each.documents for each in facets.years) == sum(each.id in match_ids for each in stories if each.date)
-
-
-def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:
-    with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored with different figures"):
-        search_index(library, parse_query("said"), make_request(preset="law"))
 
 
 def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(

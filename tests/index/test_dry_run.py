@@ -69,14 +69,6 @@ def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(s
     assert all(sample["title"] for sample in answer["largest"])
 
 
-@pytest.mark.slow
-def test_of_many_documents_the_first_are_looked_at(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_DOCUMENTS", 12)
-    ingest_documents(DOCUMENTS, settings)
-    answer = dry_run(settings, Policy()).as_json()
-    assert (answer["documents"], answer["of"]) == (12, 26)
-
-
 @pytest.mark.server("opensearch")
 def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) -> None:
     ask(opensearch, "DELETE", "/untouched?ignore_unavailable=true")

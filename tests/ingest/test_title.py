@@ -41,11 +41,6 @@ def test_where_a_title_is_missing_the_text_decides() -> None:
     assert evidence.level == "near"
 
 
-def test_a_title_that_is_the_beginning_of_the_text_does_not_count() -> None:
-    a, b = packed("The appeal is dismissed with costs.", "The appeal is dismissed with costs."), packed("Go away", "Go")
-    assert not (a.flags | b.flags) & TITLED
-
-
 def test_titles_of_longer_texts_are_kept_and_do_not_count() -> None:
     a, b = packed(LONGER, "Fed adds reserves"), packed(LONGER, "Fed drains reserves")
     assert a.title != b.title

@@ -65,12 +65,6 @@ def test_documents_in_another_language_than_they_say_are_warned_about_and_a_miss
     assert (warning in " ".join(message.split())) == bool(says)
 
 
-def test_an_empty_table_of_labels_is_refused_with_what_it_needs(run: Run) -> None:
-    Path("labels.csv").write_text("", encoding="utf-8")
-    code, _, message = run("evaluate", "docs.jsonl", "labels.csv")
-    assert (code, "id, cluster" in " ".join(message.split())) == (2, True)
-
-
 def write_letters(count: int) -> None:
     lines = [{"id": f"d{at}", "text": f"letter {at} to the landlord of number {at}"} for at in range(count)]
     Path("letters.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")

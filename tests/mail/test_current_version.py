@@ -53,33 +53,6 @@ def shown(engine: Engine, **options: str) -> list[list[str]]:
     return groups
 
 
-def test_the_highest_version_number_leads_whatever_the_dates_say(leases: Engine) -> None:
-    group = next(each for each in shown(leases) if "other" not in each)
-    assert group[0] == "c"
-    assert sorted(group) == ["a", "b", "c"]
-
-
-def test_a_document_alone_stays_as_it_is(leases: Engine) -> None:
-    assert ["other"] in shown(leases)
-
-
-def test_of_stored_groups_the_current_version_leads_too(leases: Engine) -> None:
-    options = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_by": "stored"}
-    hits = search_index(leases, parse_query("tenant"), parse_request(options))["hits"]["hits"]
-    followed = {hit["_dedupe"]["group"]: hit["_id"] for hit in reversed(hits)}
-    several = next(hit["_dedupe"]["group"] for hit in hits if hit["_dedupe"]["size"] > 1)
-    ids = [hit["_id"] for hit in hits if hit["_dedupe"]["group"] == several]
-    assert followed[several] == max(ids, key=["a", "b", "c"].index)
-
-
-def test_of_documents_that_nothing_puts_in_order_the_best_in_rank_leads(tmp_path: Path) -> None:
-    for text in (TEXT, f"{TEXT} Signed by both."):
-        folder = tmp_path / str(len(text))
-        folder.mkdir()
-        engine = index(folder, [Document("p", TEXT, title="Tenant, tenant"), Document("q", text, title="Lease")])
-        assert shown(engine) == [["p", "q"]]
-
-
 def test_few_texts_are_read_at_once_to_put_versions_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     documents = [Document(f"d{at}", TEXT, title=f"Lease v{at}", language="en") for at in range(1, 46)]
     engine = index(tmp_path, documents)

@@ -49,22 +49,6 @@ def test_the_highest_version_number_leads(client: Any) -> None:
     assert sorted(found) == ["a", "b", "c"]
 
 
-def test_of_stored_groups_it_leads_too(client: Any) -> None:
-    assert shown(client, dedupe_by="stored")[0] == "c"
-
-
-def test_in_one_of_several_searches(client: Any) -> None:
-    options = {"dedupe": "indent", "dedupe_keep": "current"}
-    (answer,) = client.msearch(body=[{"index": INDEX} | options, BODY])["responses"]
-    assert answer["hits"]["hits"][0]["_id"] == "c"
-
-
-def test_the_hits_are_as_they_were_asked_for(client: Any) -> None:
-    answer = client.search(index=INDEX, body=BODY, dedupe="indent", dedupe_keep="current")
-    assert answer["hits"]["hits"][0]["_source"] == {"title": "Lease v10"}
-    assert "fields" not in answer["hits"]["hits"][0]
-
-
 def test_where_fields_have_other_names_dates_decide_unless_these_are_known(
     client: Any, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -42,11 +42,6 @@ def test_a_dropped_attachment_and_a_cut_quotation_make_a_mail_inclusive() -> Non
     assert rows(FIRST, cut)["b"].parent == "a"
 
 
-def test_an_answer_that_drops_what_was_quoted_before_does_not_hold_it() -> None:
-    found = rows(FIRST, SECOND, mail("c", answer(PAID, ROOF), hour=3))
-    assert found["b"].inclusive
-
-
 def test_an_altered_quotation_is_named_and_what_it_alters_stays_inclusive() -> None:
     forest = grow([FIRST, mail("b", answer(ROOF, LEASE.replace("first of May", "tenth of May")), hour=2)])
     ((quoted, answering, changes),) = forest.altered()
@@ -61,11 +56,6 @@ def test_answers_to_a_mail_that_is_missing_are_one_thread_with_two_roots() -> No
     found = rows(mail("b", ROOF, number="2", parent="1"), mail("c", PAID, number="3", parent="1"), mail("d", LEASE))
     assert found["b"].thread == found["c"].thread != found["d"].thread
     assert found["c"].parent is None
-
-
-def test_a_copy_of_a_mail_is_held_by_the_first() -> None:
-    found = rows(mail("a", LEASE, number="1"), mail("b", LEASE, number="1"))
-    assert (found["a"].inclusive, list(found["b"].contained_in)) == (True, ["a"])
 
 
 @pytest.mark.slow

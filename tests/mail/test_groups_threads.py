@@ -40,9 +40,3 @@ def test_a_row_is_written_for_each_mail_and_counts_add_up(run: Run) -> None:
     assert "2 mails in 1 thread; 1 inclusive, 1 contained in others" in run("groups", "--threads")[1]
     assert run("groups", "--threads", "--export", "threads.csv")[0] == 0
     assert Path("threads.csv").read_text(encoding="utf-8").splitlines()[1] == f"{one},{one},,,False,{two}"
-
-
-def test_threads_go_with_no_figures(run: Run) -> None:
-    code, _, err = run("groups", "--threads", "--level", "partial")
-    assert code == 2
-    assert "--threads" in err

@@ -118,21 +118,6 @@ def test_the_last_version_is_on_top_of_the_others(engine: Engine) -> None:
     assert (found["draft"]["level"], found["draft"]["of"]) == ("version", "final")
 
 
-def test_another_document_may_lead(engine: Engine) -> None:
-    latest = ask(engine, "thread", dedupe_keep="latest")
-    assert any(
-        group[0] == ("thanks", 0) and {name for name, _ in group} == {name for name, _ in THREAD}
-        for group in groups(latest)
-    )
-    earliest = ask(engine, "version", dedupe_keep="current")
-    assert (("final", 0), ("draft", 1)) in groups(earliest)
-
-
-def test_the_current_mail_of_a_thread_is_the_last_one(engine: Engine) -> None:
-    (group,) = [group for group in groups(ask(engine, "thread", dedupe_keep="current")) if len(group) == len(THREAD)]
-    assert group[0] == ("thanks", 0)
-
-
 def test_no_document_is_read_for_the_order_of_versions_that_is_stored(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -146,28 +131,6 @@ def test_no_document_is_read_for_the_order_of_versions_that_is_stored(
     monkeypatch.setattr(EngineBackend, "versioned", note)
     ask(engine, "version", dedupe_keep="current")
     assert set(read).isdisjoint({"draft", "final"})
-
-
-def test_where_few_are_shown_the_inclusive_ones_are(engine: Engine) -> None:
-    response = ask(engine, "thread", dedupe_max_per_group="1")
-    (group,) = [group for group in groups(response) if group[0] == ("question", 0)]
-    assert group == (("question", 0), ("answer", 1))  # its attachment was dropped by the next mail
-    assert marks(response)["answer"]["inclusive"]
-    assert marks(response)["question"]["hidden"] == 2
-
-
-def test_a_collapsed_thread_carries_its_mails_inside(engine: Engine) -> None:
-    hits = ask(engine, "thread", "collapse")["hits"]["hits"]
-    (lead,) = [hit for hit in hits if hit["_id"] == "question"]
-    inner = lead["inner_hits"]["duplicates"]["hits"]
-    assert inner["total"]["value"] == 3
-    assert {hit["_id"] for hit in inner["hits"]} == {"answer", "thanks", "bill"}
-
-
-def test_pages_show_each_document_once(engine: Engine) -> None:
-    whole = [hit["_id"] for hit in ask(engine, "thread")["hits"]["hits"]]
-    pages = [hit["_id"] for page in range(1, 6) for hit in ask(engine, "thread", page=page, size=1)["hits"]["hits"]]
-    assert pages == whole
 
 
 def test_where_nothing_is_stored_the_command_is_named(tmp_path: Path) -> None:

@@ -22,44 +22,12 @@ def thread(*ids: str) -> WindowMembers:
     return WindowMembers("thread", [("mail", name) for name in ids], stored, days)
 
 
-def tree(members: WindowMembers) -> list[tuple[str, int]]:
-    rows = range(len(members.names))
-    top = members.top(rows)
-    order = members.order(rows, top)
-    shown = sorted(order.rows, key=lambda row: order.places[row])
-    return [(members.names[top][1], 0), *((members.names[row][1], order.depths[row]) for row in shown)]
-
-
-def test_a_mail_is_below_the_one_that_it_answers_and_of_answers_the_inclusive_one_comes_first() -> None:
-    assert tree(thread("bill", "late", "astray", "answer", "early", "root")) == [
-        ("root", 0),
-        ("late", 1),
-        ("early", 1),
-        ("answer", 2),
-        ("bill", 3),
-        ("astray", 1),
-    ]
-
-
-def test_a_mail_whose_parent_is_not_in_the_list_is_right_below_the_top() -> None:
-    assert tree(thread("bill", "late", "early")) == [("early", 0), ("late", 1), ("bill", 1)]
-
-
-def test_where_few_are_shown_inclusive_ones_are() -> None:
-    members = thread("root", "early", "answer", "late")
-    assert [members.names[row][1] for row in members.order(range(4), 0).rows] == ["late", "answer", "early"]
-
-
 def test_mails_that_answer_each_other_are_shown_each_once() -> None:
     circle = [ThreadMember("a", other, "headers", inclusive=False).values() for other in "bcb"]
     members = WindowMembers("thread", [("mail", name) for name in "abc"], circle, [0, 1, 2])
     order = members.order(range(3), 0)
     assert sorted(order.rows) == [1, 2]
     assert sorted(order.depths) == [1, 2]
-
-
-def test_a_mail_and_what_is_attached_to_it_are_one_family() -> None:
-    assert thread("answer", "bill", "late").families(range(3)) == 2
 
 
 @pytest.mark.parametrize("rows", [(0, 1, 2, 3), (3, 2, 1, 0)])

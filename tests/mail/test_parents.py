@@ -35,11 +35,6 @@ def test_without_a_head_the_mail_that_is_quoted_is_answered() -> None:
     }
 
 
-def test_a_quoted_mail_that_is_not_there_is_passed_over_for_the_one_that_it_quotes() -> None:
-    third = mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3)
-    assert find([mail("a", LEASE, hour=1), third])["c"] == ("a", "quotation")
-
-
 def test_an_answer_of_one_subject_to_its_author_is_found_last() -> None:
     first = mail("a", "Is it due?", hour=1)
     second = mail("b", "Yes.", hour=2, sender="bob@example.org", to="ann@example.org", subject="AW: lease")
@@ -47,21 +42,6 @@ def test_an_answer_of_one_subject_to_its_author_is_found_last() -> None:
     found = find([first, second, other])
     assert found["b"] == ("a", "subject")
     assert found["c"] == (None, None)
-
-
-def test_mails_that_come_later_find_their_place() -> None:
-    mails = [mail("a", LEASE, hour=1), mail("b", answer(ROOF, LEASE), hour=2)]
-    mails.append(mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3))
-    assert find([mails[2]], [mails[1]], [mails[0]]) == find(mails)
-    headed = [mail("a", LEASE, number="1"), mail("b", ROOF, number="2", parent="1")]
-    assert find([headed[1]], [headed[0]])["b"] == ("a", "headers")
-
-
-def test_a_circle_of_references_is_cut_at_its_earliest_mail() -> None:
-    found = find([mail(f"{at}", ROOF, number=f"{at}", parent=f"{(at + 1) % 3}", hour=at) for at in range(3)])
-    assert found["0"] == (None, None)
-    assert [found["1"][0], found["2"][0]] == ["2", "0"]
-    assert find([mail("a", LEASE, number="1", parent="1")])["a"] == (None, None)
 
 
 def test_thousands_of_mails_of_one_subject_are_each_taken() -> None:
@@ -122,18 +102,3 @@ def test_no_mail_answers_itself_once_circles_are_cut(parents: list[int]) -> None
         for _ in range(13):
             at = at if at is None else trees[at]
         assert at is None
-
-
-def test_of_heads_alone_a_parent_is_the_named_mail_or_else_the_known_one() -> None:
-    mails = [
-        mail("a", LEASE, number="a"),
-        mail("b", answer(ROOF, LEASE), number="b", parent="a"),
-        mail("c", answer(PAID, LEASE), number="c", parent="gone"),
-        mail("d", answer(PAID, LEASE)),
-        mail("e", answer(ROOF, LEASE)),
-    ]
-    parents = Parents.of_heads(
-        thread_mails(mails), {"b": ("e", "quotation"), "c": ("a", "quotation"), "e": ("x", "subject")}
-    )
-    assert parents.parent == [None, 0, 0, None, None]
-    assert parents.by == [None, "headers", "quotation", None, None]

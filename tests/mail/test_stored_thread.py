@@ -55,12 +55,6 @@ def test_ancestors_holders_and_altered_quotations_are_known(engine: Engine) -> N
     }
 
 
-def test_no_thread_is_read_where_none_is_stored(engine: Engine) -> None:
-    assert read_thread(engine, "last") is None
-    write_threads(engine)
-    assert read_thread(engine, "letter") is None
-
-
 def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(engine: Engine) -> None:
     write_threads(engine)
     lines = {name: describe(read(engine, name)) for name in ("question", "faithful", "altered")}

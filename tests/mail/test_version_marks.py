@@ -1,8 +1,6 @@
 """What a name says about the version, and what is left of it."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ibidem_mail.versioned_document import read_identifier, read_name, read_number
 
@@ -49,11 +47,6 @@ def test_a_number_that_names_another_work_is_no_version(name: str) -> None:
 def test_drafts_come_before_others_and_final_ones_behind_them() -> None:
     stages = [read_name(f"lease {word}").stage for word in ("draft", "", "as amended", "final")]
     assert stages == [0, 1, 2, 3]
-
-
-def test_the_number_at_the_end_of_an_internet_draft_is_its_version() -> None:
-    assert read_name("draft-ietf-quic-http-07.txt").number == (7,)
-    assert read_name("draft-ietf-quic-http-07.txt").work == read_name("draft-ietf-quic-http-12.txt").work
 
 
 @pytest.mark.parametrize(
@@ -106,18 +99,3 @@ def test_an_identifier_keeps_its_years_and_numbers_but_no_version_mark(
 )
 def test_a_declared_number_may_be_a_date_or_a_word(value: object, number: tuple[int, ...]) -> None:
     assert read_number(value) == number
-
-
-@given(st.text(max_size=400), st.integers(0, 99), st.sampled_from(["{} v{}", "{} (version {})", "{}, rev. {}"]))
-def test_a_mark_behind_a_name_changes_its_number_alone(name: str, number: int, mark: str) -> None:
-    plain = read_name(f"{name[:200]} x")
-    marked = read_name(mark.format(f"{name[:200]} x", number))
-    assert (marked.work, marked.stage, marked.dates) == (plain.work, plain.stage, plain.dates)
-    assert plain.number or marked.number == (number,)
-
-
-@given(st.text(max_size=400))
-def test_a_name_is_left_in_small_words_without_a_blank_too_many(name: str) -> None:
-    for work in (read_name(name).work, read_identifier(name).work):
-        assert work == " ".join(work.split())
-        assert all(each.isalnum() or each in "_ " for each in work)

@@ -28,59 +28,10 @@ def test_declared_numbers_come_before_dates() -> None:
     )
 
 
-def test_numbers_are_compared_part_by_part() -> None:
-    assert (
-        order(*(Document(id_, TEXT, title=f"Lease {mark}") for id_, mark in (("c", "v10"), ("a", "v2"), ("b", "v2.1"))))
-        == "abc"
-    )
-
-
-def test_a_document_without_a_number_comes_where_its_date_puts_it() -> None:
-    one, two = (Document(str(at), TEXT, title=f"Lease v{at}", date=f"199{at}") for at in (1, 2))
-    assert order(one, Document("x", TEXT, title="Lease", date="1991-06"), two) == "1x2"
-    assert order(one, two, Document("x", TEXT, title="Lease", date="1993")) == "12x"
-
-
-def test_a_draft_comes_before_the_final_text_where_dates_are_missing() -> None:
-    assert order(Document("b", TEXT, title="Lease, final"), Document("a", TEXT, title="Lease, draft")) == "ab"
-
-
 def test_a_successor_comes_behind_what_it_replaces_whatever_the_dates_say() -> None:
     old, new = Document("old", TEXT, date="1999"), Document("new", TEXT, date="1990", meta={"replaces": "old"})
     assert order(old, new) == "oldnew"
     assert order(Document("z", TEXT, meta={"isReplacedBy": "a"}), Document("a", TEXT)) == "za"
-
-
-def test_one_document_without_a_date_moves_no_other() -> None:
-    one, two = (Document(str(at), TEXT, title=f"Lease v{at}", date=f"199{at}") for at in (1, 2))
-    dated = Document("x", TEXT, title="Lease", date="1991-06")
-    assert order(one, dated, two, Document("u", TEXT, title="Lease")).replace("u", "") == "1x2"
-
-
-def test_a_document_without_a_date_comes_behind_those_of_an_earlier_stage() -> None:
-    draft, plain = (Document(id_, TEXT, title=title, date="1990") for id_, title in (("d", "Lease, draft"), ("p", "A")))
-    assert order(Document("f", TEXT, title="Lease, final"), draft, plain) == "dpf"
-    assert order(Document("u", TEXT, title="Lease"), draft) == "du"
-    numbered_runs = Document("n", TEXT, title="Lease v3, draft", date="1991")
-    assert order(Document("f", TEXT, title="Lease, final"), numbered_runs) == "nf"
-
-
-def test_times_are_compared_in_one_zone() -> None:
-    early = Document("b", TEXT, title="Lease", date="2024-03-01T00:30:00+02:00")
-    late = Document("a", TEXT, title="Lease", date="2024-02-29T23:00:00Z")
-    assert order(late, early) == "ba"
-    assert [each.id for each in Works.find(versioned_documents([late, early])).documents] == ["b", "a"]
-
-
-def test_of_documents_with_equal_marks_the_first_comes_first() -> None:
-    assert order(Document("b", TEXT, title="Lease"), Document("a", TEXT, title="Lease")) == "ba"
-
-
-def test_a_circle_is_cut_on_the_circle_alone() -> None:
-    a, b = (Document(id_, TEXT, date="1995", meta={"replaces": of}) for id_, of in ("ab", "ba"))
-    successor = Document("c", TEXT, date="1990", meta={"replaces": ["a", "b"]})
-    predecessor = Document("d", TEXT, date="1999", meta={"isReplacedBy": ["a", "b"]})
-    assert order(successor, a, b, predecessor) == "dabc"
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
@@ -92,11 +43,6 @@ def test_a_successor_comes_behind_what_it_replaces_unless_both_are_on_one_circle
         reach = {at: olds.union(*(reach[old] for old in olds)) for at, olds in reach.items()}
     for new, old in pairs:
         assert new == old or new in reach[old] or found.index(str(old)) < found.index(str(new))
-
-
-def test_a_circle_of_replacements_loses_no_document() -> None:
-    circle = [Document(id_, TEXT, meta={"replaces": of}) for id_, of in ("ab", "bc", "ca")]
-    assert sorted(order(*circle, Document("d", TEXT, meta={"replaces": "d"}))) == list("abcd")
 
 
 def test_copies_that_follow_each_other_are_one_version() -> None:

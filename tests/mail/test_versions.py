@@ -16,27 +16,6 @@ from support.general_tables import general_tables
 TEXT = "The rent of {} marks for the house at the harbour is due on the first of May, and the roof is the landlord's."
 
 
-def test_each_document_counts_once_and_what_changed_is_told(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
-    engine.create()
-    leases = [Document(f"l{at}", TEXT.format(30 * at), title=f"Lease v{at}") for at in (1, 2, 3)]
-    note = Document("note", "Another text altogether, about ships.", title="Note")
-    engine.write(list(records([*leases, note], general_tables())))
-    engine.refresh()
-    seen: list[int] = []
-    found = index_versions(engine, seen.append)
-    report = found.as_json()
-    assert (report["documents"], report["works"], report["current"], report["replaced"]) == (4, 2, 2, 2)
-    assert (report["by"], report["largest"]) == ({"name": 2}, [{"work": "l1", "current": "l3", "size": 3}])
-    assert seen == [4]
-    changed = {
-        row.id: [piece.words for piece in pieces if piece.kind in ("lead", "duplicate")]
-        for row, pieces in differences(engine, found.rows)
-    }
-    assert changed["l2"] == [("30",), ("60",)]
-    assert changed["l1"] == changed["note"] == []
-
-
 def test_few_texts_are_read_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
     engine.create()

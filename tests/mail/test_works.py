@@ -1,7 +1,6 @@
 """Which documents are of one work."""
 
 from collections.abc import Mapping
-from itertools import permutations
 from random import Random
 
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_mail import works as module
 from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works, shared
+from ibidem_mail.works import Works
 
 
 def text(seed: int, words: int = 400, changed: float = 0.0) -> str:
@@ -35,19 +34,6 @@ def reasons(*documents: Document) -> Mapping[tuple[str, str], str]:
     return {(found.documents[a].id, found.documents[b].id): by for (a, b), by in found.by.items()}
 
 
-def test_documents_of_one_name_with_text_in_common_are_of_one_work() -> None:
-    first, second = document("a", text(1), "Lease v1"), document("b", text(1, changed=0.1), "Lease v2 (final)")
-    assert reasons(first, second) == {("a", "b"): "name"}
-
-
-def test_one_name_without_text_in_common_is_two_works() -> None:
-    assert len(works(document("a", text(1), "Privacy Policy"), document("b", text(2), "Privacy Policy"))) == 2
-
-
-def test_documents_whose_names_differ_are_two_works_although_they_share_their_text() -> None:
-    assert len(works(document("a", text(1), "Photos terms"), document("b", text(1, changed=0.05), "Drive terms"))) == 2
-
-
 def test_a_title_of_several_words_with_two_numbers_needs_a_run_in_common() -> None:
     kept = text(7, 14)
     old, new = f"{text(1)} {kept}", f"{text(2)} {kept}"
@@ -65,10 +51,6 @@ def test_a_longer_title_with_a_number_of_its_own_is_another_work() -> None:
             len(works(*(document(id_, text(1, changed=0.02), name) for id_, name in zip("ab", pair, strict=True)))) == 2
         )
     assert len(works(document("a", text(1), "Harbour License"), document("b", text(1), "The old Harbour License"))) == 1
-
-
-def test_text_decides_where_a_document_has_no_name() -> None:
-    assert reasons(document("a", text(1)), document("b", text(1, changed=0.05))) == {("a", "b"): "text"}
 
 
 def test_a_field_that_declares_a_work_is_believed_against_text_and_names() -> None:
@@ -97,29 +79,6 @@ def test_unrelated_acts_with_the_same_boilerplate_are_two_works() -> None:
         assert len(works(*(document(id_, contents[at], eli=numbers[at]) for at, id_ in enumerate("ab")))) == 2
         by_url = (Document(id_, contents[at], url=numbers[at]) for at, id_ in enumerate("ab"))
         assert len(works(*by_url)) == 2
-
-
-def test_issues_of_a_series_that_share_a_footer_are_two_works() -> None:
-    footer = text(3, 40)
-    issues = [f"{text(seed, 400)} {footer}" for seed in (1, 2)]
-    assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-02-02")))) == 2
-    assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-01-05, final")))) == 1
-
-
-def test_a_document_in_between_does_not_join_works_that_are_declared_to_be_two() -> None:
-    a, c = document("a", text(1), work="1"), document("c", text(1, changed=0.02), work="2")
-    between = document("b", text(1, changed=0.01))
-    found = works(a, between, c)
-    assert len(found) == 2
-    assert not any({"a", "c"} <= work for work in found)
-    assert len(works(a, document("b", text(2), replaces=["a", "c"]), c)) == 2
-
-
-def test_a_document_without_a_title_does_not_join_works_of_two_titles() -> None:
-    a, c = document("a", text(1), "Photos terms"), document("c", text(1, changed=0.02), "Drive terms")
-    found = works(a, document("b", text(1, changed=0.01)), c)
-    assert len(found) == 2
-    assert not any({"a", "c"} <= work for work in found)
 
 
 def test_a_pair_that_shares_too_little_for_any_name_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,37 +124,3 @@ def test_a_text_about_a_work_is_no_version_of_it(begins: str) -> None:
     paper = Document("a", text(1), title="Carbon in the river meadows", date="2023-02-01")
     about = Document("b", f"{begins} {text(1, changed=0.1)}", title=paper.title, date="2023-04-01")
     assert works(paper, about) == {frozenset("a"), frozenset("b")}
-
-
-def test_what_a_text_quotes_is_not_shared_with_the_work() -> None:
-    quoted, own = text(1, 30), text(2, 200)
-    paper = Document("a", f"{own} {quoted}", title="Carbon", date="2023-02-01")
-    letter = Document("b", f'{text(3, 200)} "{quoted}" {text(4, 10)}', title="Carbon", date="2023-04-01")
-    assert len(works(paper, letter)) == 2
-
-
-def test_a_far_shorter_text_that_shares_little_is_no_version() -> None:
-    footer = text(3, 60)
-    paper = Document("a", f"{text(1, 2_000)} {footer}", title="Carbon", date="2023-02-01")
-    assert len(works(paper, Document("b", f"{text(2, 20)} {footer}", title="Carbon", date="2023-04-01"))) == 2
-    assert len(works(paper, Document("b", f"{text(2, 2_000)} {text(1, 300)}", title="Carbon", date="2023-04-01"))) == 1
-
-
-def test_a_document_is_compared_with_few_of_those_that_have_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = []
-    monkeypatch.setattr(module, "shared", lambda a, b: compared.append((a.id, b.id)) or 0.0)
-    documents = list(versioned_documents(document(str(at), text(at, 12), "Minutes") for at in range(1_000)))
-    assert sum(1 for _ in Works.find(documents).members()) == 1_000
-    assert 990 <= len(compared) <= 8 * 1_000
-
-
-def test_what_two_texts_share_is_estimated_within_a_tenth() -> None:
-    for changed in (0.0, 0.02, 0.1):
-        a, b = versioned_documents([document("a", text(1, 4_000)), document("b", text(1, 4_000, changed))])
-        kept = (1 - changed) ** 5
-        assert abs(shared(a, b) - kept / (2 - kept)) < 0.1
-
-
-def test_texts_of_few_words_share_all_or_nothing() -> None:
-    one, same, other = versioned_documents([Document("a", "Go away"), Document("b", "go, away"), Document("c", "Come")])
-    assert [shared(x, y) for x, y in permutations((one, same, other), 2)][:2] == [1.0, 0.0]

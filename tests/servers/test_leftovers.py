@@ -14,7 +14,6 @@ LEAVES = {
     "a child": "subprocess.Popen(['sleep', '600'])",
     "an orphan in a session of its own": "subprocess.run(['sh', '-c', 'setsid sleep 600 &'], env={})",
 }
-ENDS = "subprocess.Popen(['sleep', '0.1'])"
 
 
 def run(folder: Path, does: str, *options: str) -> subprocess.CompletedProcess[str]:
@@ -38,9 +37,3 @@ def test_a_run_of_which_a_process_is_left_has_failed(tmp_path: Path, does: str, 
     assert line.endswith("sleep 600")
     assert "test_it.py::test_it" in line
     assert not living(int(line.partition(" left process ")[2].partition(":")[0]))
-
-
-@pytest.mark.slow
-def test_a_run_that_leaves_nothing_is_as_its_tests_are(tmp_path: Path) -> None:
-    process = run(tmp_path, ENDS, "-W", "ignore")
-    assert process.returncode == 0, process.stdout + process.stderr

@@ -70,8 +70,6 @@ They are about what lies above the adapters, which says the same on both; in the
 VECTORS = "OpenSearch's node here has no module of vectors"
 # What asks Elasticsearch in the first tier all the same, and why.
 BOTH: Mapping[str, str] = {
-    "grouped_search/dsl/test_search.py::test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds": VECTORS,
-    "grouped_search/dsl/test_search.py::test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them": VECTORS,
     "grouped_search/dsl/test_search.py::test_a_search_for_neighbours_finds_so_many_that_the_page_is_full": VECTORS,
     "grouped_search/dsl/test_search.py::"
     "test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look": VECTORS,

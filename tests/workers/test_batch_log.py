@@ -40,14 +40,6 @@ def test_a_refused_document_is_named_with_the_reason(
     assert (line["document"], line["field"]) == ("bad", "text")
 
 
-def test_a_worker_that_is_fine_says_nothing_at_the_level_of_warnings(
-    engine: Engine, settings: Settings, caplog: pytest.LogCaptureFixture
-) -> None:
-    caplog.set_level(logging.WARNING, "ibidem_workers")
-    take(engine, settings, GOOD)
-    assert not caplog.records
-
-
 def test_a_batch_that_ended_its_workers_is_a_warning(
     engine: Engine, settings: Settings, caplog: pytest.LogCaptureFixture
 ) -> None:

@@ -29,17 +29,6 @@ def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
     remove_indices(address, name)
 
 
-def test_a_file_that_is_there_has_none(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news")
-    engine.create()
-    assert engine.health_issues() == []
-    engine.close()
-
-
-def test_neither_has_one_that_is_not_there_yet(tmp_path: Path) -> None:
-    assert open_engine(f"sqlite:////{tmp_path}/new/deep/index.sqlite", "news").health_issues() == []
-
-
 def test_a_nearly_full_disk_is_one_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=9))
     (issue,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").health_issues()

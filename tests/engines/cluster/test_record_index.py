@@ -201,13 +201,6 @@ def test_a_policy_or_pipeline_of_an_index_of_records_is_a_fault(setting: str) ->
     assert setting in fault.what
 
 
-def test_a_mapping_is_told_from_what_a_server_guesses() -> None:
-    assert is_sound(template()["mappings"])
-    assert not is_sound(template()["mappings"] | {"_routing": {"required": True}})
-    assert not is_sound({"properties": {"key": {"type": "text"}, "entry": {"properties": {}}}})
-    assert not is_sound({})
-
-
 @pytest.mark.slow
 def test_a_deprecation_warning_is_not_shown_for_names_that_users_cannot_change() -> None:
     """The servers of the tests lack the module `dot-prefix-validation`, which sends it."""

@@ -54,10 +54,6 @@ class TestVectors:
         storage = field("knn_vector", **{DERIVED: "false"})
         assert ([each.name for each in storage.unsure], storage.updates_in_part) == (["meaning"], True)
 
-    def test_are_not_there_in_most_indexes_which_are_written_whole(self) -> None:
-        storage = field("keyword")
-        assert (storage.at_risk, storage.updates_in_part, refused(storage)) == ((), False, [])
-
 
 @pytest.mark.parametrize("kind", ["semantic_text", "semantic"])
 def test_embeddings_that_the_server_computes_are_kept_by_partial_updates_and_not_copied(kind: str) -> None:
@@ -98,11 +94,6 @@ def test_documents_with_fields_that_are_stored_nowhere_are_refused(
     source: dict[str, Any], settings: dict[str, str]
 ) -> None:
     assert refused(read_storage("news", {"_source": source}, settings)) == ["place", "copy", "strip"]
-
-
-def test_ibidem_s_own_fields_may_be_left_out() -> None:
-    storage = read_storage("news", {"_source": {"excludes": ["ibidem.packed", "ibidem.keys"]}}, ELASTICSEARCH)
-    assert refused(storage) == []
 
 
 def test_fields_are_found_in_objects_nested_ones_and_as_parts_of_others() -> None:

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster.source import members, objects, remove_member, with_member
+from ibidem_engines.cluster.source import remove_member, with_member
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
@@ -56,21 +56,6 @@ def test_a_member_that_is_there_is_replaced_in_its_place(
     assert json.loads(with_member(raw.encode(), "ibidem", b"7")) == before | {"ibidem": 7} | after
     expected = raw.replace(f'"ibidem"{style[1]}{write_json(old, style, is_plain=True)}', f'"ibidem"{style[1]}7', 1)
     assert with_member(raw.encode(), "ibidem", b"7").decode() == expected
-
-
-@given(OBJECTS, STYLES)
-def test_members_are_where_they_are_told_to(source: dict[str, object], style: tuple[str, str]) -> None:
-    raw = write_json(source, style, is_plain=True)
-    assert {name: json.loads(raw[begin:end]) for name, (begin, end) in members(raw)} == source
-
-
-@given(st.lists(OBJECTS.filter(bool), max_size=4), STYLES)
-def test_the_members_of_each_object_of_an_array_are_at_the_places_that_are_named(
-    sources: list[dict[str, object]], style: tuple[str, str]
-) -> None:
-    raw = write_json(sources, style, is_plain=True)
-    places = [{name: json.loads(raw[begin:end]) for name, (begin, end) in spans.items()} for spans in objects(raw, 0)]
-    assert places == sources
 
 
 def test_numbers_that_no_float_holds_stay_as_they_are() -> None:

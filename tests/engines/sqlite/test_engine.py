@@ -11,10 +11,8 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.query import parse_query
-from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.write import lookup_values
 
 Make = Callable[..., Record]
@@ -27,34 +25,6 @@ def test_a_closed_engine_opens_again(engine: Engine, record: Make) -> None:
     engine.write([record("a")])
     engine.close()
     assert engine.info().documents == 1
-
-
-def test_matches_that_are_all_read_are_not_looked_for_a_second_time_to_count_them(
-    engine: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine.write([record(name) for name in "abc"])
-    statements: list[str] = []
-    run = SqliteFile.run
-    monkeypatch.setattr(SqliteFile, "run", lambda *given: (statements.append(given[1]), run(*given))[1])
-    assert engine.search(parse_query("grain"), 10).total == 3
-    assert sum(" match ?" in each for each in statements) == 1
-
-
-def test_an_index_that_is_next_to_others_is_apart(engine: Engine, address: str, record: Make) -> None:
-    other = open_engine(address, "news-2")
-    other.create()
-    engine.write([record("a")])
-    other.write([record("b"), record("c")])
-    assert (engine.info().documents, other.info().documents) == (1, 2)
-    assert [hit.id for hit in other.search(parse_query("grain"), 10).hits] == ["b", "c"]
-    other.close()
-
-
-@pytest.mark.slow
-def test_a_text_is_stored_once(address: str, engine: Engine, tmp_path: Path, record: Make) -> None:
-    engine.write([record("a", "unmistakable " * 10_000)])
-    engine.close()
-    assert (tmp_path / "index.sqlite").read_bytes().count(b"unmistakable " * 20) < 10_000 // 20 + 100
 
 
 @pytest.mark.parametrize(("names", "documents"), [(("layout", "schema"), 0), (("schema",), 1)])

@@ -42,9 +42,3 @@ def test_what_may_pass_is_unavailable_and_all_else_is_permanent(code: int | None
 @pytest.mark.parametrize("code", SQLITE)
 def test_every_error_that_we_know_says_what_to_do(code: int) -> None:
     assert from_sqlite(raised(code), "news.sqlite").remedy
-
-
-def test_an_error_is_caught_as_one_of_ours() -> None:
-    assert issubclass(Unavailable, IbidemError)
-    assert issubclass(Permanent, IbidemError)
-    assert not issubclass(Unavailable, Permanent)

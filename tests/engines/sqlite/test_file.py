@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import sqlite3
 import stat
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -54,16 +53,6 @@ def test_reading_makes_no_file(path: Path) -> None:
         pass
     assert file.state() == {}
     assert not path.exists()
-
-
-def test_another_index_of_the_same_file_is_none_of_ours(file: SqliteFile, path: Path) -> None:
-    other = SqliteFile(path, "sqlite_other")
-    with pytest.raises(Permanent, match="no index 'sqlite_other'"), other.reading():
-        pass
-    other.create()
-    put(other, "a")
-    assert (count(other), count(file)) == (1, 0)
-    other.close()
 
 
 def test_what_an_error_leaves_is_rolled_back(file: SqliteFile) -> None:
@@ -127,12 +116,6 @@ def test_a_file_that_is_no_database_is_named(path: Path) -> None:
     file.close()
 
 
-def test_a_folder_in_the_files_place_is_named(path: Path) -> None:
-    path.mkdir()
-    with pytest.raises(Permanent, match=r"index\.sqlite: it cannot be opened"):
-        SqliteFile(path, "news").create()
-
-
 def test_a_file_in_the_folders_place_is_named(path: Path) -> None:
     path.write_text("")
     with pytest.raises(Permanent, match="its folder cannot be created"):
@@ -171,19 +154,6 @@ def test_a_file_that_may_not_be_written_is_named(file: SqliteFile, path: Path) -
             file.run("pragma query_only = on")
     with pytest.raises(Permanent, match=r"it cannot be written.*allow writing"):
         put(file, "a")
-
-
-def test_threads_share_a_file(file: SqliteFile) -> None:
-    def work(name: int) -> None:
-        for number in range(10):
-            put(file, f"{name}/{number}")
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert count(file) == 40
 
 
 def _put_from_a_fork(file: SqliteFile) -> None:
@@ -260,23 +230,6 @@ def test_a_file_whose_tables_are_not_as_we_make_them_is_refused(file: SqliteFile
             with pytest.raises(Permanent, match="that ibidem did not create"), use():
                 pass  # pragma: no cover
         sqlite_file.close()
-
-
-def test_views_that_wait_for_an_index_of_their_name_are_refused(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as other:
-        other.execute('create view "ibidem.news.ledger" as ' + ENDLESS)
-    file = SqliteFile(path, "news")
-    with pytest.raises(Permanent, match="that ibidem did not create"):
-        file.create()
-    file.close()
-
-
-def test_tables_of_others_in_the_file_are_none_of_ours(file: SqliteFile, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as other:
-        other.executescript("create table mine (a); create view endless (name, n) as " + ENDLESS)
-    SqliteFile(path, "news.more").create()
-    put(file, "a")
-    assert count(file) == 1
 
 
 def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:

@@ -7,7 +7,6 @@ import pytest
 
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.groups import _HAS_THREADS
 from ibidem_engines.sqlite.read import conditions
 
 
@@ -33,8 +32,3 @@ def test_the_documents_of_a_thread_or_a_work_are_found_without_a_look_at_the_oth
     statement = f'select d.place from "ibidem.{{index}}.documents" d where true{limits.sql}'  # noqa: S608 - made of constants
     plan = steps(file, statement, limits.values)  # type: ignore[arg-type]  # names of threads are texts
     assert any(f"INDEX ibidem.mail.{name}s" in step for step in plan), plan
-
-
-def test_an_index_without_threads_is_not_read_to_know_it(file: SqliteFile) -> None:
-    plan = steps(file, _HAS_THREADS)
-    assert any("INDEX ibidem.mail.threads" in step for step in plan), plan

@@ -53,13 +53,6 @@ def test_the_page_is_filled_and_every_copy_that_was_not_read_is_counted(copied: 
     assert response["only_counted"] == []
 
 
-def test_all_groups_are_there_as_where_every_copy_is_read(copied: Engine) -> None:
-    response = search_index(copied, parse_query("said"), parse_request(OPTIONS | {"dedupe_window": 2_000}), 1, 1_000)
-    responses = [search_here(copied, page) for page in range(1, response["dedupe"]["groups"]["in_window"] // 10 + 2)]
-    leads = [hit["_id"] for each in responses for hit in each["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-    assert leads == [hit["_id"] for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-
-
 def test_a_wrapped_client_counts_the_same(copied: Engine, plain_client: Any) -> None:
     query = dsl.clause(parse_query("said"), copied.fields)  # type: ignore[attr-defined] # both engines have it
     response_of_client = ibidem.wrap(plain_client).search(index=INDEX, body={"query": query}, **OPTIONS)
@@ -67,13 +60,3 @@ def test_a_wrapped_client_counts_the_same(copied: Engine, plain_client: Any) -> 
     assert answer["account"] == expected["account"]
     assert [hit[1] for hit in answer["hits"]] == [hit[1] for hit in expected["hits"]]
     assert response_of_client["hits"]["hits"][0]["_dedupe"]["only_counted"] > 0
-
-
-def test_a_search_sorted_by_a_field_leaves_out_the_same(copied: Engine, plain_client: Any) -> None:
-    body = {"query": {"match": {"text": "said"}}, "sort": [{"ibidem.id": "asc"}], "size": 10, "track_scores": True}
-    response = ibidem.wrap(plain_client).search(
-        index=INDEX, body=body, dedupe="collapse", dedupe_window=200, dedupe_keep="rank"
-    )
-    assert response["dedupe"]["groups"]["on_page"] == 10
-    assert all(hit["_score"] for hit in response["hits"]["hits"])
-    assert response["dedupe"]["documents"]["matched"] == response["hits"]["total"]["value"]

@@ -14,7 +14,6 @@ from support.wrapped_clients import INDEX, fill_index
 from .test_same_as_api import take_parts
 
 PASSAGES = f"{INDEX}-passages"
-FOREIGN = f"{INDEX}-foreign"
 
 
 @pytest.fixture(scope="module")
@@ -47,22 +46,3 @@ def test_a_client_groups_passages_as_the_library_does(
     assert take_parts(found)["account"] == take_parts(response)["account"]
     assert found["dedupe"]["by"] == "client"
     assert set(found["hits"]["hits"][0]["_source"]) == {"meta"}
-
-
-def test_the_text_may_be_in_a_field_of_another_name(wrapped_client: Any, address: str) -> None:
-    fill_index(f"{address}/?fields=text%3Dbody,meta%3D", FOREIGN, cut_lease()).close()
-    body = {"query": {"match_all": {}}, "size": 5, "sort": [{"date": "desc"}]}
-    try:
-        plain = wrapped_client.search(index=FOREIGN, body=body, dedupe="collapse", dedupe_document="document")
-        named = wrapped_client.search(index=FOREIGN, body=body, dedupe="collapse", dedupe_document="document:body")
-        assert plain["dedupe"]["without_document"] == 5
-        assert named["dedupe"]["without_document"] == 0
-        sides = [
-            each["_dedupe"]["side"]
-            for hit in named["hits"]["hits"]
-            for each in hit["inner_hits"]["duplicates"]["hits"]["hits"]
-            if "side" in each["_dedupe"]
-        ]
-        assert sides == ["before"]
-    finally:
-        remove_indices(address, FOREIGN)

@@ -6,14 +6,12 @@ from contextlib import closing
 from typing import Any
 
 import elasticsearch
-import opensearchpy
 import orjson
 import pytest
 
 import ibidem
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import save_preset
@@ -166,13 +164,6 @@ def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: 
     assert "aggregations" not in wrapped_client.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
 
 
-def test_ten_thousand_groups_are_a_page(wrapped_client: Any) -> None:
-    response = wrapped_client.search(
-        index=INDEX, body={"query": QUERY, "size": 10_000}, dedupe="collapse", dedupe_window=10
-    )
-    assert len(ids(response)) == response["dedupe"]["groups"]["in_window"] == 73
-
-
 def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
     point_in_time = (
         plain_client.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
@@ -269,22 +260,6 @@ def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_
     assert "ibidem backfill" in response["dedupe"]["remedy"]
 
 
-def test_an_index_without_anything_of_ours_is_searched_as_it_is(
-    plain_client: Any, wrapped_client: Any, mixed: str
-) -> None:
-    body = {"query": QUERY, "size": ALL, "sort": [{"source": {"order": "asc", "missing": "_last"}}]}
-    native = plain_client.search(index="mixed-bare", body=body)
-    response = wrapped_client.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
-    assert by_id(response) == by_id(native)
-    assert response["dedupe"]["unsigned"] == response["dedupe"]["groups"]["in_window"] == 15
-
-
-def test_one_shard_of_several_is_chosen_by_routing(plain_client: Any, wrapped_client: Any, mixed: str) -> None:
-    options = {"index": "mixed-many", "body": {"query": QUERY, "size": ALL}, "routing": "a"}
-    assert by_id(wrapped_client.search(**options, dedupe="indent")) == by_id(plain_client.search(**options))
-    assert 0 < len(ids(plain_client.search(**options))) < 40
-
-
 def test_a_filter_of_an_alias_holds_beyond_the_window_too(address: str, wrapped_client: Any, library: Engine) -> None:
     ask(address, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
     response = wrapped_client.search(
@@ -371,9 +346,6 @@ def with_packed(hit: Any) -> Any:
     return source | {"ibidem": source["ibidem"] | {"packed": packed}}
 
 
-NESTED = {"nested": {"path": "parts", "query": {"term": {"parts.of": "trade"}}, "inner_hits": {"size": 2}}}
-
-
 @pytest.fixture(scope="module")
 def parted(kind: str, address: str, signed_records: list[Record]) -> Iterator[str]:
     """An index of others, with nested objects and, where the server has them, vectors; signed by us."""
@@ -392,48 +364,6 @@ def parted(kind: str, address: str, signed_records: list[Record]) -> Iterator[st
     ask(address, "POST", "/parted/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     yield "parted"
     remove_indices(address, "parted")
-
-
-def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
-    plain_client: Any, wrapped_client: Any, parted: str
-) -> None:
-    body = {"query": {"bool": {"must": [NESTED, {"match": {"body": "said"}}]}}, "size": ALL}
-    native = plain_client.search(index=parted, body=body)
-    assert by_id(wrapped_client.search(index=parted, body=body, dedupe="indent")) == by_id(native)
-    for lead in wrapped_client.search(index=parted, body=body, dedupe="collapse")["hits"]["hits"]:
-        assert set(lead["inner_hits"]) == {"parts", "duplicates"}
-        assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
-
-
-def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds(
-    kind: str, plain_client: Any, wrapped_client: Any, parted: str
-) -> None:
-    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
-    if kind == "opensearch":
-        with pytest.raises(opensearchpy.RequestError, match="knn"):
-            wrapped_client.search(index=parted, body={"knn": knn}, dedupe="indent")
-        return
-    deep = knn | {"k": ALL, "num_candidates": ALL}
-    for parts in ({}, {"query": {"match": {"body": "said"}}}):
-        native = plain_client.search(index=parted, knn=deep, size=ALL, **parts)
-        response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent", **parts)
-        assert by_id(response) == by_id(native)
-        assert response["dedupe"]["raised"] == [
-            {"part": "knn.k", "asked": 10, "used": DedupeRequest("indent").window, "limit": 10_000},
-            {"part": "knn.num_candidates", "asked": 20, "used": DedupeRequest("indent").window, "limit": 10_000},
-        ]
-
-
-@ELASTICSEARCH_ALONE
-def test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them(
-    plain_client: Any, wrapped_client: Any, parted: str
-) -> None:
-    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
-    deep = knn | {"k": ALL, "num_candidates": ALL}
-    native = plain_client.search(index=parted, query={"knn": deep}, size=ALL)
-    response = wrapped_client.search(index=parted, query={"knn": knn}, size=ALL, dedupe="indent")
-    assert by_id(response) == by_id(native)
-    assert [each["part"] for each in response["dedupe"]["raised"]] == ["query.knn.k", "query.knn.num_candidates"]
 
 
 @ELASTICSEARCH_ALONE
@@ -468,13 +398,6 @@ def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_
         assert response["dedupe"]["remedy"] == (
             f"check whether documents have vectors in {field}, and pass the filters of knn"
         )
-
-
-@ELASTICSEARCH_ALONE
-def test_fields_that_exist_only_in_the_search_are_known_to_every_request(wrapped_client: Any) -> None:
-    body = {"runtime_mappings": {"seen": {"type": "keyword"}}, "query": {"exists": {"field": "seen"}}}
-    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")
-    assert response["hits"]["hits"] == []
 
 
 UNGROUPED = [

@@ -1,6 +1,5 @@
 """Stored groups through wrapped clients: what `ibidem.search` says, over the servers' own query language."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -19,7 +18,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import ask
 from support.examples import examples
-from support.wrapped_clients import CLIENTS, INDEX
+from support.wrapped_clients import INDEX
 
 ALL = {"match": {"text": "said"}}
 
@@ -73,14 +72,6 @@ def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str 
             return hits
         hits.append(response)
         start, cursor = start + size, response["dedupe"]["cursor"]
-
-
-def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
-    whole, page = (
-        wrapped_client.search(index=INDEX, body={"query": ALL, **place}, dedupe="collapse", dedupe_by="stored")
-        for place in ({"size": 12}, {"from": 5, "size": 7})
-    )
-    assert [hit["_id"] for hit in page["hits"]["hits"]] == [hit["_id"] for hit in whole["hits"]["hits"][5:]]
 
 
 def matching(plain_client: Any) -> list[str]:
@@ -149,36 +140,6 @@ def test_a_point_in_time_is_read_to_its_end(wrapped_client: Any, plain_client: A
     assert sorted(ids(hits)) == matching(plain_client)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "reason"),
-    [
-        ({"dedupe_level": "identical"}, "dedupe_level=identical"),
-        ({"dedupe_preset": "law"}, "dedupe_preset=law"),
-        ({"dedupe_window_days": 3}, "dedupe_window_days=3"),
-        ({"dedupe_window": 100}, "dedupe_window"),
-        ({"dedupe_scope": "matches"}, "dedupe_scope"),
-    ],
-)
-def test_figures_other_than_those_that_groups_are_stored_by_are_refused(
-    wrapped_client: Any, parameters: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(UsageError, match=reason):
-        wrapped_client.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **parameters)
-
-
-def test_an_asynchronous_client_answers_alike(wrapped_client: Any, kind: str, address: str) -> None:
-    options = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
-
-    async def answer() -> Any:
-        client = ibidem.wrap(CLIENTS[kind][1](address.partition("+")[2]))
-        try:
-            return await client.search(**options)
-        finally:
-            await client.close()
-
-    assert take_parts(asyncio.run(answer())) == take_parts(wrapped_client.search(**options))
-
-
 @pytest.fixture
 def counted_off(address: str) -> Iterator[int]:
     """The server counts off so many hits and no more."""
@@ -219,17 +180,6 @@ def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client
     finally:
         for name in response_of_client:
             ask(address, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
-
-
-def test_an_index_without_stored_groups_is_named(plain_client: Any, address: str) -> None:
-    ask(address, "PUT", f"/{INDEX}-bare", json.dumps({"mappings": {"properties": {"text": {"type": "text"}}}}))
-    try:
-        with pytest.raises(UsageError, match=f"{INDEX}-bare: no groups are stored there"):
-            ibidem.wrap(plain_client).search(
-                index=f"{INDEX}-bare", body={"query": ALL}, dedupe="indent", dedupe_by="stored"
-            )
-    finally:
-        ask(address, "DELETE", f"/{INDEX}-bare")
 
 
 @pytest.mark.parametrize("part", [{"terminate_after": 10}, {"collapse": {"field": "source"}}])

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.formats import Choice
 from ibidem_ingest.readers.mail import MAX_HEADER, ShortHeaders, mail_record, mails
 from ibidem_ingest.readers.time_limit import TimeLimit
 from support.examples import examples
@@ -32,14 +31,6 @@ def read_mail(folder: Path, data: bytes) -> dict[str, object]:
     path = folder / "a.eml"
     path.write_bytes(data)
     return mail_record(path, 100_000)
-
-
-def test_subject_sender_date_and_body_are_the_document(tmp_path: Path) -> None:
-    record = read_mail(tmp_path, bytes(mail()))
-    assert record["title"] == "Ihre Miete für März"
-    assert record["source"] == "Ann Landlord <ann@example.org>"
-    assert record["date"] == "1987-10-19T09:30:00-05:00"
-    assert record["text"] == "Dear Sir,\nthe rent has not arrived.\n"
 
 
 def test_the_head_is_kept_as_fields(tmp_path: Path) -> None:
@@ -76,15 +67,6 @@ def test_attachments_are_documents_that_point_to_their_mail(tmp_path: Path) -> N
     assert "of the roof" in found["a.eml/2"].text
     assert found["a.eml/4"].meta["type"] == "mail"
     assert [each.id for each in outcomes if isinstance(each, Refusal)] == ["a.eml/3"]
-
-
-def test_a_body_in_three_character_sets_is_read_whole(tmp_path: Path) -> None:
-    parts = b"".join(
-        b"--b\nContent-Type: text/plain; charset=" + charset.encode() + b"\n\n" + text.encode(charset) + b"\n"
-        for charset, text in (("utf-8", "Miete für März"), ("latin-1", "déjà payé"), ("koi8-r", "оплачено"))
-    )
-    data = b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n" + parts + b"--b--\n"
-    assert str(read_mail(tmp_path, data)["text"]).split("\n") == ["Miete für März", "déjà payé", "оплачено"]
 
 
 @pytest.mark.slow
@@ -140,13 +122,6 @@ def test_a_mail_without_text_is_kept(tmp_path: Path, data: bytes, title: str, na
     meta = record["meta"]
     assert isinstance(meta, dict)
     assert (str(record["text"]).strip(), record["title"], meta.get("attachments")) == ("", title, names)
-
-
-@pytest.mark.slow
-def test_mails_without_text_have_ids_of_their_own_also_where_ids_are_made_from_texts(tmp_path: Path) -> None:
-    (tmp_path / "a.eml").write_bytes(b"Subject: Moved to three\n\n")
-    (tmp_path / "b.eml").write_bytes(b"Subject: Moved to four\n\n")
-    assert len({each.id for each in read([tmp_path], Choice(id_from="hash")) if isinstance(each, Document)}) == 2
 
 
 @pytest.mark.slow

@@ -84,16 +84,6 @@ class TestRead:
         mail = only(take(Message({SUBJECT: word, BODY: f"{word} writes."}, code_page=code_page).file()))
         assert (mail.title, mail.text.strip()) == (word, f"{word} writes.")
 
-    @pytest.mark.parametrize(
-        ("code_page", "encoding"), [(65001, "utf-8"), (1252, "cp1252"), (28591, "latin-1"), (99999, "cp1252")]
-    )
-    def test_html_is_read_where_there_is_no_plain_text(self, take: Take, code_page: int, encoding: str) -> None:
-        page = "<html><body><p>Das Dach ist schön.</p><blockquote>Ist es dicht?</blockquote></body></html>"
-        message = Message({SUBJECT: "Dach"}, {0x1013: page.encode(encoding)}, {0x3FDE: code_page})
-        mail = only(take(message.file()))
-        assert "Das Dach ist schön." in mail.text
-        assert "> Ist es dicht?" in mail.text
-
     def test_what_is_attached_are_documents_of_its_family_also_what_is_attached_to_an_attached_message(
         self, take: Take
     ) -> None:
@@ -116,14 +106,6 @@ class TestRead:
         assert isinstance(mail, Document)
         assert isinstance(refused, Refusal)
         assert "deed.pdf" in refused.why
-
-    def test_large_bodies_and_many_attachments_are_read_whole(self, take: Take) -> None:
-        body = "The tenant shall pay the rent. " * 20_000
-        attachments = [(f"{number}.txt", f"number {number}".encode()) for number in range(200)]
-        mail, *others = take(Message({BODY: body}, attachments=attachments).file())
-        assert isinstance(mail, Document)
-        assert mail.text.strip() == body.strip()
-        assert len(others) == 200
 
 
 @pytest.mark.slow

@@ -41,12 +41,6 @@ def test_a_row_with_an_empty_id_among_others_is_refused_and_given_none(tmp_path:
     assert [row.id for row in (first, third) if isinstance(row, Document)] == ["a", "c"]
 
 
-@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
-def test_the_first_line_tells_the_separator_of_cells(tmp_path: Path, separator: str) -> None:
-    (row,) = outcomes(tmp_path, f"\ufeffid{separator}text\na{separator}x\n", name="a.tsv")
-    assert row == Document("a", "x")
-
-
 @pytest.mark.parametrize("data", ["", "id,body\na,b\n", "\x00", "a\n" * 3])
 def test_a_table_without_such_a_column_names_those_that_there_are(tmp_path: Path, data: str) -> None:
     (refusal,) = outcomes(tmp_path, data)

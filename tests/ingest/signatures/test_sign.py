@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import (
     BATCH_CHARACTERS,
     batches,
@@ -97,17 +97,6 @@ def test_a_language_without_a_table_keeps_the_other_signatures(one_table: Tables
     assert signatures.content.startswith("ch4:")
 
 
-def test_a_text_without_words_is_signed_as_such(one_table: Tables) -> None:
-    (signatures,) = sign([Document("scan-3", " \f… —")], one_table)
-    assert signatures.content == "ch4:none:scan-3"
-    assert (signatures.length, signatures.shingles, signatures.slots) == (0, 0, ())
-    assert unpack(pack(Document("scan-3", ""), signatures)) is not None
-
-
-def test_nothing_to_sign_is_nothing_signed(one_table: Tables) -> None:
-    assert sign([], one_table) == []
-
-
 def test_a_stream_is_read_a_batch_ahead_and_no_further(one_table: Tables) -> None:
     read = []
 
@@ -128,14 +117,3 @@ def test_batches_lose_nothing_and_keep_their_size(sizes: list[int], most: int) -
     assert [document for batch in cut for document in batch] == stream
     assert all(len(batch) == 1 or sum(len(document.text) for document in batch) <= most for batch in cut)
     assert all(cut)
-
-
-@pytest.mark.slow
-def test_a_very_long_word_and_a_very_long_text_are_signed(one_table: Tables) -> None:
-    long = Document("a", "x" * 100_000 + " " + " ".join(WORDS * 300))
-    assert sign([long], one_table) == [sign_one(long, TABLE)]
-
-
-def test_words_are_joined_once_also_in_a_text_with_pages() -> None:
-    document = Document("a", "a soft\u00ad\n-\nhyphen before another\fsecond page, Over-\n\u00ad\nture")
-    assert sign_batch([document], None) == [sign_one(document, None)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dedupe.test_learned_evidence import rule_of
+from dedupe.test_learned import rule_of
 from ibidem_dedupe.evidence import SharedCount
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
