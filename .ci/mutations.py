@@ -68,7 +68,7 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_follower.py",
         "workers/groups/test_service.py",
     ),
-    "ibidem_mail/thread_places.py": ("mail/test_thread_places.py",),
+    "ibidem_mail/memberships.py": ("mail/test_thread_places.py",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
 

@@ -34,9 +34,8 @@ from ibidem_engines.engine import Engine
 from ibidem_mail.forest import Alteration, Forest, ThreadedMail
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, thread_mails
-from ibidem_mail.version_order import Version, versions
 from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works
+from ibidem_mail.works import Version, Works, versions
 from ibidem_workers.groups.service import settle_all
 
 MAX_LISTED = 10

@@ -12,9 +12,8 @@ from ibidem_engines.stored_groups import Values
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest
-from ibidem_mail.memberships import Memberships, ThreadMember, membership_reason
+from ibidem_mail.memberships import Memberships, ThreadMember, WindowMembers, membership_reason
 from ibidem_mail.parents import Parents, thread_mails
-from ibidem_mail.window_members import WindowMembers
 
 MAX_DOCUMENTS = 200  # documents of a thread that are read
 

@@ -2,8 +2,7 @@
 
 import pytest
 
-from ibidem_mail.memberships import ThreadMember, WorkMember
-from ibidem_mail.window_members import WindowMembers
+from ibidem_mail.memberships import ThreadMember, WindowMembers, WorkMember
 
 # Id: parent, what says so, inclusive.
 THREAD = {

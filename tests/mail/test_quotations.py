@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_mail.quotations import MAX_COMPARED, BodySection, body_sections
+from ibidem_mail.forest import MAX_COMPARED, BodySection, body_sections
 from support.mail_thread import FAITHFUL, RENT, WROTE, quote
 
 ALTERED = f"Look.\n\n{WROTE}{quote(RENT.replace('thirty', 'twenty'))}"

@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
-from ibidem_mail.version_order import Version, sort_versions, versions
 from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works
+from ibidem_mail.works import Version, Works, sort_versions, versions
 
 TEXT = "The rent of the house at the harbour is due on the first of May, and the roof has to be mended before. "
 

@@ -12,7 +12,7 @@ from ibidem_gateway.page.comparison import PagedText
 from ibidem_gateway.page.rendering import printable
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
-from ibidem_mail.quotations import BodySection, body_sections
+from ibidem_mail.forest import BodySection, body_sections
 
 OPEN, CLOSE = HIGHLIGHT
 _MARKS = re.compile(f"([{OPEN}{CLOSE}])")
