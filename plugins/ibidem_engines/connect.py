@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_core.address import RIGHT, Address, parse_address
-from ibidem_core.redaction import redact
-from ibidem_core.settings_sources import ENGINES, name_schemes
+from ibidem_core.address import RIGHT, Address, parse_address, redact
+from ibidem_core.settings import ENGINES, name_schemes
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS

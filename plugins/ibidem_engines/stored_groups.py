@@ -24,7 +24,7 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
-from ibidem_ingest.signatures.packed_values import IdColumn, PackedValues
+from ibidem_ingest.signatures.packed import IdColumn, PackedValues
 
 Ledger = Literal["runs", "dead", "tombstones", "deleted", "overrides", "presets", "groups"]
 # Ledgers that people write: each write depends on the record that is there, and searches see it at once.

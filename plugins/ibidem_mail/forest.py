@@ -9,9 +9,8 @@ import numpy as np
 
 from ibidem.comparison.word_diff import Words, token_offsets
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, runs
-from ibidem_ingest.mail.lines import Kind
+from ibidem_ingest.mail.headings import COLONS, LABEL, Kind
 from ibidem_ingest.mail.parts import Part, part
-from ibidem_ingest.mail.phrases import COLONS, LABEL
 from ibidem_ingest.text.word_hash import wh1
 from ibidem_mail.parents import By, Parents, Piece, ThreadMail, break_circles
 

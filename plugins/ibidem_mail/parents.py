@@ -22,7 +22,7 @@ import numpy as np
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import MESSAGE_ID, addresses, ancestor_ids, bare_subject, is_answer, is_mail, message_ids
-from ibidem_ingest.mail.lines import Kind
+from ibidem_ingest.mail.headings import Kind
 from ibidem_ingest.mail.parts import Part, part, unmarked
 
 MAX_DEPTH = 250

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_core.address import Fields, parse_address, parse_fields, read_path, set_path
-from ibidem_core.errors import DamagedRecord, Unavailable
+from ibidem_core.errors import DamagedRecord, Unavailable, retry_unavailable
 from ibidem_core.records import parse_record
-from ibidem_core.retry import retry_unavailable
 from ibidem_ingest.errors import UsageError
 
 PATHS = st.lists(st.text("abc", min_size=1), min_size=1, max_size=3).map(".".join)

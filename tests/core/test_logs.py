@@ -12,9 +12,8 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from ibidem_core.address import parse_address
+from ibidem_core.address import is_address, parse_address, redact, redact_text, secrets
 from ibidem_core.logs import MAX_VALUE, StandardError, formatter, log_context, set_up
-from ibidem_core.redaction import is_address, redact, redact_text, secrets
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError

@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_core.settings import load
-from ibidem_core.settings_table import page
+from ibidem_core.settings import load, page
 from ibidem_ingest.errors import UsageError
 
 
@@ -119,4 +118,4 @@ def test_variables_of_the_tests_are_nobodys_mistake(tmp_path: Path) -> None:
 
 def test_the_page_of_settings_is_current() -> None:
     text = Path(__file__).parents[2] / "docs" / "settings.md"
-    assert text.read_text(encoding="utf-8") == page(), "run: python -m ibidem_core.settings_table > docs/settings.md"
+    assert text.read_text(encoding="utf-8") == page(), "run: python -m ibidem_core.settings > docs/settings.md"

@@ -13,10 +13,17 @@ from celery import Celery
 from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, check_message, folder
-from ibidem_core.address import Fields, parse_address, parse_fields, read_path, remove_path, set_path, with_fields
-from ibidem_core.redaction import redact
-from ibidem_core.settings import Settings, load
-from ibidem_core.settings_table import settings_rows
+from ibidem_core.address import (
+    Fields,
+    parse_address,
+    parse_fields,
+    read_path,
+    redact,
+    remove_path,
+    set_path,
+    with_fields,
+)
+from ibidem_core.settings import Settings, load, settings_rows
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import source as documents
 from ibidem_engines.connect import open_engine

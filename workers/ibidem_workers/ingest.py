@@ -13,8 +13,7 @@ from typing import Any, Self
 
 from typing_extensions import override
 
-from ibidem_core.errors import EngineError, Unavailable
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine

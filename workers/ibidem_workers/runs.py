@@ -8,8 +8,8 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Literal
 
+from ibidem_core.errors import retry_unavailable
 from ibidem_core.records import parse_record
-from ibidem_core.retry import retry_unavailable
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError

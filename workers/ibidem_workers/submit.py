@@ -9,8 +9,7 @@ from pathlib import Path
 
 import xxhash
 
-from ibidem_core.errors import EngineError
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import OwnRecord, count_joined

@@ -8,9 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 
-from ibidem_core.errors import EngineError
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.logs import Stages, log_context
-from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.records import records

@@ -6,9 +6,19 @@ from dataclasses import dataclass, replace
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
-from ibidem_ingest.mail.headings import NAMED_PREFIX, heading, is_marked_itself, prefixed_end
-from ibidem_ingest.mail.lines import Kind, Lines, count_marks, read_lines
-from ibidem_ingest.mail.phrases import FOOTER, LIST_FOOTER, UNDERSCORES
+from ibidem_ingest.mail.headings import (
+    FOOTER,
+    LIST_FOOTER,
+    NAMED_PREFIX,
+    UNDERSCORES,
+    Kind,
+    Lines,
+    count_marks,
+    heading,
+    is_marked_itself,
+    prefixed_end,
+    read_lines,
+)
 
 
 @dataclass(frozen=True, slots=True)

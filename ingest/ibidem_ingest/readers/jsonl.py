@@ -10,9 +10,8 @@ import orjson
 
 from ibidem_ingest.document import DEFAULT_LANGUAGE, Document, meta_fields, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, decoding_error, short_repr, translate_errors
-from ibidem_ingest.readers.encoding import open_utf8
-from ibidem_ingest.readers.formats import Tally
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.formats import Tally, open_utf8
+from ibidem_ingest.readers.text import TimeLimit
 
 if TYPE_CHECKING:
     from io import BufferedReader

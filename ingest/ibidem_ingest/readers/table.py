@@ -10,8 +10,8 @@ from typing import Self
 
 from ibidem_ingest.document import FIELDS, ORIGIN, WHERE
 from ibidem_ingest.errors import Unreadable, decoding_error, short_repr, translate_errors
-from ibidem_ingest.readers.encoding import open_utf8
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.formats import open_utf8
+from ibidem_ingest.readers.text import TimeLimit
 
 SEPARATORS = ",;\t|"
 HEAD = 65_536  # characters in which the names of columns are looked for

@@ -14,8 +14,7 @@ from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, find_forei
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
-from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.store import Correlation, Tables, changed_fingerprints, correlation
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read

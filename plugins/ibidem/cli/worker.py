@@ -10,8 +10,8 @@ from rich.text import Text
 from ibidem.cli.app import Sigterm
 from ibidem.cli.console import messages
 from ibidem_core import logs
+from ibidem_core.address import redact
 from ibidem_core.errors import Unavailable
-from ibidem_core.redaction import redact
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError

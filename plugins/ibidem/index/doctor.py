@@ -11,11 +11,10 @@ from typing import get_args
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
+from ibidem_core.address import redact
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import REMOVE, parse_record
-from ibidem_core.redaction import redact
-from ibidem_core.settings import Settings
-from ibidem_core.settings_table import settings_rows
+from ibidem_core.settings import Settings, settings_rows
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
 from ibidem_engines.ledger import (

@@ -19,8 +19,8 @@ from typing import Any
 
 import orjson
 
+from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_core.redaction import redact_text
 from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
 from ibidem_engines.stored_groups import Name
 

@@ -23,8 +23,7 @@ from elasticsearch.exceptions import (
 from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
-from ibidem_core.address import Address, parse_address
-from ibidem_core.redaction import redact_text
+from ibidem_core.address import Address, parse_address, redact_text
 from ibidem_engines.cluster.client import (
     CERTIFICATE,
     CONNECTIONS,

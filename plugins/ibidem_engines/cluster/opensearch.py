@@ -9,8 +9,7 @@ from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SerializationError, SSLError, TransportError
 from opensearchpy.serializer import JSONSerializer
 
-from ibidem_core.address import Address, parse_address
-from ibidem_core.redaction import redact_text
+from ibidem_core.address import Address, parse_address, redact_text
 from ibidem_engines.cluster.client import (
     CERTIFICATE,
     CONNECTIONS,

@@ -24,8 +24,7 @@ from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import SourceDocument
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.stored_groups import Hit, HitColumns
-from ibidem_ingest.signatures.packed import read_id
-from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
+from ibidem_ingest.signatures.packed import ROOM, IdColumn, PackedValues, read_id
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None

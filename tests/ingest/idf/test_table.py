@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf import table as lookup
-from ibidem_ingest.idf.stability import LENGTHS, changed_fingerprints, correlation
+from ibidem_ingest.idf.store import LENGTHS, changed_fingerprints, correlation
 from ibidem_ingest.idf.table import ABSENT, Table, layout_slots, rank, ranks, write_whole
 from ibidem_ingest.text.word_hash import wh1
 

@@ -17,7 +17,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
 from ibidem_ingest.readers.jsonl import BYTES_ASIDE, lines, read
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.text import TimeLimit
 
 GOOD = b'{"id": "good", "text": "We the People"}\n'
 GOOD_DOCUMENT = Document("good", "We the People")

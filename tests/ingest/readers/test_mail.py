@@ -14,7 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.mail import MAX_HEADER, ShortHeaders, mail_record, mails
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.text import TimeLimit
 from support.examples import examples
 
 

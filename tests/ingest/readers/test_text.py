@@ -11,7 +11,7 @@ import zstandard
 
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import pdf_record
-from ibidem_ingest.readers.encoding import Decoding
+from ibidem_ingest.readers.formats import Decoding
 from ibidem_ingest.readers.html import html_record
 from ibidem_ingest.readers.text import markdown_record, text_record
 from support.pdf_files import pdf

@@ -19,9 +19,9 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import bigrams, noise
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
+from ibidem_ingest.signatures.noise import is_source_code
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.signatures.source_code import is_source_code
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import C2, wh1

@@ -18,8 +18,7 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
-from ibidem_core.errors import Permanent
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex_source
 from ibidem_engines.connect import open_engine

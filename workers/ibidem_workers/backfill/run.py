@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ibidem_core.errors import EngineError
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, ReindexSource
