@@ -41,7 +41,7 @@ def answer(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     query = parse_query(rng.choice(["said", f"said OR {rng.choice(WORDS)}", f'"said {rng.choice(WORDS)}" OR said']))
     parameters: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
-    parameters |= {"dedupe_level": rng.choice(["identical", "near", "partial"]), "dedupe_window": rng.choice([50, 500])}
+    parameters |= {"dedupe_level": rng.choice(["identical", "near"]), "dedupe_window": rng.choice([50, 500])}
     parameters |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
         {"dedupe_cursor": cursor} if cursor else {}
     )

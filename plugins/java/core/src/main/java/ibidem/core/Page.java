@@ -30,14 +30,6 @@ final class Page {
         }
     }
 
-    /** Asks for the long signatures that explain each duplicate. */
-    public void wantLong() {
-        groups.stream().filter(group -> group.size() > 1).forEach(group -> {
-            window.wantLong(List.of(group.lead()));
-            window.wantLong(group.followers());
-        });
-    }
-
     public List<Group> groups() {
         return groups;
     }
