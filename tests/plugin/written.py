@@ -25,7 +25,6 @@ from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
-from ibidem_engines.ledger import StoredPreset
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.signatures.packed import HEAD, SCHEME, TITLED, Packed, unpack
