@@ -14,26 +14,6 @@ def test_compare_tells_differences_only_of_texts_that_share_enough_to_read_them(
     assert "differs" not in run("compare", "lease", "letter")[1]
 
 
-def test_files_of_unknown_suffixes_are_compared_in_the_format_that_is_named(run: Run, answer: Answer) -> None:
-    for name in ("a.js", "b.js"):
-        Path(name).write_text(
-            "// The level is read from a file, and a level without stones is refused.", encoding="utf-8"
-        )
-    code, _, err = run("compare", "a.js", "b.js")
-    assert (code, "--format" in err) == (2, True)
-    for format_ in ("text", ".js=text"):
-        assert answer("compare", "a.js", "b.js", "--format", format_)["level"] == "identical"
-
-
-def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) -> None:
-    for name in ("lease", "draft"):
-        Path(name).write_text("Quite another text, which nobody means.", encoding="utf-8")
-    assert answer("compare", "lease", "draft", "--format", "text")["level"] == "identical"
-    assert answer("compare", "lease", "draft", "--id")["level"] == "near"
-    code, _, err = run("compare", "lease", "draft", "--id", "--format", "text")
-    assert (code, "cannot be combined" in err) == (2, True)
-
-
 @pytest.mark.parametrize(("a", "b"), [("lease", "nosuch"), ("docs.jsonl", "docs.jsonl")])
 def test_compare_of_what_is_not_two_documents_is_a_wrong_use(run: Run, a: str, b: str) -> None:
     assert run("compare", a, b)[0] == 2
@@ -113,7 +93,10 @@ def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
     assert answer("compare", "first", "later", *NEWS, "--level", "near")["level"] is None
 
 
-@pytest.mark.slow
-def test_groups_takes_the_figures_of_a_search(answer: Answer) -> None:
-    output = [answer("groups", *options)["duplicates"] for options in ([], FAR, NEWS, ALIKE)]
-    assert output == [3, 4, 2, 4]
+def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) -> None:
+    for name in ("lease", "draft"):
+        Path(name).write_text("Quite another text, which nobody means.", encoding="utf-8")
+    assert answer("compare", "lease", "draft", "--format", "text")["level"] == "identical"
+    assert answer("compare", "lease", "draft", "--id")["level"] == "near"
+    code, _, err = run("compare", "lease", "draft", "--id", "--format", "text")
+    assert (code, "cannot be combined" in err) == (2, True)

@@ -85,16 +85,6 @@ def test_documents_that_differ_in_a_sign_are_kept_and_shown_with_it(run: Run, an
 
 
 @pytest.mark.slow
-def test_the_same_words_are_taken_on_wish_and_each_is_printed_with_its_difference(run: Run) -> None:
-    ingest(run, {"minus": noted("-5,200"), "plus": noted("5,200"), "other": noted("5,300")})
-    code, out, err = run("delete", "minus", "--identical", "--same-words", "--yes")
-    printed = " ".join(err.split())
-    assert (code, out.splitlines()[0]) == (0, "2 documents deleted")
-    assert "plus (text: “…Both parties have noted -5,200 here” → “…Both parties have noted 5,200 here”)" in printed
-    assert run("search", "noted")[1].count("5,300") == 1
-
-
-@pytest.mark.slow
 def test_a_mail_is_equal_only_with_its_sender_recipients_and_date(run: Run, answer: Answer) -> None:
     Path("mails").mkdir()
     others = {
@@ -153,16 +143,6 @@ def test_a_takedown_names_what_else_holds_the_text_and_takes_it_with_everything(
     assert answer("delete", "--undo")["kept"] == []
     for file in Path(".ibidem").rglob("*"):
         assert not file.is_file() or b"harbour master" not in file.read_bytes(), file
-
-
-@pytest.mark.slow
-def test_a_takedown_of_a_mail_without_text_takes_no_other_without_text(run: Run, answer: Answer) -> None:
-    for name in ("first", "second"):
-        Path(f"{name}.eml").write_text(mail({"Subject": f"The {name} one", "Message-ID": f"<{name}@x>"}, ""))
-        assert run("ingest", f"{name}.eml")[0] == 0
-    answer("delete", "second.eml", "--yes")
-    answer("delete", "first.eml", "--everything", "--yes")
-    assert [each["id"] for each in answer("delete", "--undo")["kept"]] == ["second.eml"]
 
 
 def ingest(run: Run, texts: dict[str, str], **fields: object) -> None:

@@ -50,19 +50,6 @@ def test_doctor_says_what_to_do_about_an_engine_that_cannot_be_used(run: Run, mo
     assert "name another file in IBIDEM_ENGINE" in " ".join(out.split())
 
 
-@pytest.mark.slow
-def test_doctor_says_that_documents_are_in_another_language_than_they_say(run: Run, answer: Answer) -> None:
-    words = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte"
-    lines = [json.dumps({"id": f"d{at}", "text": f"{words} " * 9, "language": "en"}) for at in range(6)]
-    Path("german.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert [check["ok"] for check in answer("doctor")["checks"] if check["name"] == "languages"] == [True]
-    run("ingest", "german.jsonl")
-    (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "languages")
-    assert not check["ok"]
-    assert "6 of 9 sampled documents of language 'en'" in check["what"]
-    assert "`language`" in check["remedy"]
-
-
 def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer) -> None:
     folder = SpoolDirectory(Path(".ibidem/queue/ibidem-ibidem-ingest"), 30)
     assert "messages" not in {check["name"] for check in answer("doctor")["checks"]}

@@ -45,13 +45,6 @@ def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer,
 
 
 @pytest.mark.slow
-def test_of_two_files_of_one_name_in_one_run_none_is_lost_in_silence(run: Run) -> None:
-    two_cases()
-    code, out, _ = run("ingest", "case-a", "case-b", "--json")
-    assert (code, json.loads(out)["indexed"], json.loads(out)["refused"]) == (3, 1, 1)
-
-
-@pytest.mark.slow
 def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     os.mkfifo("feed.jsonl")
     writer = threading.Thread(
@@ -62,18 +55,6 @@ def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     writer.join()
     assert (code, json.loads(out)["indexed"]) == (0, 1)
     assert "feed.jsonl is a named pipe: waiting for the program that writes to it" in err
-
-
-@pytest.mark.slow
-def test_suffixes_may_be_read_as_text_and_a_format_is_for_names_that_tell_none(answer: Answer) -> None:
-    Path("mixed").mkdir()
-    for name in ("a.log", "LICENSE", "b.jsonl"):
-        Path("mixed", name).write_text('{"id": "line", "text": "We the People"}', encoding="utf-8")
-    summary = answer("ingest", "mixed", "--format", ".log=text,.cfg=text")
-    assert (summary["indexed"], summary["passed_over"]) == (2, {"no suffix": 1})
-    summary = answer("ingest", "mixed", "--format", "text", "--id-prefix", "x")
-    assert (summary["indexed"], summary["passed_over"]) == (3, {})
-    assert answer("ingest", "mixed", "--format", "*=text", "--id-prefix", "y")["indexed"] == 3
 
 
 ENGLISH = "The tenant shall pay the rent on the first day of each month, in advance and without demand. " * 2

@@ -3,7 +3,6 @@
 `ibidem search`: a grouped list for people, the response for programs.
 """
 
-import json
 from io import StringIO
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from ibidem.cli.console import THEME
 from ibidem.cli.search import show
 from ibidem_engines.connect import open_engine
 from support.command_line import Answer, Run
-from support.leases import LEASE
 from support.passages import cut_lease
 
 TEXT = "Net profit rose to 12.1 mln dlrs in the first quarter"
@@ -109,21 +107,6 @@ def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> No
     assert out.endswith("3 documents in 1 group; showing 1–1\n")  # noqa: RUF001 - a range
 
 
-@pytest.mark.slow
-def test_of_a_large_group_three_duplicates_are_printed_and_a_program_gets_all(
-    run: Run, answer: Answer, tmp_path: Path
-) -> None:
-    copies = [json.dumps({"id": f"copy-{number}", "text": LEASE}) for number in range(9)]
-    (tmp_path / "copies.jsonl").write_text("\n".join(copies), encoding="utf-8")
-    run("ingest", "copies.jsonl")
-    _, out, _ = run("search", "London")
-    assert out.count("└") == 3
-    assert "+ 7 more duplicates, shown with --max-per-group\n" in out
-    assert run("search", "London", "--max-per-group", "10")[1].count("└") == 10
-    assert run("search", "London", "--window", "2")[1].count("└") == 2
-    assert len(answer("search", "London")["hits"]["hits"]) == 11
-
-
 def test_neighbours_of_a_passage_follow_it_with_the_words_that_overlap(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -141,13 +124,6 @@ def test_neighbours_of_a_passage_follow_it_with_the_words_that_overlap(
     assert "--document 'a b'" in run("search", "rent", "--document", "a b")[2]
 
 
-def test_a_typing_error_is_answered_with_a_spelling_of_the_index(run: Run, answer: Answer) -> None:
-    _, out, _ = run("search", "title:reminderr", "AND", "Sir")
-    assert "did you mean: title:reminder AND Sir\n" in out
-    assert answer("search", "title:reminderr")["dedupe"]["did_you_mean"] == "title:reminder"
-    assert answer("search", "title:reminder")["dedupe"]["did_you_mean"] == ""
-
-
 def ids(output: dict[str, object]) -> list[str]:
     return [each["_id"] for each in output["hits"]["hits"]]  # type: ignore[index]
 
@@ -157,8 +133,8 @@ def test_search_refuses_an_order_that_does_not_exist(run: Run) -> None:
     assert (code, err) == (2, "ibidem: --sort 'best' is not valid; allowed: relevance, newest, oldest\n")
 
 
-def test_search_names_eight_options_first_and_the_others_as_advanced(run: Run) -> None:
-    first, advanced = run("search", "--help")[1].split("Advanced options")
-    options = [line for line in first.splitlines() if line.lstrip("│ ").startswith("--")]
-    assert len(options) == 9  # with --help
-    assert "--window-days" in advanced
+def test_a_typing_error_is_answered_with_a_spelling_of_the_index(run: Run, answer: Answer) -> None:
+    _, out, _ = run("search", "title:reminderr", "AND", "Sir")
+    assert "did you mean: title:reminder AND Sir\n" in out
+    assert answer("search", "title:reminderr")["dedupe"]["did_you_mean"] == "title:reminder"
+    assert answer("search", "title:reminder")["dedupe"]["did_you_mean"] == ""

@@ -212,24 +212,6 @@ def test_what_is_no_client_is_refused_with_those_that_are() -> None:
         ibidem.wrap({})  # type: ignore[call-overload]
 
 
-def query_builder(kind: str) -> tuple[Any, Any]:
-    """The classes by which each maker's client builds searches."""
-    if kind == "opensearch":
-        return opensearchpy.Search, opensearchpy.MultiSearch
-    return elasticsearch.dsl.Search, elasticsearch.dsl.MultiSearch
-
-
-def test_a_query_builder_asks_for_groups_in_its_extra_parts(kind: str, wrapped_client: Any) -> None:
-    one, several = query_builder(kind)
-    search = one(using=wrapped_client, index=INDEX).query("match", text="said")[3:10]
-    whole = wrapped_client.search(index=INDEX, body={**search.to_dict(), "from": 3}, dedupe="collapse")
-    found = search.extra(dedupe="collapse").execute()
-    assert [hit.meta.id for hit in found] == ids(whole)
-    assert [hit.meta.dedupe["size"] for hit in found] == [hit["_dedupe"]["size"] for hit in whole["hits"]["hits"]]
-    responses = several(using=wrapped_client).add(search).add(search.params(dedupe="collapse")).execute()
-    assert ["dedupe" in response for response in responses] == [False, True]
-
-
 def test_each_of_several_searches_says_itself_whether_it_is_grouped(kind: str, wrapped_client: Any) -> None:
     lines = [
         *({"index": INDEX}, BODY),

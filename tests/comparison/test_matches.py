@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import GAP, MIN_PASSAGE, Region, Run, align, blocks, passages, runs, to_region
+from ibidem.comparison.compare import Region, align, blocks, passages, runs, to_region
 from ibidem.comparison.word_diff import token_offsets
 from ibidem_ingest.text.tokens import tokens
 
@@ -43,11 +43,6 @@ def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
     assert region.words == len(PASSAGE.split())
 
 
-def test_runs_of_fewer_words_are_chance() -> None:
-    seven = " ".join(PASSAGE.split()[: MIN_PASSAGE - 1])
-    assert regions(f"here {seven} ends it all, my friend", f"there {seven} goes on and on for ever") == []
-
-
 ALIGNMENT_TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
 
 
@@ -73,11 +68,6 @@ def test_one_changed_word_cuts_no_passage_in_two() -> None:
     assert [block.is_equal for block in blocks(passage, a, b)] == [True, False, True]
 
 
-def test_runs_that_are_far_apart_are_two_passages() -> None:
-    assert len(passages([Run(0, 0, 8), Run(9 + GAP, 8, 8)])) == 2
-    assert len(passages([Run(0, 0, 8), Run(8 + GAP, 8, 8)])) == 1
-
-
 WORDS = st.lists(st.sampled_from([f"{a}{b}" for a in "abcdefgh" for b in "xyz"]), max_size=60)
 
 
@@ -87,14 +77,6 @@ def test_with_anchors_every_run_is_still_in_one_passage(a: list[str], b: list[st
     runs_in_passages = [run for passage in align(a, b, common) for run in passage.runs]
     assert len(runs_in_passages) == len(set(runs_in_passages))
     assert set(common) <= set(runs_in_passages)
-
-
-def test_a_text_in_which_every_third_word_was_misread_is_one_passage() -> None:
-    a = [f"w{number}" for number in range(300)]
-    b = [f"x{number}" if number % 3 == 0 else word for number, word in enumerate(a)]
-    assert runs(a, b) == []
-    (passage,) = align(a, b, [])
-    assert (passage.a, passage.words) == ((1, 300), 200)
 
 
 BREAKS = st.sampled_from(

@@ -3,15 +3,11 @@
 from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ibidem_core.address import Fields, parse_address, parse_fields, read_path, set_path
+from ibidem_core.address import Fields, parse_address, parse_fields
 from ibidem_core.errors import DamagedRecord, Unavailable, retry_unavailable
 from ibidem_core.records import parse_record
 from ibidem_ingest.errors import UsageError
-
-PATHS = st.lists(st.text("abc", min_size=1), min_size=1, max_size=3).map(".".join)
 
 
 def test_what_is_not_named_keeps_our_name() -> None:
@@ -24,25 +20,6 @@ def test_what_is_not_named_keeps_our_name() -> None:
 def test_a_name_that_is_not_understood_is_an_error(text: str) -> None:
     with pytest.raises(UsageError):
         parse_fields(text)
-
-
-@given(PATHS, st.text())
-def test_what_is_put_at_a_path_is_found_there(path: str, value: str) -> None:
-    source: dict[str, object] = {}
-    set_path(source, path, value)
-    assert read_path(source, path) == value
-
-
-def test_hosts_ports_and_credentials_are_read() -> None:
-    address = parse_address("elasticsearch+https://ann:s%40cret@one:9243,two,[::1]:9200/")
-    assert address.hosts == (("one", 9243), ("two", 443), ("[::1]", 9200))
-    assert (address.kind, address.scheme, address.user, address.password) == (
-        "elasticsearch",
-        "https",
-        "ann",
-        "s@cret",
-    )
-    assert address.urls == ["https://one:9243", "https://two:443", "https://[::1]:9200"]
 
 
 def test_an_address_is_shown_without_its_secrets() -> None:

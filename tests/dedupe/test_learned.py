@@ -79,18 +79,6 @@ def test_a_sum_that_is_not_negative_joins_a_pair(halves: tuple[Packed, Packed]) 
     assert decide(*halves, rule_of(-1.3, runs=4.0)) is None
 
 
-def test_titles_that_differ_are_weighed_and_exclude_nothing() -> None:
-    short = replace(signatures(1), length=12, shingles=8)
-    a, b = (
-        pack_signatures(replace(short, title=title, titled=True), name) for title, name in (("one", "a"), ("two", "b"))
-    )
-    assert decide(a, b, Policy()) is None
-    evidence = decide(a, b, rule_of(1.0, title=0.5))
-    assert evidence
-    assert evidence.signature == "learned"
-    assert decide(a, b, rule_of(1.0, title=2.0)) is None
-
-
 def pairs_of(window: SampleWindow) -> Pairs:
     columns = PackedColumns.decode(window.values)
     rows = np.flatnonzero(columns.length > 0)
@@ -109,10 +97,3 @@ def test_columns_hold_the_figures_of_each_pair(window: SampleWindow) -> None:
         assert one is not None
         assert other is not None
         assert figures[row].tolist() == measure(one, other)
-
-
-@example_settings
-@given(windows)
-def test_figures_do_not_depend_on_the_order_of_a_pair(window: SampleWindow) -> None:
-    pairs = pairs_of(window)
-    assert (measure_columns(pairs) == measure_columns(Pairs(pairs.columns, pairs.b, pairs.a))).all()

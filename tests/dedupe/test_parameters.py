@@ -10,7 +10,7 @@ import pytest
 from ibidem_core.errors import DamagedRecord, NoIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, PassageFields, Preset, page
-from ibidem_dedupe.policy import Characters, Policy, Slots, Terms
+from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import known_presets, read_preset, save_preset
@@ -61,14 +61,6 @@ def test_without_an_index_there_are_the_built_in_ones_and_none_is_saved(tmp_path
     engine.close()
 
 
-@pytest.mark.parametrize("name", ["law", "LAW", "none", "", "a b", "a" * 101])
-def test_names_of_others_are_refused(tmp_path: Path, name: str) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    with pytest.raises(UsageError):
-        save_preset(engine, name, Preset(Policy(), ""))
-    engine.close()
-
-
 def test_a_record_that_others_changed_is_damaged() -> None:
     with pytest.raises(DamagedRecord, match="slots"):
         read_preset({"name": "wires", "about": "", "policy": {"slots": "many"}})
@@ -115,24 +107,6 @@ def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() ->
     rarest = Terms(lengths=0.8, numbers=False)
     assert decide_texts(" ".join(a), " ".join(b), Policy(terms=rarest), table)
     assert not decide_texts(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
-
-
-def test_books_takes_a_misread_book_in_a_language_with_a_small_list_of_words() -> None:
-    rng = random.Random(7)  # noqa: S311 - made-up data keeps no secret
-    words = ["".join(rng.choices("abcdefghilmnoprstu", k=7)) for _ in range(1_200)]
-    table = Table.build("la", 200_000, dict.fromkeys(words[:600], 900.0), "a test")
-    clean, other = rng.choices(words, k=1_500), rng.choices(words, k=1_500)
-    scan = [misread_text(each, rng) if at % 4 == 0 else each for at, each in enumerate(clean)]
-    runs = replace(PRESETS["books"].policy, slots=None, terms=None, fingerprint=None)
-    assert decide_texts(" ".join(clean), " ".join(scan), runs, table)
-    assert not decide_texts(" ".join(clean), " ".join(scan), replace(runs, characters=Characters()), table)
-    assert not decide_texts(" ".join(clean), " ".join(other), runs, table)
-
-
-def misread_text(read: str, rng: random.Random) -> str:
-    """Read a letter of a word as another."""
-    at = rng.randrange(len(read))
-    return f"{read[:at]}w{read[at + 1 :]}"
 
 
 def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_nothing_else() -> None:
@@ -218,14 +192,6 @@ def test_similarity_overrides_a_preset_s_figures_and_leaves_out_what_the_preset_
     law = parse_request({"dedupe_preset": "law", "dedupe_similarity": 90}).policy
     assert law == replace(PRESETS["law"].policy, slots=Slots(82), terms=Terms(share=0.9, lengths=0.5))
     assert parse_request({"dedupe_preset": "conrad2003", "dedupe_similarity": 90}).policy.slots is None
-
-
-def test_the_digest_tells_requests_with_other_groups_apart_and_no_others() -> None:
-    digest = parse_request({"dedupe": "indent"}).digest()
-    for options in ({"dedupe_keep": "latest"}, {"dedupe": "collapse"}, {"dedupe_explain": "true"}):
-        assert parse_request({"dedupe": "indent", **options}).digest() == digest
-    for other in ({"dedupe_level": "identical"}, {"dedupe_window": 7}, {"dedupe_similarity": 80}, {"dedupe": "off"}):
-        assert parse_request({"dedupe": "indent", **other}).digest() != digest
 
 
 def combinations() -> list[dict[str, str]]:

@@ -8,7 +8,6 @@ from ibidem_dedupe.relations import Relation, relate
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
-from ibidem_ingest.signatures.unique_words import compare
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 VOCABULARY = [f"{a}{b}{c}{d}" for a in "bcdfgklmnprstv" for b in "aeiou" for c in LETTERS for d in ("ne", "ta", "rig")]
@@ -57,22 +56,9 @@ def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turn
     assert (relation.a, relation.b) == ((21, 30), (1, 10))
 
 
-def test_a_chapter_in_an_anthology_with_other_page_breaks_is_part_of_it() -> None:
-    chapter = paged(BOOK[6_000:12_000], 450)
-    relation = relate_texts(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
-    assert (relation.label, relation.contains) == ("part_of", "b")
-
-
 def test_books_that_share_a_publishers_catalogue_alone_are_nothing_to_each_other() -> None:
     catalogue = prose(9, 2_400)
     assert relate(paged([*prose(2, 30_000), *catalogue], 300), paged([*prose(3, 30_000), *catalogue], 300)) is None
-
-
-def test_a_badly_misread_book_is_found_by_its_unique_words() -> None:
-    clean, noisy = paged(BOOK, 300), paged(misread_words(BOOK, 0.3), 300)
-    aligned = compare(clean.words, noisy.words)
-    assert aligned is not None
-    assert relate_texts(clean, noisy).name in ("same_pagination", "different_pagination")
 
 
 def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> None:

@@ -52,11 +52,6 @@ def test_the_passage_begins_with_the_sentence_in_which_the_word_is() -> None:
     assert cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain").startswith("…The duty on [grain] was")
 
 
-def test_the_passage_with_the_most_phrases_is_chosen() -> None:
-    text = f"grain and grain and grain. {FILLING}Wheat. {FILLING}Grain and wheat. {FILLING}"
-    assert "[Grain] and [wheat]" in cut(text, "grain", "wheat")
-
-
 @given(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=600),
     st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=5), max_size=3),

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -17,10 +18,12 @@ from ibidem_engines.query import (
     Phrase,
     Query,
     Words,
+    days,
     parse_filter,
     parse_query,
 )
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.written_dates import MONTHS, iso_date, iso_range
 
 Parts = list[list[Any]]
 
@@ -273,3 +276,38 @@ def test_words_near_each_other_are_asked_for_by_a_number_behind_the_phrase(typed
     (phrase,) = parse_query(typed).all_of[0]
     assert isinstance(phrase, Phrase)
     assert phrase.slop == slop
+
+
+ENGLISH = [names.split()[0] for names in MONTHS]
+
+
+@given(st.dates(date(1000, 1, 1)))
+def test_every_way_of_writing_a_day_means_that_day(day: date) -> None:
+    name = ENGLISH[day.month - 1]
+    forms = [
+        f"{day.day} {name.title()} {day.year}",
+        f"{name} {day.day}, {day.year}",
+        f"{day.day}. {name[:3]}. {day.year}",
+        f"{day.day}.{day.month}.{day.year}",
+        f"{day.year}/{day.month}/{day.day}",
+        day.isoformat(),
+    ]
+    assert {iso_date(each) for each in forms} == {day.isoformat()}
+
+
+def test_a_month_stays_a_month_and_a_range_a_range() -> None:
+    assert iso_date("Mars 1987") == "1987-03"
+    assert iso_range("March 1987..3. Juni 1987") == "1987-03..1987-06-03"
+
+
+@pytest.mark.parametrize("written", ["3/4/1987", "12/11/1987"])
+def test_a_day_that_may_be_the_month_is_refused_with_what_to_write(written: str) -> None:
+    with pytest.raises(UsageError, match="two ways"):
+        iso_date(written)
+
+
+def test_a_condition_on_a_date_is_read_so_in_a_query_too() -> None:
+    (condition,) = parse_query('rent date:"3 March 1987"').filters
+    assert days(condition.value) == days("1987-03-03")
+    with pytest.raises(UsageError, match="date"):
+        parse_query("rent date:yesterday")

@@ -66,13 +66,6 @@ def test_doctor_shows_settings_without_passwords(serve: Serve) -> None:
     assert not checks["broker"]
 
 
-def test_an_index_that_is_not_there_is_named_with_the_command_that_makes_it(serve: Serve) -> None:
-    answer = serve(index="nosuch").get("/ibidem/search?q=rent")
-    assert answer.status_code == 404
-    assert answer.json()["error"]["type"] == "index_not_found_exception"
-    assert "ibidem ingest" in answer.json()["error"]["reason"]
-
-
 def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
     settings: Settings, client: TestClient
 ) -> None:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.api import search_index, search_window
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.collapse import MatchCounter
 from ibidem_engines.connect import open_engine
@@ -18,6 +18,7 @@ from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, FacetCount
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
 from support.examples import examples
@@ -284,27 +285,6 @@ def test_what_is_not_settled_is_alone_and_is_counted(empty_index: Any) -> None:
     assert "remedy" not in account
 
 
-def test_what_is_written_after_the_first_page_stays_out_of_the_later_ones(empty_index: Any) -> None:
-    engine = empty_index(*(make_record(f"a{at}", f"grain number{at} stands alone here") for at in range(6)))
-    first = search_index(engine, parse_query("grain"), make_request(), size=4)
-    engine.write([make_record(f"b{at}", f"grain grain other{at} stands alone too") for at in range(6)])
-    engine.refresh()
-    later = search_index(engine, parse_query("grain"), make_request(cursor=first["dedupe"]["cursor"]), page=2, size=4)
-    names = [hit["_id"] for response in (first, later) for hit in response["hits"]["hits"]]
-    assert sorted(names) == [f"a{at}" for at in range(6)]
-
-
-@pytest.mark.parametrize("order", ["newest", "oldest"])
-def test_all_matches_are_ordered_by_date(library: Engine, order: str) -> None:
-    dates: list[str] = []
-    for page in range(1, 9):
-        result = search_window(library, parse_query("said"), make_request(max_per_group=0), page, 10, order=order)  # type: ignore[arg-type]
-        dates += [hit["_source"].get("date", "") for hit in result.response["hits"]["hits"]]
-    dated = [date for date in dates if date]
-    assert dated == sorted(dated, reverse=order == "newest")
-    assert dates[: len(dated)] == dated
-
-
 def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stories: list[Document]) -> None:
     query, groups_by_id, match_ids = parse_query("said"), read_groups(library), set(ranked(library, "said"))
     facets = library.facets(query, 10)
@@ -340,3 +320,8 @@ def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
         engine.close()
         if not address.startswith("sqlite"):
             remove_indices(address, index)
+
+
+def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:
+    with pytest.raises(UsageError, match=r"dedupe_preset=law.*groups are stored with different figures"):
+        search_index(library, parse_query("said"), make_request(preset="law"))

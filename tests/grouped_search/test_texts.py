@@ -9,7 +9,6 @@ import pytest
 from ibidem.grouped_search import texts as texts_module
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import TextGroup, group_texts
-from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 
@@ -63,14 +62,6 @@ def test_passages_that_overlap_in_one_document_are_neighbours_of_the_best(tables
     assert only.duplicates[0].reason == "precedes it in the same document, 10 words overlap"
 
 
-def test_a_part_of_the_document_that_the_lead_does_not_touch_leads_its_own_group(tables: Tables) -> None:
-    words = text(4, 150).split()
-    assert places(group_texts(cut(words, (0, 60), (50, 110), (100, 150)), language="en", tables=tables)) == [
-        [0, 1],
-        [2],
-    ]
-
-
 def test_the_longest_or_newest_leads_and_a_neighbour_never(tables: Tables) -> None:
     words = text(4, 150).split()
     copy = " ".join(words[50:100])
@@ -110,21 +101,6 @@ def test_a_choice_by_date_among_texts_without_dates_is_refused(keep: str, tables
     assert group_texts([], tables=tables, keep=keep) == []
     dated = [Passage(text(1)), Passage(text(1), date="2024")]
     assert places(group_texts(dated, language="en", tables=tables, keep=keep)) == [[1, 0]]
-
-
-def test_level_similarity_and_preset_decide_as_in_a_search(tables: Tables) -> None:
-    words = text(1).split()
-    texts = [" ".join(words), " ".join([*words[: len(words) // 2], *text(9).split()[: len(words) // 2]])]
-    assert places(group_texts(texts, language="en", tables=tables)) == [[0], [1]]
-    assert places(group_texts(texts, language="en", tables=tables, similarity=25)) == [[0, 1]]
-    assert places(group_texts(texts, language="en", tables=tables, preset="law")) == [[0, 1]]
-    near = [text(1), text(1) + " and more"]
-    assert places(group_texts(near, language="en", tables=tables)) == [[0, 1]]
-    assert places(group_texts(near, language="en", tables=tables, level="identical")) == [[0], [1]]
-    with pytest.raises(UsageError, match="policy is given beside"):
-        group_texts(near, language="en", tables=tables, policy=Policy(), preset="law")
-    with pytest.raises(UsageError, match="dedupe_preset='poetry'"):
-        group_texts(near, language="en", tables=tables, preset="poetry")
 
 
 def test_no_setting_is_read_and_no_file_is_written(

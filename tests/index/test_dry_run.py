@@ -93,20 +93,6 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
 
 
 @pytest.mark.slow
-def test_the_cost_of_signing_is_estimated_from_the_documents_that_were_signed(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest_documents(DOCUMENTS, settings)
-    cost = dry_run(settings, Policy()).cost
-    file = Path(settings.engine.removeprefix("sqlite:///"))
-    assert cost.index == file.stat().st_size
-    assert 200 * len(DOCUMENTS) < cost.bytes < 3_000 * len(DOCUMENTS)
-    assert cost.headroom == cost.index + cost.bytes
-    monkeypatch.setattr(module, "MAX_DOCUMENTS", 13)  # half of them
-    assert dry_run(settings, Policy()).cost.bytes == pytest.approx(cost.bytes, rel=0.1)
-
-
-@pytest.mark.slow
 def test_where_no_other_index_may_be_made_the_reason_stands_in_place_of_the_time(
     settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,14 +2,12 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from os import getpid
 
 import pytest
 
-import ibidem
 from ibidem.grouped_search.api import search_index
 from ibidem.index.deletion import clear_tombstones, delete
 from ibidem.index.documents import add_override, inspect, remove_override
@@ -28,7 +26,6 @@ from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, remove_indices
 from support.general_tables import general_tables
-from support.wrapped_clients import CLIENTS
 
 SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
 KINDS = ["sqlite", *SERVERS]
@@ -193,19 +190,3 @@ class TestAlias:
         ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
         with pytest.raises(UsageError, match=f"'a' is in several indexes: {place.first}, {third}"):
             add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
-
-    def test_a_wrapped_client_follows_it_by_either_name_and_asks_no_more_often(self, place: Place, kind: str) -> None:
-        add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
-        save_preset(place.by(place.alias), "strict", PRESETS["news"])
-        delete(place.by(place.alias), ["c"])
-        settle_all(place.by(place.alias))
-        body = {"query": {"match": {"text": "grain"}}}
-        with closing(CLIENTS[kind][0](place.address.partition("+")[2])) as client:
-            wrapped = ibidem.wrap(client)
-            for name in (place.alias, place.first):
-                for options in ({}, {"dedupe_by": "stored"}, {"dedupe_preset": "strict"}):
-                    answer = wrapped.search(index=name, body=body, dedupe="collapse", **options)
-                    assert answer["dedupe"]["groups"]["matching" if "dedupe_by" in options else "in_window"] == 2, (
-                        name,
-                        options,
-                    )

@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.document import Document, has_unread_date, meta_fields, read_record
+from ibidem_ingest.document import Document, has_unread_date, read_record
 from ibidem_ingest.errors import SENTENCES, Refusal, Refused, Unreadable, kind, short_repr, translate_errors
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
@@ -133,12 +133,6 @@ def test_text_and_pages_agree_but_for_white_space_and_the_pages_give_the_breaks(
     assert document.pages == ("We", "the People ")
 
 
-def test_other_fields_go_into_meta_where_a_field_of_the_same_name_wins() -> None:
-    record = {"id": "a", "text": "", "court": "9th Cir.", "judge": "B", "meta": {"court": "SCOTUS"}}
-    assert read_record(record, "f:1").meta == {"court": "SCOTUS", "judge": "B"}
-    assert meta_fields(record) == {"court", "judge"}
-
-
 def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
     assert read_record({"id": "a", "text": "\ufdfa" * 5}, "a", 90).text == "\ufdfa" * 5
     with pytest.raises(Refused, match="6 characters that stand for 108 characters, at most 90"):
@@ -183,11 +177,6 @@ def test_a_date_without_exactly_one_reading_is_a_note_on_a_document_without_a_da
     assert has_unread_date(document)
     again = read_record(document.as_record(), "f:1")
     assert again == document
-
-
-def test_a_field_of_meta_named_date_is_kept() -> None:
-    document = read_record({"id": "a", "text": "", "date": "soon", "meta": {"date": "in May"}}, "f:1")
-    assert (document.date, document.meta) == ("", {"date": "in May"})
 
 
 ANY = st.text(st.characters())

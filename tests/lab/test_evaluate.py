@@ -6,21 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.policy import Policy
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.sign import sign
 from ibidem_lab.evaluate import (
     Labels,
     PairFigures,
-    SignedDocuments,
     adjusted_rand,
     evaluate,
-    filter_documents,
     matches_filter,
 )
 from ibidem_lab.labels import parse_condition, read_pairs
@@ -39,13 +33,6 @@ def clusters(tmp_path: Path) -> Labels:
     path = tmp_path / "clusters.tsv"
     path.write_text("id\tcluster\na\t1\nb\t1\nc\t1\nd\t2\nz\t2\n")
     return Labels(path)
-
-
-def test_unjudged_pairs_are_left_out_on_both_sides(clusters: Labels, tables: Tables, tmp_path: Path) -> None:
-    unjudged = tmp_path / "unjudged.tsv"
-    unjudged.write_text("a\tb\nc\ta\n")
-    report = evaluate(DOCS, Labels(clusters.path, "", unjudged), tables)
-    assert (report.pairs.true, report.pairs.found) == (2, 2)
 
 
 def test_the_worst_mistakes_are_reported_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
@@ -67,23 +54,6 @@ def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels,
         evaluate([DOCS[0], DOCS[0]], clusters, tables)
     with pytest.raises(UsageError, match="no documents"):
         evaluate([], clusters, tables)
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "ids"),
-    [
-        ("source", "AP", "abd"),
-        ("meta.kind", "story", "ab"),
-        ("meta.topics", "dog", "a"),
-        ("id", "c", "c"),
-        ("language", "fr", ""),
-    ],
-)
-def test_only_documents_that_pass_a_filter_are_taken(field: str, value: str, ids: str) -> None:
-    left_out: set[str] = set()
-    documents = filter_documents(DOCS, [Filter(field, value)], left_out)
-    assert [each.id for each in documents] == list(ids)
-    assert left_out == set("abcd") - set(ids)
 
 
 def test_a_filter_on_another_field_is_refused() -> None:
@@ -122,29 +92,6 @@ def test_the_adjusted_rand_index_is_that_of_counting_all_pairs(a: list[int], dat
     highest = (len(left) + len(right)) / 2
     index = 1.0 if highest == expected else (len(left & right) - expected) / (highest - expected)
     assert adjusted_rand(a, b) == pytest.approx(index, abs=1e-4)
-
-
-WORDS = [f"word{chr(97 + n // 26)}{chr(97 + n % 26)}" for n in range(120)]
-ERRORS_DOCS = [
-    Document("whole", " ".join(WORDS)),
-    Document("most", " ".join(WORDS[:90] + ["other"] * 30)),
-    Document("half", " ".join(WORDS[:60])),
-    Document("none", "nothing that anybody else has said so far"),
-    Document("blank", "..."),
-]
-
-
-@pytest.fixture
-def collection(tables: Tables) -> SignedDocuments:
-    packed = [pack(each, signatures) for each, signatures in zip(ERRORS_DOCS, sign(ERRORS_DOCS, tables), strict=True)]
-    return SignedDocuments([each.id for each in ERRORS_DOCS], PackedColumns.decode(packed), Policy())
-
-
-def test_missed_pairs_come_most_alike_first_and_wrong_ones_least_alike_first(collection: SignedDocuments) -> None:
-    pairs = {("half", "whole"), ("most", "whole"), ("none", "whole")}
-    missed = collection.worst(pairs, set())
-    wrong = collection.worst(set(), pairs)
-    assert [each.a for each in missed] == [each.a for each in reversed(wrong)] == ["most", "half", "none"]
 
 
 PAIRS = "a\tb\tjac5\twords\n1\t2\t0.5\t60\n2\t1\t0.9\t60\n1\t3\t0.49\t80\n1\t9\t1.0\t80\n2\t2\t1.0\t9\n"

@@ -13,9 +13,8 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_lab.evaluate import Collection, sign_collection
 from ibidem_lab.labels import Pair
-from ibidem_lab.learn import Examples, fit, likelihood, maximise
-from ibidem_lab.truth import Truth
-from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, Figures, Tuning, choose_figures
+from ibidem_lab.learn import fit, likelihood, maximise
+from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, Tuning, choose_figures
 from ibidem_lab.tune_command import outcome
 
 SETS = 40
@@ -59,16 +58,6 @@ def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> N
     assert (choice.documents, choice.pairs, choice.sets) == (2 * SETS, SETS, SETS)
 
 
-def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
-    copies, forms = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
-    choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
-    assert not choice.improves
-    assert "The default figures are best here. Nothing is saved." in said(choice, "mine")
-    assert choice.chosen == Figures()
-    assert choice.expected == choice.default
-    assert choice.default.f1 == 1.0
-
-
 def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:
     copies, forms = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
     choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
@@ -109,13 +98,6 @@ def test_a_rule_is_learned_and_recommended_only_where_it_wins(tables: Tables) ->
     known = max(choice.default.f1, choice.expected.f1)
     assert (choice.choice == "learned") == (choice.learned.expected.f1 >= known + GAIN)
     assert (choice.policy.learned is not None) == (choice.choice == "learned")
-
-
-def test_labels_of_one_kind_teach_no_rule(tables: Tables) -> None:
-    copies = pairs_with(0.9, "copy")
-    truth = Truth.build(sign_documents(copies, tables), [*range(len(copies))], set(), set())
-    with pytest.raises(UsageError, match="0 are duplicates"):
-        Examples.build(truth)
 
 
 RNG = np.random.default_rng(3)

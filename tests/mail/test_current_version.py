@@ -6,7 +6,7 @@ from typing import Any, cast
 
 import pytest
 
-from ibidem.grouped_search.api import EngineBackend, search_index
+from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
@@ -51,21 +51,6 @@ def shown(engine: Engine, **options: str) -> list[list[str]]:
         groups += [] if hit["_dedupe"]["indent"] else [[]]
         groups[-1].append(cast("str", hit["_id"]))
     return groups
-
-
-def test_few_texts_are_read_at_once_to_put_versions_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    documents = [Document(f"d{at}", TEXT, title=f"Lease v{at}", language="en") for at in range(1, 46)]
-    engine = index(tmp_path, documents)
-    sizes: list[int] = []
-    fetch = EngineBackend.fetch
-
-    def counted(self: Any, hits: Any, outside: Any = ()) -> Any:
-        sizes.append(len(hits))
-        return fetch(self, hits, outside)
-
-    monkeypatch.setattr(EngineBackend, "fetch", counted)
-    assert shown(engine, dedupe_max_per_group="1")[0][0] == "d45"
-    assert sizes[:3] == [20, 20, 5]
 
 
 def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:

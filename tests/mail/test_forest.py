@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -50,21 +49,6 @@ def test_an_altered_quotation_is_named_and_what_it_alters_stays_inclusive() -> N
     assert "first" in LEASE.split()[start:end]
     assert all(row.inclusive for row in forest.rows())
     assert not list(grow([FIRST, mail("b", answer(ROOF, LEASE[:60]), hour=2)]).altered())
-
-
-def test_answers_to_a_mail_that_is_missing_are_one_thread_with_two_roots() -> None:
-    found = rows(mail("b", ROOF, number="2", parent="1"), mail("c", PAID, number="3", parent="1"), mail("d", LEASE))
-    assert found["b"].thread == found["c"].thread != found["d"].thread
-    assert found["c"].parent is None
-
-
-@pytest.mark.slow
-def test_a_chain_of_two_hundred_answers_has_one_inclusive_mail() -> None:
-    text, mails = LEASE, [mail("0", LEASE, hour=0, number="0")]
-    for at in range(1, 201):
-        text = answer(f"This is the answer of number {at} to the one before.", text)
-        mails.append(mail(str(at), text, hour=at, number=str(at), parent=str(at - 1)))
-    assert [row.id for row in grow(mails).rows() if row.inclusive] == ["200"]
 
 
 @given(st.permutations(range(6)))

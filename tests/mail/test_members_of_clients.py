@@ -1,4 +1,4 @@
-"""Searches of clients, grouped by stored threads and works as `ibidem.search` groups them."""
+"""Searches of clients, grouped by stored threads and works, or with the current version on top."""
 
 import json
 from collections.abc import Iterator
@@ -15,9 +15,12 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
+from ibidem_ingest.document import Document
 from ibidem_mail.memberships import write_threads, write_works
+from ibidem_workers.groups.service import settle_all
+from mail.test_current_version import TEXT, VERSIONS
 from mail.test_member_groups import DOCUMENTS, THREAD, groups, marks
-from servers.indices import remove_indices
+from servers.indices import ask, remove_indices
 from support.general_tables import general_tables
 from support.wrapped_clients import CLIENTS, fill_index
 
@@ -44,13 +47,13 @@ def client(kind: str, address: str, mails: Engine) -> Iterator[Any]:
         yield ibidem.wrap(client)
 
 
-def ask(client: Any, level: str, **options: Any) -> Any:
+def ask_for(client: Any, level: str, **options: Any) -> Any:
     given = {"dedupe": "indent", "dedupe_level": level, "dedupe_explain": True} | options
     return client.search(index=INDEX, body=QUERY, **given)
 
 
 def test_mails_are_below_what_they_answer(client: Any, mails: Engine) -> None:
-    answer = ask(client, "thread")
+    answer = ask_for(client, "thread")
     assert set(THREAD) in [set(group) for group in groups(answer)]
     assert answer["dedupe"]["families"] == 6
     why = {
@@ -73,3 +76,46 @@ def test_the_requests_of_the_documentation_narrow_a_list_and_collapse_it(client:
     works = [hit["fields"]["ibidem.work"][0] for hit in client.search(index=INDEX, body=current)["hits"]["hits"]]
     assert "draft" in works  # the work's name is that of its first version
     assert len(works) == len(set(works))
+
+
+CURRENT_INDEX = f"current-{getpid()}"
+BODY = {"query": {"match": {"text": "tenant"}}, "_source": ["title"]}
+
+
+@pytest.fixture(scope="module")
+def news_client(kind: str, address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A wrapped news_client of an index of ours, and of one whose fields have other names."""
+    tables = general_tables()
+    documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
+    engine = fill_index(address, CURRENT_INDEX, list(records(documents, tables)))
+    settle_all(engine)
+    others = f"{address}/?fields=title%3Dheadline,text%3Dtext,date%3Dday,meta%3D"
+    other = fill_index(others, f"{CURRENT_INDEX}-other", list(records(documents, tables)))
+    other.close()
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as news_client:
+        yield ibidem.wrap(news_client)
+    engine.close()
+    for index in (CURRENT_INDEX, f"{CURRENT_INDEX}-other"):
+        remove_indices(address, index)
+
+
+def shown(news_client: Any, index: str = CURRENT_INDEX, **options: Any) -> list[str]:
+    given = {"dedupe": "indent", "dedupe_keep": "current", "index": index} | options
+    return [hit["_id"] for hit in news_client.search(body=BODY, **given)["hits"]["hits"]]
+
+
+def test_the_highest_version_number_leads(news_client: Any) -> None:
+    found = shown(news_client)
+    assert found[0] == "c"
+    assert sorted(found) == ["a", "b", "c"]
+
+
+def test_where_fields_have_other_names_dates_decide_unless_these_are_known(
+    news_client: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = f"{CURRENT_INDEX}-other"
+    assert "headline" in json.dumps(ask(address, "GET", f"/{index}/_doc/a"))
+    assert shown(news_client, index)[0] == "b"
+    monkeypatch.setenv("IBIDEM_ENGINE", address)
+    monkeypatch.setenv("IBIDEM_FIELDS", "title=headline,date=day,meta=")
+    assert shown(news_client, index)[0] == "c"

@@ -35,20 +35,6 @@ def test_without_a_head_the_mail_that_is_quoted_is_answered() -> None:
     }
 
 
-def test_an_answer_of_one_subject_to_its_author_is_found_last() -> None:
-    first = mail("a", "Is it due?", hour=1)
-    second = mail("b", "Yes.", hour=2, sender="bob@example.org", to="ann@example.org", subject="AW: lease")
-    other = mail("c", "Yes.", hour=3, sender="bob@example.org", to="eve@example.org", subject="AW: lease")
-    found = find([first, second, other])
-    assert found["b"] == ("a", "subject")
-    assert found["c"] == (None, None)
-
-
-def test_thousands_of_mails_of_one_subject_are_each_taken() -> None:
-    found = find([mail(f"{at}", f"note {at}", hour=at % 600, subject="Re: lease") for at in range(10_000)])
-    assert len(found) == 10_000
-
-
 PLACES = st.lists(st.integers(-1, 7), min_size=8, max_size=8)
 
 

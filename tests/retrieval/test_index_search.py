@@ -87,20 +87,6 @@ def test_a_number_of_passages_that_no_page_has_is_refused(k: Any, library: Engin
         search_engine(library).find("rent", k)
 
 
-def test_a_field_without_text_is_named(library: Engine) -> None:
-    with pytest.raises(UsageError, match=r"'body', no text.*text_field"):
-        replace(search_engine(library), text_field="body").find("rent", 1)
-
-
-def test_langchain_gets_the_passages_with_their_fields(library: Engine) -> None:
-    (found,) = LeadRetriever(search=search_engine(library, ("meta.document=contract.pdf",)), k=2).invoke("rent")
-    assert (found.id, found.metadata["meta"], found.metadata["duplicates"]) == (
-        "other",
-        {"document": "contract.pdf"},
-        [],
-    )
-
-
 def test_a_transformer_behind_the_retriever_keeps_what_the_retriever_noted(library: Engine) -> None:
     found = LeadRetriever(search=search_engine(library), k=4).invoke("rent")
     kept = LeadTransformer(language="en").transform_documents(found)
@@ -138,17 +124,13 @@ def test_a_lead_keeps_what_a_retriever_noted_of_it_and_of_those_that_are_left_ou
     assert found == [("a", expected), ("c", [("copy of c", None)])]
 
 
-def test_a_duplicate_is_named_once_and_a_lead_is_not_its_own() -> None:
-    found = leads(
-        ("a", RENT, {"date": "2020", "duplicates": [noted("b"), noted("c")]}),
-        ("b", RENT, {"date": "2024", "duplicates": [noted("c")]}),
-        keep="latest",
-    )
-    assert found == [("b", [("a", None), ("c", None)])]
-
-
 @pytest.mark.parametrize(
     "value", [20240501, 1714521600, 17.5, "May 1, 2024", "2024-13", ["x"], {"y": 1}, True, None, b"2024"]
 )
 def test_a_value_that_is_no_date_fails_no_retrieval(value: Any) -> None:
     assert leads(("a", RENT, {"date": value}), ("b", KEYS, {"date": "2024"}), keep="latest") == [("a", []), ("b", [])]
+
+
+def test_a_field_without_text_is_named(library: Engine) -> None:
+    with pytest.raises(UsageError, match=r"'body', no text.*text_field"):
+        replace(search_engine(library), text_field="body").find("rent", 1)

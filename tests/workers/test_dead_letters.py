@@ -17,7 +17,6 @@ from ibidem_workers.dead_letters import (
     drop,
     forget,
     letters,
-    printable,
     read_again,
     writable,
 )
@@ -64,13 +63,6 @@ def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> Non
         drop(engine, ["b"])
 
 
-def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
-    add_dead_letters(engine, [letter("a", "run-1"), letter("a", "run-2", 2.0), letter("b")])
-    assert drop(engine, ["a"]) == 1
-    assert [name.refusal.id for name in letters(engine)] == ["b"]
-    assert drop(engine, []) == 0
-
-
 def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:
     assert list(read_again([letter("a")], 100)) == [Document("a", "some text", language="", version=3)]
 
@@ -96,11 +88,6 @@ def nested(depth: int) -> object:
     return value
 
 
-def test_a_record_that_can_be_written_stays_as_it_is() -> None:
-    record = {"id": "a", "text": "x", "meta": {"a": [1, None]}}
-    assert writable(record) is record
-
-
 @pytest.mark.parametrize(
     "meta", [1 << 64, "\ud800", nested(400), float("nan")], ids=["number", "surrogate", "deep", "nan"]
 )
@@ -110,14 +97,6 @@ def test_every_record_has_a_form_that_can_be_written_with_its_id(meta: object) -
     assert b"We the People" in orjson.dumps(record)
 
 
-def test_the_id_is_that_of_the_refusal() -> None:
-    assert writable({"id": "a\ud800"})["id"] == "a\\ud800"
-
-
 def test_a_very_large_record_is_kept_by_its_beginning() -> None:
     record = writable({"id": "a", "text": "x" * MAX_RECORD})
     assert (record["id"], len(str(record["unwritable"]))) == ("a", BEGINNING)
-
-
-def test_half_a_character_in_a_reason_is_shown_by_its_number() -> None:
-    assert printable(Refusal("a", "b", "c", "\ud800 é")) == Refusal("a", "b", "c", "\\ud800 é")

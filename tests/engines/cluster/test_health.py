@@ -13,7 +13,6 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
-from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
 
 
@@ -41,11 +40,6 @@ def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_t
     engine.create()
     assert engine.health_issues() == []
     engine.close()
-
-
-def test_what_a_user_may_not_look_at_is_none() -> None:
-    with between(plan=lambda _: Answer(403, {"error": "no"})) as server:
-        assert open_engine(server.address("opensearch"), "news").health_issues() == []
 
 
 THEIRS = {

@@ -1,5 +1,8 @@
-"""A stored record is read back unchanged, and our fields are all in one object."""
+"""A stored record is read back unchanged; JSON keeps every byte but those of the one member that is put into it."""
 
+import json
+import os
+from collections.abc import Iterator
 from dataclasses import replace
 
 import orjson
@@ -15,10 +18,31 @@ from ibidem_engines.cluster.source import (
     iso_day,
     read_idf,
     read_version,
+    remove_member,
+    with_member,
 )
+from ibidem_engines.cluster.source_storage import holds, iter_raw_sources, read_documents
+from ibidem_engines.connect import open_reindex_source
+from ibidem_engines.engine import FieldCounts, ReindexSource
+from ibidem_engines.requests import JsonAnswer
+from ibidem_engines.stored_groups import Name, SeqNoRange
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
+from servers.indices import ask
 from support.signed_records import make_record
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text().filter(lambda name: name != "ibidem"), VALUES, max_size=4)
+STYLES = st.sampled_from([(", ", ": "), (",", ":"), (" ,\n ", "\t: ")])
+
+
+def write_json(value: object, style: tuple[str, str], *, is_plain: bool) -> str:
+    return json.dumps(value, separators=style, ensure_ascii=is_plain)
+
 
 OWN = Fields()
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -64,3 +88,142 @@ def test_a_day_is_written_as_it_was_read(day: object) -> None:
     first, _ = interval(str(day))
     assert first is not None
     assert iso_day(first) == str(day)
+
+
+@given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
+def test_each_document_has_the_json_that_is_there(
+    sources: list[dict[str, object] | None], style: tuple[str, str]
+) -> None:
+    raws = ["" if source is None else write_json(source, style, is_plain=True) for source in sources]
+    docs = [
+        f'{{"_id":"{at}","found":{"true" if raw else "false"}' + (f',"_source":{raw}}}' if raw else "}")
+        for at, raw in enumerate(raws)
+    ]
+    assert [raw.decode() for raw in iter_raw_sources('{"docs":[' + ",".join(docs) + "]}")] == raws
+
+
+def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
+    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
+    source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
+    text = json.dumps({"docs": [doc | {"_source": source}]})
+    name = Name("news", "a", 7)
+    (document,) = read_documents(
+        JsonAnswer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
+    )
+    assert (document.packed, document.digest, document.document.text, document.state, document.engine_version) == (
+        b"",
+        "",
+        "grain",
+        (7, 1),
+        3,
+    )
+    assert json.loads(document.raw) == source
+
+
+def _never(_: object) -> Exception:
+    raise AssertionError
+
+
+def test_a_document_that_names_no_language_is_signed_by_the_one_of_its_text() -> None:
+    text = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen."
+    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
+    found = {}
+    for language in ("", "en", "pt-BR"):
+        source = {"body": text} | ({"language": language} if language else {})
+        answer = json.dumps({"docs": [doc | {"_source": source}]})
+        (document,) = read_documents(
+            JsonAnswer(json.loads(answer), answer),
+            {("news", "a"): Name("news", "a", 7)},
+            parse_fields("text=body,meta="),
+            _never,
+            raw=True,
+        )
+        found[language] = document.document.language
+    assert found == {"": "de", "en": "en", "pt-BR": "pt"}
+
+
+@given(OBJECTS, STYLES, st.booleans())
+def test_a_new_member_changes_no_other_byte(source: dict[str, object], style: tuple[str, str], is_plain: bool) -> None:
+    raw = write_json(source, style, is_plain=is_plain).encode("utf-8", "surrogatepass")
+    with_it = with_member(raw, "ibidem", b'{"schema":"1"}')
+    addition = b',"ibidem":{"schema":"1"}}' if source else b'"ibidem":{"schema":"1"}}'
+    assert with_it == raw.rstrip()[:-1] + addition
+
+
+@given(OBJECTS, STYLES, st.booleans())
+def test_a_member_that_was_added_and_is_taken_out_leaves_what_was_there(
+    source: dict[str, object], style: tuple[str, str], is_plain: bool
+) -> None:
+    raw = write_json(source, style, is_plain=is_plain).encode("utf-8", "surrogatepass")
+    assert remove_member(with_member(raw, "ibidem", b'{"schema":"1"}'), "ibidem") == raw
+    assert remove_member(raw, "ibidem") == raw
+
+
+@given(OBJECTS, VALUES, OBJECTS, STYLES)
+def test_a_member_taken_out_takes_no_other_with_it(
+    before: dict[str, object], old: object, after: dict[str, object], style: tuple[str, str]
+) -> None:
+    after = {name: value for name, value in after.items() if name not in before}
+    raw = write_json(before | {"ibidem": old} | after, style, is_plain=True)
+    assert list(json.loads(remove_member(raw.encode(), "ibidem")).items()) == [*before.items(), *after.items()]
+
+
+@given(OBJECTS, VALUES, OBJECTS, STYLES)
+def test_a_member_that_is_there_is_replaced_in_its_place(
+    before: dict[str, object], old: object, after: dict[str, object], style: tuple[str, str]
+) -> None:
+    after = {name: value for name, value in after.items() if name not in before}
+    source = before | {"ibidem": old} | after
+    raw = write_json(source, style, is_plain=True)
+    assert json.loads(with_member(raw.encode(), "ibidem", b"7")) == before | {"ibidem": 7} | after
+    expected = raw.replace(f'"ibidem"{style[1]}{write_json(old, style, is_plain=True)}', f'"ibidem"{style[1]}7', 1)
+    assert with_member(raw.encode(), "ibidem", b"7").decode() == expected
+
+
+def test_numbers_that_no_float_holds_stay_as_they_are() -> None:
+    raw = b'{"price": 1.50, "exact": 12345678901234567890.123456789, "large": 1E400}'
+    assert with_member(raw, "ibidem", b"{}") == raw[:-1] + b',"ibidem":{}}'
+
+
+INDEX = f"meanings-of-{os.getpid()}"
+VECTOR = {"type": "dense_vector", "dims": 2}
+MAPPING = {"properties": {"text": {"type": "text"}, "meaning": VECTOR, "kept": {"properties": {"meaning": VECTOR}}}}
+
+
+@pytest.fixture
+def source(elasticsearch: str) -> Iterator[ReindexSource]:
+    """An index of others with vectors in documents, and in objects of theirs."""
+    ask(elasticsearch, "DELETE", f"/{INDEX}?ignore_unavailable=true")
+    ask(elasticsearch, "PUT", f"/{INDEX}", json.dumps({"mappings": MAPPING}))
+    source = open_reindex_source(f"{elasticsearch}?fields=text=text,meta=", INDEX)
+    yield source
+    source.close()
+    ask(elasticsearch, "DELETE", f"/{INDEX}")
+
+
+@pytest.mark.server("elasticsearch")
+def test_a_document_is_read_with_the_vectors_that_it_has_now(elasticsearch: str, source: ReindexSource) -> None:
+    ask(elasticsearch, "PUT", f"/{INDEX}/_doc/a", json.dumps({"text": "grain", "meaning": [1, 0]}))
+    ask(elasticsearch, "PUT", f"/{INDEX}/_doc/b", json.dumps({"text": "barley", "kept": {"meaning": [1, 1]}}))
+    ((part, last),) = source.newest().items()
+    names = source.names(SeqNoRange(part, 0, last), 10)
+    ask(elasticsearch, "PUT", f"/{INDEX}/_doc/a", json.dumps({"text": "grain", "kept": {"meaning": [0, 1]}}))
+    first, second = source.read(names, raw=True)
+    assert json.loads(first.raw) == {"text": "grain", "kept": {"meaning": [0, 1]}}
+    assert json.loads(second.raw)["kept"]["meaning"] == pytest.approx([1, 1])
+    assert first.document.meta == second.document.meta == {}
+    assert source.count_fields() == FieldCounts(2, {"meaning": 0, "kept.meaning": 2})
+
+
+NAMES = st.lists(st.sampled_from(["a", "b", "a.b"]), min_size=1, max_size=4)
+
+
+@given(NAMES, st.booleans())
+def test_a_value_is_found_under_names_with_dots_and_in_lists(names: list[str], in_lists: bool) -> None:
+    source: object = 1
+    for name in reversed(names):
+        source = {name: [{"c": 2}, source] if in_lists else source}
+    path = ".".join(names).split(".")
+    assert holds(source, path)
+    assert not holds(source, [*path, "c"]) or in_lists
+    assert not holds(source, ["c", *path])

@@ -45,15 +45,6 @@ class TestVectors:
         assert ([each.name for each in storage.unsure], storage.updates_in_part) == (["meaning"], True)
         assert refused(storage) == []
 
-    def test_that_answers_show_need_no_proof(self) -> None:
-        storage = field("dense_vector", **{EXCLUDE_VECTORS: "false"})
-        assert (storage.unsure, storage.updates_in_part) == ((), False)
-        assert [each.name for each in storage.at_risk] == ["meaning"]
-
-    def test_of_the_module_k_nn_are_proved_whatever_the_settings_say(self) -> None:
-        storage = field("knn_vector", **{DERIVED: "false"})
-        assert ([each.name for each in storage.unsure], storage.updates_in_part) == (["meaning"], True)
-
 
 @pytest.mark.parametrize("kind", ["semantic_text", "semantic"])
 def test_embeddings_that_the_server_computes_are_kept_by_partial_updates_and_not_copied(kind: str) -> None:

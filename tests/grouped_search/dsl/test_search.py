@@ -6,19 +6,11 @@ from contextlib import closing
 from typing import Any
 
 import elasticsearch
-import orjson
 import pytest
 
-import ibidem
-from ibidem_dedupe.parameters import Preset
-from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import save_preset
-from ibidem_ingest.errors import UsageError
 from servers.indices import ask, remove_indices
-from support.naive_grouping import leaders
-from support.windows import SampleWindow
 from support.wrapped_clients import ELASTICSEARCH_ALONE, INDEX, STORIES, fill_index
 
 QUERY = {"match": {"text": "said"}}
@@ -108,25 +100,6 @@ def test_scripts_run_where_the_server_has_their_language_and_else_the_clients_ow
         assert by_id(grouped) == by_id(native)
 
 
-@pytest.mark.parametrize("part", ["nothing more", "sort", "post_filter"])
-def test_groups_are_those_of_the_plain_loop_over_the_servers_ranking(
-    plain_client: Any, wrapped_client: Any, signed_records: list[Record], part: str
-) -> None:
-    body = {"query": QUERY, "size": ALL, **PARTS[part]}
-    ranking = plain_client.search(index=INDEX, body=body)["hits"]["hits"]
-    if "sort" not in body:
-        ranking = sorted(ranking, key=lambda hit: (-hit["_score"], hit["_id"]))
-    packed = {each.document.id: each.packed for each in signed_records}
-    leading = leaders(SampleWindow([packed[hit["_id"]] for hit in ranking]), Policy())
-    expected = [
-        hit["_id"]
-        for lead in sorted(set(leading))
-        for hit, lead_row in zip(ranking, leading, strict=True)
-        if lead_row == lead
-    ]
-    assert ids(wrapped_client.search(index=INDEX, body=body, dedupe="indent")) == expected
-
-
 def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped_client: Any) -> None:
     full_page = ids(wrapped_client.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent"))
     paged, cursor = [], None
@@ -185,17 +158,6 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_cli
         plain_client.delete_pit(body={"pit_id": [point_in_time]})
     else:
         plain_client.close_point_in_time(id=point_in_time)
-
-
-def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped_client: Any, library: Engine) -> None:
-    body = {"query": QUERY, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
-    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
-    full_page = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
-    assert leads(response) == leads(full_page)
-    assert response["dedupe"]["found_by_scope"] > 0
-    allowed = {story.id for story in STORIES if story.source in ("AP", "Reuters")}
-    assert set(ids(response)) <= allowed
-    assert all(hit["_source"]["text"] for hit in response["hits"]["hits"])
 
 
 @pytest.fixture(scope="module")
@@ -258,48 +220,6 @@ def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_
     assert {hit["_dedupe"]["size"] for hit in bare} == {1}
     assert response["dedupe"]["unsigned"] == 15
     assert "ibidem backfill" in response["dedupe"]["remedy"]
-
-
-def test_a_filter_of_an_alias_holds_beyond_the_window_too(address: str, wrapped_client: Any, library: Engine) -> None:
-    ask(address, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
-    response = wrapped_client.search(
-        index="only-ap", body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
-    )
-    assert {hit["_source"]["source"] for hit in response["hits"]["hits"]} == {"AP"}
-
-
-def test_manual_decisions_are_followed(address: str, plain_client: Any, wrapped_client: Any, library: Engine) -> None:
-    response = ibidem.wrap(plain_client).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
-    duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
-    pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
-    key = orjson.dumps(sorted(pair)).decode()
-    library.put_records("overrides", {key: {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
-    try:
-        new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
-        response_after = new_client.search(
-            index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_explain=True
-        )
-        mine = next(hit for hit in response_after["hits"]["hits"] if hit["_id"] == duplicate["_id"])
-        assert mine["_dedupe"]["of"] != pair[1][1]
-        assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
-    finally:
-        assert library.delete_records("overrides", [key]) == 1
-
-
-def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, library: Engine) -> None:
-    save_preset(library, "copies", Preset(Policy().similar(100), "all but equal"))
-    try:
-        new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
-        options = {"index": INDEX, "body": {"query": QUERY, "size": ALL}, "dedupe": "indent"}
-        own_preset, same_preset, default = (
-            [hit["_dedupe"] for hit in new_client.search(**options, **figures)["hits"]["hits"]]
-            for figures in ({"dedupe_preset": "copies"}, {"dedupe_similarity": 100}, {})
-        )
-        assert own_preset == same_preset != default
-        with pytest.raises(UsageError, match="copies"):
-            new_client.search(**options, dedupe_preset="copiers")
-    finally:
-        library.delete_records("presets", ["copies"])
 
 
 def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signed_again(

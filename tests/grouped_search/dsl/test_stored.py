@@ -12,7 +12,7 @@ import ibidem
 from grouped_search.dsl.test_same_as_api import WORDS, take_parts
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.collapse import ClusterCollapse, MatchCounter
+from ibidem_engines.cluster.collapse import ClusterCollapse
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -84,15 +84,6 @@ def ids(responses: list[Any]) -> list[str]:
     return [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
 
 
-@pytest.mark.parametrize("sort", [None, "ibidem.length", [{"date": {"order": "desc"}}, "_score"]])
-def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped_client: Any, plain_client: Any, sort: Any) -> None:
-    body = {"query": ALL} | ({"sort": sort} if sort else {})
-    hits = every_page(wrapped_client, body, 7)
-    assert sorted(ids(hits)) == matching(plain_client)
-    if sort:
-        assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in hits[0]["hits"]["hits"])
-
-
 def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped_client: Any, plain_client: Any) -> None:
     own_response = wrapped_client.search(
         index=INDEX, body={"query": ALL, "size": 50}, dedupe="collapse", dedupe_by="stored"
@@ -161,41 +152,10 @@ def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(
     assert sorted(ids(hits)) == matching(plain_client)
 
 
-def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client: Any, address: str) -> None:
-    response_of_client = [f"theirs{at}" for at in range(5)]
-    for name in response_of_client:
-        ask(address, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
-    try:
-        hits = every_page(ibidem.wrap(plain_client), {"query": ALL}, 10)
-        assert sorted(ids(hits)) == matching(plain_client)
-        assert set(response_of_client) < set(ids(hits))
-        account = hits[0]["dedupe"]
-        assert (account["ungrouped"], account["unsigned"]) == (5, 5)
-        groups = [hit["_dedupe"]["group"] for response in hits for hit in response["hits"]["hits"]]
-        assert account["groups"]["matching"] == len(set(groups))
-        scores = [
-            hit["_score"] for response in hits for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]
-        ]
-        assert scores == sorted(scores, reverse=True)
-    finally:
-        for name in response_of_client:
-            ask(address, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
-
-
 @pytest.mark.parametrize("part", [{"terminate_after": 10}, {"collapse": {"field": "source"}}])
 def test_what_would_make_the_counts_wrong_is_refused(wrapped_client: Any, part: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(part))):
         wrapped_client.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")
-
-
-def test_a_filter_behind_the_query_holds_for_every_count(wrapped_client: Any, plain_client: Any) -> None:
-    body = {"query": ALL, "post_filter": {"term": {"source": "AP"}}}
-    pages = every_page(wrapped_client, body, 15)
-    hits = plain_client.search(index=INDEX, body={**body, "size": 1_000})["hits"]["hits"]
-    assert sorted(ids(pages)) == sorted(hit["_id"] for hit in hits)
-    assert pages[0]["dedupe"]["documents"]["matched"] == len(hits)
-    groups = {hit["_dedupe"]["group"] for response in pages for hit in response["hits"]["hits"]}
-    assert pages[0]["dedupe"]["groups"]["matching"] == len(groups)
 
 
 def test_more_groups_than_are_counted_are_estimated_and_told_so(
@@ -234,20 +194,6 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
     finally:
         lines = [json.dumps({"delete": {"_id": name}}) for name in ("one", "other")]
         ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
-
-
-def test_groups_are_counted_once_while_the_same_documents_match(
-    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library.refresh()
-    client = ibidem.wrap(plain_client)
-    counts_seen = []
-    count = MatchCounter.count
-    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counts_seen.append(1) or count(*arguments))
-    hits = every_page(client, {"query": ALL}, 10)
-    assert len(hits) > 2
-    assert len(counts_seen) == 1
-    assert len({json.dumps(each["dedupe"]["groups"]["matching"]) for each in hits}) == 1
 
 
 def test_no_documents_are_asked_for_of_groups_of_which_one_matches(

@@ -13,7 +13,7 @@ from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.store import DOCUMENTS, MIN_DOCUMENTS, Tables, build_general, count_terms, is_one_term
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.text.terms import is_term
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import wh1
 
 
@@ -116,13 +116,3 @@ def test_a_default_table_ranks_rare_words_before_common_ones() -> None:
 @example("μαΐου")
 def test_a_word_of_the_table_is_one_token_of_a_text_and_a_term(word: str) -> None:
     assert not is_one_term(word) or (tokens(word) == [word] and is_term(word))
-
-
-@pytest.mark.slow
-def test_greek_words_are_found_as_texts_spell_them() -> None:
-    table = build_general("el")
-    assert table is not None
-    terms = [table.term(rank) for rank in range(table.size)]
-    batch = TokenBatch.tokenize(terms)
-    assert table.ranks(batch.hashes).tolist() == list(range(table.size))
-    assert "οπωσ" in terms

@@ -50,13 +50,6 @@ def test_a_file_whose_name_is_no_utf_8_is_refused_in_words_that_can_travel(tmp_p
     assert "".join(refusal.as_json().values()).encode()
 
 
-def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("We the People")
-    (refusal,) = read([tmp_path], Choice(id_prefix="x" * 510))
-    assert isinstance(refusal, Refusal)
-    assert (refusal.field, "515 bytes" in refusal.why) == ("id", True)
-
-
 def test_a_text_may_name_its_document(tmp_path: Path) -> None:
     for name, text in (("a.txt", "We the People"), ("b.txt", "We the People"), ("c.txt", "of the United States")):
         (tmp_path / name).write_text(text)
@@ -65,14 +58,6 @@ def test_a_text_may_name_its_document(tmp_path: Path) -> None:
     ]
     assert first.id == second.id != third.id
     assert first.origin == ""
-
-
-@pytest.mark.slow
-def test_what_a_file_holds_knows_the_file_and_where_it_was_read(folder: Path) -> None:
-    (document,) = read([folder / "page.html"])
-    assert isinstance(document, Document)
-    assert (document.origin, document.where) == (str(folder / "page.html"), str(folder / "page.html"))
-    assert Document("a", "x", origin="/here").as_record()["ibidem.origin"] == "/here"
 
 
 def read_ids(*paths: Path | str, follow_links: bool = False) -> list[str]:
@@ -171,10 +156,6 @@ def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_pa
     assert read_ids(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
 
 
-def test_a_folder_that_is_gone_when_its_turn_comes_is_a_refusal(tmp_path: Path) -> None:
-    assert read_ids(tmp_path / "gone", tmp_path) == ["refused"]
-
-
 @pytest.mark.parametrize(
     ("name", "format_", "why"),
     [
@@ -264,3 +245,10 @@ def test_a_missing_library_is_reported_before_anything_is_read(format_: Format) 
 def test_a_missing_library_refuses_a_file_in_a_folder_and_names_the_remedy(format_: Format) -> None:
     with pytest.raises(Unreadable, match=r"pip install 'ibidem-search\[readers\]'"):
         load_library(format_)
+
+
+def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("We the People")
+    (refusal,) = read([tmp_path], Choice(id_prefix="x" * 510))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.field, "515 bytes" in refusal.why) == ("id", True)

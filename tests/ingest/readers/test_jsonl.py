@@ -111,13 +111,6 @@ def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str
     assert "damaged" in refusal[-1].why
 
 
-def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    (refusal,) = read(tmp_path / "gone.jsonl", "gone.jsonl", 1_000, Tally())
-    assert refusal == Refusal(
-        "gone.jsonl", "", "", "it cannot be read (No such file or directory); fix that, or leave it out"
-    )
-
-
 def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
     assert list(read(None, "standard input", 1_000, Tally())) == [GOOD_DOCUMENT]
@@ -176,15 +169,6 @@ def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Re
         f"f.jsonl:{whole + 1}" if whole else "f.jsonl",
         True,
     )
-
-
-def test_a_line_that_lost_only_its_line_break_is_read_and_the_cut_named(reading: Reading) -> None:
-    pack = zlib.compressobj(wbits=31)
-    cut = pack.compress(GOOD + GOOD.rstrip()) + pack.flush(zlib.Z_SYNC_FLUSH)
-    first, second, refusal = reading(cut, name="f.jsonl.gz")
-    assert first == second == GOOD_DOCUMENT
-    assert isinstance(refusal, Refusal)
-    assert (refusal.where, "ends in the middle" in refusal.why) == ("f.jsonl:3", True)
 
 
 def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading) -> None:

@@ -69,29 +69,6 @@ def test_attachments_are_documents_that_point_to_their_mail(tmp_path: Path) -> N
     assert [each.id for each in outcomes if isinstance(each, Refusal)] == ["a.eml/3"]
 
 
-@pytest.mark.slow
-def test_each_file_of_a_maildir_is_a_mail_whose_id_has_no_flags(tmp_path: Path) -> None:
-    for name in ("cur", "new", "tmp", ".Sent/cur", ".Sent/new", ".Sent/tmp"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "cur" / "1.host:2,S").write_bytes(bytes(mail("one")))
-    (tmp_path / "tmp" / "2.host").write_bytes(bytes(mail("two")))
-    (tmp_path / ".Sent" / "new" / "3.host").write_bytes(bytes(mail("three")))
-    assert [each.id for each in read([tmp_path]) if isinstance(each, Document)] == [".Sent/new/3.host", "cur/1.host"]
-
-
-def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
-    mailbox = mail()
-    mailbox.add_alternative("<p>Dear Sir</p>", subtype="html")
-    assert read_mail(tmp_path, bytes(mailbox))["text"] == "Dear Sir,\nthe rent has not arrived.\n"
-    alone = mail()
-    alone.set_content(
-        "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
-    )
-    page = str(read_mail(tmp_path, bytes(alone))["text"])
-    assert "Sir" in page
-    assert "<" not in page
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -229,3 +206,16 @@ def test_what_is_no_mailbox_is_refused(tmp_path: Path, data: bytes) -> None:
 def test_no_line_of_a_mailbox_is_kept_beyond_the_limit() -> None:
     (mail,) = mails(BytesIO(b"From x\n" + b"y" * 100_000), 1_000, TimeLimit(60))
     assert mail is None
+
+
+def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
+    mailbox = mail()
+    mailbox.add_alternative("<p>Dear Sir</p>", subtype="html")
+    assert read_mail(tmp_path, bytes(mailbox))["text"] == "Dear Sir,\nthe rent has not arrived.\n"
+    alone = mail()
+    alone.set_content(
+        "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
+    )
+    page = str(read_mail(tmp_path, bytes(alone))["text"])
+    assert "Sir" in page
+    assert "<" not in page

@@ -71,14 +71,6 @@ class TestRead:
         assert "hidden" not in str(mail.meta)
         assert {each.kind for each in part(mail.text)} >= {"new", "heading", "quoted"}
 
-    def test_headers_that_were_transported_come_before_properties(self, take: Take) -> None:
-        head = "From: Bo <bo@work.example>\r\nDate: Sun, 3 May 2026 08:00:00 +0000\r\nContent-Type: text/html\r\n\r\n"
-        mail = only(take(Message(TEXTS | {HEADERS: head}, times=SENT).file()))
-        assert (mail.source, mail.date, mail.meta["message-id"]) == (
-            "Bo <bo@work.example>", "2026-05-03T08:00:00+00:00", "<2@example.org>",
-        )  # fmt: skip
-        assert mail.text.startswith("It may wait")
-
     @pytest.mark.parametrize(("code_page", "word"), [(1252, "Müller"), (1251, "Миша"), (932, "東京"), (1253, "Αθήνα")])
     def test_texts_of_before_unicode_are_read_by_their_code_page(self, take: Take, code_page: int, word: str) -> None:
         mail = only(take(Message({SUBJECT: word, BODY: f"{word} writes."}, code_page=code_page).file()))

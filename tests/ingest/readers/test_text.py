@@ -30,10 +30,6 @@ def test_the_first_line_that_is_not_blank_is_the_title(tmp_path: Path) -> None:
     assert read(tmp_path, text.encode()) == {"text": text, "title": "COMPLAINT"}
 
 
-def test_form_feeds_end_pages_also_the_last(tmp_path: Path) -> None:
-    assert read(tmp_path, b"one\ftwo\f") == {"text": "one\ftwo", "title": "one"}
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [

@@ -31,7 +31,7 @@ from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
 from servers.indices import ask
-from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story
+from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, stories, story
 from workers.backfill.test_run import writing
 
 OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
@@ -237,14 +237,6 @@ class TestTheirIndex:
         assert settings["default_pipeline"] == "no-such"
         assert foreign_index.sources() == stories(3)
 
-    def test_a_routing_of_its_own_finds_the_copy(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(7))
-        into_second(foreign_settings)
-        for name in stories(7):
-            query = "&".join(f"{key}={value}" for key, value in routing(name).items())
-            assert ask(foreign_index.address, "GET", f"/{ALIAS}/_doc/{name}?{query}")["found"]
-
 
 class TestSqlite:
     @pytest.fixture
@@ -271,16 +263,6 @@ class TestSqlite:
         second.close()
 
     @pytest.mark.slow
-    def test_a_table_that_came_while_it_was_filled_needs_another_copy(
-        self, sqlite_settings: Settings, engine: Engine
-    ) -> None:
-        ingest_documents([Document("a", "We the People")], sqlite_settings)
-        replace_index(Replacement("second"), sqlite_settings)
-        Tables(sqlite_settings.tables).use(OTHER)
-        with pytest.raises(UsageError, match="'second' was started with another idf table"):
-            replace_index(Replacement("second"), sqlite_settings)
-
-    @pytest.mark.slow
     def test_what_was_deleted_meanwhile_goes_when_the_command_is_given_again(
         self, sqlite_settings: Settings, engine: Engine
     ) -> None:
@@ -292,12 +274,6 @@ class TestSqlite:
         second = open_engine(sqlite_settings.address, "second")
         assert sorted(hit.id for hits in second.scan() for hit in hits) == ["a", "c", "d"]
         second.close()
-
-    @pytest.mark.slow
-    def test_there_are_no_aliases(self, sqlite_settings: Settings, engine: Engine) -> None:
-        ingest_documents([Document("a", "We the People")], sqlite_settings)
-        with pytest.raises(UsageError, match=r"SQLite has no aliases.*IBIDEM_INDEX=second"):
-            replace_index(Replacement("second", "news"), sqlite_settings)
 
     @pytest.mark.slow
     def test_an_index_of_another_schema_is_copied_into_one_of_now(

@@ -25,7 +25,6 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, SourceDocument
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import checkpoint, pool
@@ -36,7 +35,7 @@ from ibidem_workers.runs import summary
 from servers.indices import ask
 from support.deadly_index import Deadly
 from support.examples import examples
-from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
+from workers.backfill.conftest import FIRST, MAPPING, Theirs, stories, story
 
 
 def counts(engine: Engine, run: str) -> dict[str, object]:
@@ -89,16 +88,6 @@ class TestTheirIndex:
         backfill_in_place(foreign_settings)
         assert foreign_index.sources() == stories(3)
         assert len(foreign_index.signed()) == 3
-
-    def test_a_second_run_finds_them_unchanged_and_writes_nothing(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(12))
-        backfill_in_place(foreign_settings)
-        before = {name: hit["_version"] for name, hit in foreign_index.all().items()}
-        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(read=12, unchanged=12)
-        assert {name: hit["_version"] for name, hit in foreign_index.all().items()} == before
 
     def test_what_others_changed_since_is_signed_again_and_what_is_no_longer_there_is_unset(
         self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
@@ -159,18 +148,6 @@ class TestTheirIndex:
         time = "1987-10-19T09:30:00.000+00:00"
         days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
         assert days == [None, ["1987-10-19"], ["1987-10-19"], [time], ["1987-10-01", "1987-10-31"]]
-
-    def test_names_of_fields_that_it_does_not_have_are_said(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(3))
-        wrong = foreign_settings.changed(fields="title=heading,text=body.text,source=paper")
-        with pytest.raises(
-            UsageError, match=rf"'{ALIAS}' has no field 'body\.text', 'heading', 'paper'.*IBIDEM_FIELDS"
-        ):
-            backfill_in_place(wrong)
-        assert not foreign_index.signed()
 
     def test_an_index_that_does_not_keep_its_documents_whole_is_refused(
         self, foreign_index: Theirs, foreign_settings: Settings

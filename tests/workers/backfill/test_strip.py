@@ -28,24 +28,6 @@ def raw_source(foreign_index: Theirs, index: str, name: str) -> str:
 
 
 class TestTheirIndex:
-    def test_in_place_all_is_as_it_was_before_the_backfill(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(40))
-        before = foreign_index.all()
-        backfill_in_place(foreign_settings)
-        assert len(foreign_index.signed()) == 40
-        result = strip(StripRequest(), foreign_settings)
-        assert (result.read, result.stripped, result.left, result.refused) == (40, 40, 0, 0)
-        after = foreign_index.all()
-        assert {name: json.dumps(hit["_source"]) for name, hit in after.items()} == {
-            name: json.dumps(hit["_source"]) for name, hit in before.items()
-        }
-        assert {name: hit.get("_routing") for name, hit in after.items()} == {
-            name: hit.get("_routing") for name, hit in before.items()
-        }
-
     def test_every_byte_that_is_not_ours_stays(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         foreign_index.make({"dynamic": False, "properties": {}})
         ask(foreign_index.address, "PUT", f"/{FIRST}/_doc/t1?refresh=true", RAW)
@@ -54,16 +36,6 @@ class TestTheirIndex:
         assert '"ibidem"' in raw_source(foreign_index, SECOND, "t1")
         strip(StripRequest(), settings.changed(index=SECOND))
         assert raw_source(foreign_index, SECOND, "t1") == RAW
-
-    def test_a_second_time_writes_nothing(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(10))
-        backfill_in_place(foreign_settings)
-        strip(StripRequest(), foreign_settings)
-        versions = {name: hit["_version"] for name, hit in foreign_index.all().items()}
-        result = strip(StripRequest(), foreign_settings)
-        assert (result.read, result.stripped) == (10, 0)
-        assert {name: hit["_version"] for name, hit in foreign_index.all().items()} == versions
 
     def test_a_dry_run_counts_and_writes_nothing(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         foreign_index.make()

@@ -8,7 +8,6 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
-from ibidem_workers.backfill import trial
 from ibidem_workers.backfill.checkpoint import all_writes, names
 from ibidem_workers.backfill.trial import Rates, measure_rates
 from ibidem_workers.ingest import ingest_documents
@@ -39,31 +38,3 @@ def test_the_index_itself_is_neither_written_to_nor_given_records(settings: Sett
     all_names, rates = try_it(settings)
     assert (len(all_names), rates.documents) == (40, 40)
     assert file.read_bytes() == before
-
-
-def test_a_large_index_is_tried_with_documents_from_all_of_it(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[Name] = []
-    copy = trial._copy
-
-    def record(source: object, target: object, sample: list[Name]) -> int:
-        read.extend(sample)
-        return copy(source, target, sample)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(trial, "_copy", record)
-    monkeypatch.setattr(trial, "SAMPLE", 10)
-    all_names, rates = try_it(settings)
-    assert read == all_names[::4]
-    assert rates.documents == 10
-    read.clear()
-    monkeypatch.setattr(trial, "SAMPLE", 30)
-    assert try_it(settings)[1].documents == 30
-    assert read[-1] in all_names[-2:]
-
-
-def test_signing_and_settling_are_both_in_the_rates(settings: Settings) -> None:
-    _, rates = try_it(settings)
-    assert rates.signing > 0
-    assert rates.start > 0
-    assert rates.seconds(80) == pytest.approx(rates.start + 80 * (rates.signing + rates.settling))

@@ -326,16 +326,3 @@ def test_an_alias_whose_filter_hides_documents_is_no_set_of_groups(cluster: Clus
         cluster.add(number, filter={"term": {"ibidem.id": "a"}})
     with pytest.raises(UsageError, match=f"the alias '{cluster.name}' has a filter"):
         settle_all(cluster.by())
-
-
-def test_a_lead_that_is_written_again_keeps_the_followers_that_it_has_by_another_name(cluster: Cluster) -> None:
-    engine = cluster.by(cluster.add(1))
-    for texts in (
-        {"a": TEXT, "b": f"{TEXT} more", "c": f"{TEXT} again"},
-        {"a": OTHER},
-        {"d": OTHER},
-        {"a": " ".join(f"third{at}" for at in range(90))},
-    ):
-        fill(engine, [make_record(name, text, version=next(NUMBERS) + 1) for name, text in texts.items()])
-        settle_all(engine)
-    assert {name[1]: lead[1] for name, lead in groups(engine).items()} == {"a": "a", "b": "b", "c": "b", "d": "d"}

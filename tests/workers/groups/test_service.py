@@ -271,13 +271,6 @@ def made_of(engine: Engine, texts: dict[str, str], version: int = 1) -> list[Rec
     return [make_record(name, text, version) for name, text in texts.items()]
 
 
-def test_nothing_new_is_nothing_to_do() -> None:
-    with index() as engine:
-        engine.write(signed(7))
-        Follower(engine).catch_up()
-        assert not Follower(engine).step()
-
-
 def test_regrouping_everything_writes_nothing_where_nothing_changes() -> None:
     with index() as engine:
         engine.write(signed(11, families=10))

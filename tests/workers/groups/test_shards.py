@@ -106,15 +106,3 @@ def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(
     Follower(engine, size=4).catch_up()
     groups = stored(engine)
     assert sorted(each.group for each in groups if each.lead) == sorted({each.group for each in groups})
-
-
-def test_a_document_is_read_where_its_own_shard_is_settled(engine: Engine) -> None:
-    engine.write([make_record(f"one{at}", f"said number{at} all alone here") for at in range(30)])
-    store, names = engine.groups(), [(engine.index, f"one{at}") for at in range(30)]
-    newest = store.newest()
-    read = {
-        part: [each.name.id for each in store.read(names, {each: newest[each] * (each == part) for each in newest})]
-        for part in newest
-    }
-    assert all(read.values())
-    assert sorted(name for some in read.values() for name in some) == sorted(name for _, name in names)
