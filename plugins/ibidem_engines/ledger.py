@@ -4,13 +4,14 @@ A damaged record is skipped, counted and reported; of a damaged progress only th
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
 import orjson
+from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import DamagedRecord, NoIndex, Unavailable
 from ibidem_core.records import REMOVE, parse_record
@@ -138,9 +139,7 @@ class OwnRecord:
 
 KEY = "checkpoint"
 
-# Default policy of stored groups: without look-ups by runs of characters, which only scanned collections need and which
-# take SQLite several times as long as all others.
-POLICY = replace(Policy(), characters=None)
+POLICY = Policy()  # of groups before figures of the collection are counted, or others named
 
 
 class Conflict(Exception):
@@ -168,6 +167,9 @@ class GroupCheckpoint:
     origin: Literal["default", "collection", "named"] = "default"
     # Whether all documents, and not the new ones alone, are still to be settled by these figures.
     everything: bool = False
+    by: Literal["auto", "window"] = "auto"  # the way of searches that name none, as the owner of the index has set it
+    guarded: bool = False  # whether any document has fields that must not differ
+    counted: int = 0  # number of writes when figures of the collection were last counted
     # The engine's own identity of each index when it was last followed.
     uuids: dict[str, str] = field(default_factory=dict)
     # The engine's state of the record that was read, which it is written in place of; None if there was none. It is no
@@ -184,12 +186,18 @@ class GroupCheckpoint:
         self.uuids = dict(uuids)
         return bool(gone)
 
+    def is_due(self, end: Marks) -> bool:
+        """Return whether figures of the collection are to be counted: with 200 writes, then with twice as many."""
+        written = sum(end.values())
+        return self.origin == "default" and written >= max(MIN_DOCUMENTS, 2 * self.counted)
+
     def choose_policy(self, columns: PackedColumns) -> Policy:
         """Return the policy for all documents: of the collection, unless it was named or too few can be counted.
 
-        In clean text groups do without characters, as long as few documents are misread: see `POLICY`.
+        In clean text groups do without characters, as long as few documents are misread: to look these up takes SQLite
+        several times as long as all others.
         """
-        policy = parse_policy(self.policy)
+        policy, self.guarded = parse_policy(self.policy), bool(columns.guard.any())
         if self.origin == "named" or (figures := CollectionFigures.count(columns)).blocks < MIN_DOCUMENTS:
             return policy
         policy = figures.policy(policy if self.origin == "collection" else None)
@@ -282,6 +290,11 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
 def count_joined(engine: Engine) -> dict[str, int]:
     """Count the documents that have joined a group so far, by level."""
     return GroupCheckpoint.read(engine).joined
+
+
+def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
+    """Return a hash of each manual decision, by its key."""
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
 
 def policy_as_record(policy: Policy) -> dict[str, object]:

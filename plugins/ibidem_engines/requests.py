@@ -166,6 +166,8 @@ INDEX_S = 60.0
 
 ALIAS_S = 5.0  # seconds for which it is believed which indexes are behind an alias
 
+COUNTS_S = 5.0  # seconds for which counts of the whole index are used
+
 
 class TtlCache(Generic[Key, Value]):
     """Values by key, each with an expiry time."""

@@ -234,6 +234,7 @@ def index_places(store: StoredGroups) -> dict[str, int]:
     return {index: place for place, index in enumerate(indices)}
 
 
+GroupField = Literal["group", "content"]  # what the documents of a group share: its name, or the content hash
 # How what matches is ordered; by date, documents without one come last.
 Order = Literal["relevance", "newest", "oldest"]
 
@@ -249,6 +250,7 @@ class GroupHit:
     hit: Hit
     group: str  # the group's name; empty for a document that has none
     score: float | None  # the engine's score; None if it does not score
+    lead: bool = False  # whether it leads that group
 
     @property
     def name(self) -> tuple[str, str]:
@@ -261,14 +263,20 @@ class MatchCounts:
     """Counts of all matching documents and groups."""
 
     documents: int
-    groups: int  # groups with at least one matching document; a document without a group counts as one
+    # Groups with at least one matching document, of which one without a group counts as one; None: not counted.
+    groups: int | None
     exact: bool  # whether the groups were counted, not estimated
-    ungrouped: int  # documents without a stored group
-    unsettled: int  # documents whose group is not settled yet
-    unsigned: int  # documents without signatures, or without words
-    short_count: int  # signed documents of fewer than five words
-    tables: Mapping[str, int]  # documents by the name of their idf table; those without one are left out
-    limited: bool = False  # whether more may match than the engine ranks
+    ungrouped: int = 0  # documents without a stored group; 0 where nobody asked
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far the groups of an index reach, for whoever may see these documents."""
+
+    documents: int = 0
+    ungrouped: int = 0  # documents without a group: ibidem never wrote them
+    unsettled: int = 0  # leads that were written after the last settled write
+    has_content: bool = False  # whether content hashes can be collapsed by
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 
 from ibidem.grouped_search.dsl.msearch import INDEX, MultiSearch, SearchLine, join_names, read_lines
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.dsl.search import grouped_search
 from ibidem_dedupe.request import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.requests import RequestFlow
 from ibidem_gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster

@@ -124,6 +124,6 @@ def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(ru
     code, _, err = run("regroup", "--preset", "law")
     assert (code, "add --all to start over: ibidem regroup --all" in err) == (2, True)
     assert answer("regroup", "--all", "--preset", "law")["groups"] == answer("groups", "--stored")["groups"]
-    assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["grouping"] == "stored"
+    assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["by"] == "stored"
     code, _, err = run("search", "deed", "--by", "stored", "--preset", "news")
     assert (code, "groups are stored with different figures" in " ".join(err.split())) == (2, True)

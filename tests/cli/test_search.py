@@ -55,12 +55,6 @@ def test_a_duplicate_is_indented_under_its_lead_with_level_reason_and_what_diffe
     ]
 
 
-def test_copies_that_were_only_counted_are_reported_below_their_lead() -> None:
-    lines = printed(response(hit("a", size=3, only_counted=8500), duplicate("b")))
-    at = lines.index("    + 1 more duplicate, shown with --max-per-group")
-    assert lines[at + 1] == "    + 8,500 further duplicates matched and counted, not listed"
-
-
 def test_late_documents_are_above_the_list() -> None:
     lines = printed(response(hit("a"), late=[{"id": f"late-{n}", "group": "g", "page": 1} for n in range(12)]))
     assert lines[0] == "12 more members of groups on earlier pages:"

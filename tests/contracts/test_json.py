@@ -15,7 +15,6 @@ STEPS: list[tuple[str, str]] = [
     ("ingest-again", "ingest documents.jsonl"),
     ("status", "status"),
     ("search-indent", "search drains"),
-    ("search-collapse", "search drains --dedupe collapse --explain"),
     ("search-off", "search drains --dedupe off"),
     ("search-scope", "search London --scope index --level partial --keep longest --explain"),
     ("inspect", "inspect lease"),

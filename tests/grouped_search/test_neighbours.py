@@ -71,7 +71,6 @@ def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp
     engine.write([passage(f"{at:03}", heading, f"document {at}", "2020") for at in range(150)])
     engine.write([passage("last", f"{' '.join(f'h{at}' for at in range(22, 30))} rent and rent", "document 0", "2020")])
     response = answer(engine, size=10, window=20)
-    assert response["dedupe"]["only_counted"] == []
     assert response["dedupe"]["documents"]["in_window"] == 151
     engine.close()
 

@@ -45,7 +45,6 @@ def test_every_part_that_the_response_promises_is_there() -> None:
         "unsigned",
         "too_short",
         "capped",
-        "only_counted",
         "mixed_tables",
         "late",
         "cursor",

@@ -141,7 +141,7 @@ def test_a_preset_that_is_stored_with_an_index_is_left_to_the_client(
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
     try:
         response = run_search(wrapped_client, "near", dict(QUERY), {}, dedupe="indent", dedupe_preset="loose")
-        assert response["dedupe"]["by"] == "client"
+        assert response["dedupe"]["grouper"] == "client"
     finally:
         engine.delete_records("presets", ["loose"])
         engine.close()

@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Annotated
 
 import typer
@@ -122,8 +121,6 @@ def lookup_advice(policy: Policy) -> str:
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
     policy = pair_policy(parameters, presets=presets)
-    if policy.characters == Policy().characters:  # a preset for scans has figures of its own
-        policy = replace(policy, characters=None)
     terms = policy.candidates.terms
     if terms is None or (terms.full and terms.share >= MIN_SHARE):
         return policy

@@ -75,8 +75,6 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
                 else format_count(hidden_count, group.noun)
             )
             yield Indented(Text(f"+ {remainder}", "level"), 4)
-        if group.further:
-            yield Indented(Text(f"+ {group.further}", "level"), 4)
         yield Text()
 
 

@@ -13,7 +13,7 @@ from ibidem.clients.adapter import ClientAdapter, IgnoredStatus
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.msearch import MultiSearch, join_names, read_lines, without_dedupe
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.dsl.search import grouped_search
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.request import DEDUPE, as_text, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure

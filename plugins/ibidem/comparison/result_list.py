@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem.comparison.word_diff import Piece, word_diff
-from ibidem.grouped_search.explanations import ResponseHit, duplicate_reason, groups, hit_title, uncounted_copies
+from ibidem.grouped_search.explanations import ResponseHit, duplicate_reason, groups, hit_title
 
 PASSAGE = 300  # characters of a text that are shown where no passage of it is marked
 
@@ -103,11 +103,6 @@ class Group:
         """Word for the other members of the group."""
         mark = self.lead.mark
         return "mail" if "families" in mark else "version" if "edition" in mark else "duplicate"
-
-    @property
-    def further(self) -> str:
-        """Number of copies that were counted but not read, in words; empty if none."""
-        return uncounted_copies(self.lead.hit)
 
 
 def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> Iterator[Group]:

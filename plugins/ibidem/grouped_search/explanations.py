@@ -207,12 +207,6 @@ def is_duplicate(hit: ResponseHit) -> bool:
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
-def uncounted_copies(lead: ResponseHit) -> str:
-    """Return how many copies of a lead were counted and not read, or an empty string."""
-    count = lead.get("_dedupe", {}).get("only_counted", 0)
-    return f"{format_count(count, 'further duplicate')} matched and counted, not listed" if count else ""
-
-
 def hit_title(hit: ResponseHit) -> str:
     """Return the title of a hit on one line, or its id, to refer to it."""
     return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
@@ -234,7 +228,7 @@ def account_line(response: Response, first: int) -> str:
     lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     match_count = documents["matched"]
     parts = [grouped_count(groups["in_window"], documents["in_window"], match_count)]
-    if account.get("grouping") == "stored" and match_count:
+    if groups.get("matching") is not None and match_count:
         prefix = "" if groups["exact"] else "about "
         parts = [f"{format_count(match_count, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
     if account["mode"] == "off":

@@ -83,4 +83,5 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     facts = {name: value for name, value in account.items() if name not in APART}
+    facts |= {"grouper": account.get("grouper", account["by"])}
     return facts | {"mixed_tables": count_others(names, current)}

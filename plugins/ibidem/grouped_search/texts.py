@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ibidem.grouped_search.current_version import version_places
 from ibidem.grouped_search.explanations import reason, with_differing_sign
+from ibidem.grouped_search.page import version_places
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps

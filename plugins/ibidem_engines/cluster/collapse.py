@@ -17,14 +17,16 @@ from typing import Any
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
-from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEADS, UNSIGNED
+from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import read_hit
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import IN_HEADS, WHOLE, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import (
     MAX_GROUPS,
     MAX_MEMBERS,
     Collapsed,
+    Coverage,
+    GroupField,
     GroupHit,
     Hit,
     Marks,
@@ -81,7 +83,7 @@ class CountResult:
 # The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations.
 NOTHING = CountResult(
     Writes(0, -1, 0.0),
-    MatchCounts(documents=0, groups=0, exact=True, ungrouped=0, unsettled=0, unsigned=0, short_count=0, tables={}),
+    MatchCounts(documents=0, groups=0, exact=True),
     frozenset(),
 )
 
@@ -111,7 +113,7 @@ class MatchCounter:
     target: Target  # the indexes, or a point in time
     body: Mapping[str, Any]  # the search
     layout: Layout  # layout of the indexes
-    settled: Marks  # up to which write of each part groups are settled
+    field: str = GROUP  # what the documents of a group share
 
     def writes(self) -> Clause:
         """Build the aggregation that shows whether the matching writes have changed."""
@@ -135,24 +137,19 @@ class MatchCounter:
 
     def _count_body(self) -> Clause:
         aggs: Clause = {
-            "groups": _groups_aggregation(single=self.layout.shards == 1),
+            "groups": self._groups_aggregation(),
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
-            "ungrouped": {"missing": {"field": GROUP}},
-            "unsigned": {"filter": UNSIGNED},
-            "short": {"filter": {"range": {"ibidem.length": {"gte": 1, "lt": 5}}}},
-            "tables": {"terms": {"field": "ibidem.idf", "size": 100}},
+            "ungrouped": {"missing": {"field": self.field}},
             **self._writes,
         }
         if self.layout.shards == 1:
-            aggs["several"] = {"terms": {"field": GROUP, "size": MAX_NAMED, "min_doc_count": 2}}
-        if not self._has_shards:
-            aggs["unsettled"] = {"filter": _unsettled_clause(self.layout, self.settled)}
+            aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
         return self._body(aggs)
 
-    @property
-    def _has_shards(self) -> bool:
-        """Whether an index has several shards, which number their writes separately."""
-        return max(self.layout.shard_counts.values(), default=1) > 1
+    def _groups_aggregation(self) -> Clause:
+        """Request all groups of two or more; with several shards, each shard also returns its single documents."""
+        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
+        return {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
 
     def _body(self, aggs: Clause) -> Clause:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
@@ -165,23 +162,12 @@ class MatchCounter:
         remainder = int(counts["groups"]["sum_other_doc_count"])
         exact = several < MAX_GROUPS and not (remainder and self.layout.shards > 1)
         groups = documents - ungrouped_count - (members - several)
-        unsettled_count = (
-            (yield from self._count_unsettled()) if self._has_shards else int(counts["unsettled"]["doc_count"])
-        )
         if not exact:
-            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if self.layout.shards > 1 else None
-            exact = counted is not None and not unsettled_count
+            has_leads = self.layout.shards > 1 and self.field == GROUP
+            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if has_leads else None
+            exact = counted is not None
             groups = min(documents - ungrouped_count, (yield from self._estimate())) if counted is None else counted
-        return MatchCounts(
-            documents=documents,
-            groups=groups + ungrouped_count,
-            exact=exact,
-            ungrouped=ungrouped_count,
-            unsettled=unsettled_count,
-            unsigned=int(counts["unsigned"]["doc_count"]),
-            short_count=int(counts["short"]["doc_count"]),
-            tables={each["key"]: int(each["doc_count"]) for each in counts["tables"]["buckets"] if each["key"]},
-        )
+        return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
         """Count the groups of several shards: groups with a matching lead, and groups without one."""
@@ -199,20 +185,25 @@ class MatchCounter:
 
     def _estimate(self) -> RequestFlow[int]:
         """Request an estimate of the number of groups from the server."""
-        body = self._body({"groups": {"cardinality": {"field": GROUP, "precision_threshold": MAX_GROUPS}}})
+        body = self._body({"groups": {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}})
         (answer,) = check_answers((yield self.target.searches([body]))["responses"])
         return int(answer["aggregations"][OWN]["groups"]["value"])
 
-    def _count_unsettled(self) -> RequestFlow[int]:
-        """Count the leads of unsettled writes, shard by shard, since each shard numbers its writes separately."""
-        lines: list[Mapping[str, Any]] = []
-        for index, shards in self.layout.shard_counts.items():
-            for shard in range(shards):
-                newer: Clause = {"range": {"_seq_no": {"gte": self.settled.get(ShardRef(index, shard), 0)}}}
-                body = add_filter(self._body({}), {"bool": {"filter": [LEADS, newer]}})
-                lines += [{"index": index, "preference": f"_shards:{shard}", **WHOLE}, {**self.target.parts, **body}]
-        answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-        return sum(int(each["aggregations"][OWN]["doc_count"]) for each in check_answers(answers))
+
+def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
+    """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
+    head = {name: target.params[name] for name in IN_HEADS if name in target.params} | WHOLE
+    counting: Clause = {"size": 0, "track_total_hits": True}
+    bodies = [counting, counting | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
+    lines: list[Mapping[str, Any]] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
+    for index, shards in layout.shard_counts.items():
+        for shard in range(shards):
+            newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
+            part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
+            lines += [{**head, **part}, counting | {"query": {"bool": {"filter": [LEADS, newer]}}}]
+    answers = check_answers((yield ApiRequest("POST", "/_msearch", lines=lines))["responses"])
+    documents, ungrouped, *unsettled = [int(each["hits"]["total"]["value"]) for each in answers]
+    return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
 
 
 def groups_of_several(counts: Mapping[str, Any]) -> frozenset[str] | None:
@@ -252,22 +243,6 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
     return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
 
 
-def _groups_aggregation(*, single: bool) -> Clause:
-    """Request all groups of two or more; with several shards, each shard also returns its single documents."""
-    min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if single else 1}
-    return {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
-
-
-def _unsettled_clause(layout: Layout, settled_marks: Marks) -> Clause:
-    """Build the clause for leads of unsettled writes, for indexes with one shard."""
-    marks = {index: settled_marks.get(ShardRef(index), 0) for index in layout.shard_counts}
-    clauses: list[Clause] = [
-        {"bool": {"filter": [{"term": {"_index": index}}, {"range": {"_seq_no": {"gte": mark}}}]}}
-        for index, mark in marks.items()
-    ]
-    return {"bool": {"filter": [LEADS, {"bool": {"should": clauses, "minimum_should_match": 1}}]}}
-
-
 CHUNK = 1_000  # hits of the plain ranking that are gone through at once
 
 TOGETHER = 1_000  # documents of a page's groups that are read in one search
@@ -285,16 +260,16 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
 _SCORE: Clause = {"_score": "desc"}
-# Parts of a body that ask for what groups are made of, and for nothing that is shown.
-FIELDS: Clause = {"_source": False, "docvalue_fields": [PACKED, GROUP]}
+NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 
-def collapse_search(
+def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
     target: Target,
     body: Mapping[str, Any],
     layout: Layout,
     order: Order = "relevance",
     *,
+    by: GroupField = "group",
     display: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
     """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
@@ -302,16 +277,17 @@ def collapse_search(
     sort = sort if isinstance(sort, list | tuple) else [sort]
     sort_keys = sort or [*_BY_DATE[order], _SCORE]
     ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
-    return ClusterCollapse(target, ordered_body, layout, len(sort), display)
+    return ClusterCollapse(target, ordered_body, layout, f"ibidem.{by}", len(sort), display)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterCollapse:
-    """A ranking, collapsed by stored groups."""
+    """A ranking, collapsed by what the documents of a group share."""
 
     target: Target  # the indexes, or a point in time
     body: Mapping[str, Any]  # body of the search that ranks, in a whole order
     layout: Layout  # layout of the indexes
+    field: str  # what the documents of a group share
     sorted_by: int = 0  # how many of the sort values are the caller's own, to be shown with a hit
     # Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
     display: Mapping[str, Any] | None = None
@@ -320,18 +296,20 @@ class ClusterCollapse:
         self,
         place: Place,
         size: int,
-        settled_marks: Marks,
-        extras: Mapping[str, Any] | None = None,
-        cache: CountCache | None = None,
+        aggregations: Mapping[str, Any],
+        cache: CountCache | None,
+        *,
+        has_ungrouped: bool = True,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
-        """Read a part of the collapsed ranking; see `EngineSearch.collapse`."""
+        """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits
-        request = {
-            **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
-            **(extras or {}),
-        }
-        counter = MatchCounter(self.target, self.body, self.layout, settled_marks)
-        answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
+        request = self._collapse_body(place.start if counted_off else 0, size if counted_off else 0)
+        if cache is None:
+            answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
+        else:
+            counter = MatchCounter(self.target, self.body, self.layout, self.field)
+            request |= {"aggs": aggregations} if aggregations else {}
+            answer, count = yield from self._send_first(request, counter, cache, separate=bool(aggregations))
         counts = count.counts
         heads = self._read(answer)
         next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
@@ -340,11 +318,27 @@ class ClusterCollapse:
         best = answer["hits"].get("max_score") if counts.documents else None
         return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
 
+    def _send_uncounted(
+        self, request: Mapping[str, Any], aggregations: Mapping[str, Any], *, has_ungrouped: bool
+    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
+        """Send the first search, and count only documents without a group if the index has any."""
+        own = {} if self.target.point else NEWEST
+        own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
+        aggs = {**aggregations, OWN: filter_aggregations(self.body, own)} if own else {**aggregations}
+        answer = dict((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
+        aggs = dict(answer.pop("aggregations", {}))
+        counts = aggs.pop(OWN, {})
+        answer |= {"aggregations": aggs} if aggs else {}
+        documents, ungrouped = answer["hits"]["total"]["value"], counts.get("ungrouped", {}).get("doc_count", 0)
+        newest = counts.get("newest", {}).get("value")
+        writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
+        return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
+
     def _send_first(
-        self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, separate: bool
+        self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all matches are counted at the same time, unless the count is known."""
-        count = cache.get() if cache else None
+        count = cache.get()
         if count is None and not separate:
             (answer,), counts = yield from counter.count(request)
         else:
@@ -355,8 +349,7 @@ class ClusterCollapse:
                 if writes == count.writes:
                     return answer, count
             _, counts = yield from counter.count()
-        if cache:
-            cache.put(counts)
+        cache.put(counts)
         return answer, counts
 
     def tails(
@@ -368,9 +361,9 @@ class ClusterCollapse:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
         heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
-        clause = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [heads_clause]}}
+        clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
         body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, clause)
-        (answer,) = yield from self._search([body])
+        answer = yield self.target.search_packed(body)
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, limit))
         hits = self._read(answer)
@@ -384,7 +377,7 @@ class ClusterCollapse:
         limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
         size = min(TOGETHER, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
-            "aggs": {OWN: filter_aggregations(self.body, {"groups": _sizes(groups)})}
+            "aggs": {OWN: filter_aggregations(self.body, {"groups": self._sizes(groups)})}
         }
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
@@ -415,7 +408,7 @@ class ClusterCollapse:
         while len(heads) < offset + size:
             body: Clause = {
                 **self.body,
-                **FIELDS,
+                **self._fields,
                 "size": min(CHUNK, self.layout.max_hits),
                 "track_total_hits": False,
             }
@@ -437,27 +430,44 @@ class ClusterCollapse:
     def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
         if not groups:
             return {}
-        body = {**self._members_body(groups, len(groups)), "collapse": {"field": GROUP}}
+        body = {**self._members_body(groups, len(groups)), "collapse": {"field": self.field}}
         (answer,) = yield from self._search([body])
         return {each.group: each.name for each in self._read(answer)}
 
     def _collapse_body(self, start: int, size: int) -> Clause:
         body = {**self.body, **self._hit_fields(), "from": start, "size": size, "track_total_hits": True}
-        return body | {"collapse": {"field": GROUP}}
+        return body | {"collapse": {"field": self.field}}
 
     def _hit_fields(self) -> Clause:
         """Request packed signatures and groups, and the shown fields."""
         if self.display is None:
-            return FIELDS
-        return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
+            return self._fields
+        return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, self.field, LEAD]}
+
+    @property
+    def _fields(self) -> Clause:
+        """Request what groups are made of, and nothing that is shown."""
+        return {"_source": False, "docvalue_fields": [PACKED, self.field, LEAD]}
+
+    def _sizes(self, groups: Sequence[str]) -> Clause:
+        return {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
         """Build the request for documents of some groups; the group condition does not affect scores."""
-        body = {**self.body, **FIELDS, "size": size, "track_total_hits": False}
-        return add_filter(body, {"terms": {GROUP: list(groups)}})
+        body = {**self.body, **self._fields, "size": size, "track_total_hits": False}
+        return add_filter(body, {"terms": {self.field: list(groups)}})
 
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
-        return read_group_hits(answer, self.sorted_by)
+        """Read hits with their groups."""
+        return [
+            GroupHit(
+                read_hit(each, self.sorted_by),
+                str(first_value(each, self.field) or ""),
+                each.get("_score"),
+                first_value(each, LEAD) is True,
+            )
+            for each in answer["hits"]["hits"]
+        ]
 
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
@@ -465,10 +475,6 @@ class ClusterCollapse:
         if len(bodies) == 1:  # a single search costs less
             return [(yield self.target.search(bodies[0]))]
         return check_answers((yield self.target.searches(bodies))["responses"])
-
-
-def _sizes(groups: Sequence[str]) -> Clause:
-    return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
 
 
 def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
@@ -479,12 +485,6 @@ def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
     return groups
 
 
-def read_group_hits(answer: Mapping[str, Any], sorted_by: int = 0) -> list[GroupHit]:
-    """Read hits with their groups; the first `sorted_by` sort values are the caller's own."""
-    raw = answer["hits"]["hits"]
-    return [GroupHit(read_hit(each, sorted_by), _group(each), each.get("_score")) for each in raw]
-
-
-def _group(hit: Mapping[str, Any]) -> str:
-    values = hit.get("fields", {}).get(GROUP)
-    return str(values[0]) if values else ""
+def first_value(hit: Mapping[str, Any], field: str) -> object:
+    """Return the first value of a field of a hit; None if it has none."""
+    return next(iter(hit.get("fields", {}).get(field, ())), None)

@@ -82,23 +82,6 @@ def window(query: Query, fields: Fields, size: int) -> Clause:
     return {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
 
 
-def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Exclude the matches of a clause; all other scores stay the same.
-
-    Nearest-neighbour searches have to see all documents: there the matches are removed after ranking.
-
-    >>> add_exclusion({"query": {"match_all": {}}}, {"term": {"a": 1}})
-    {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}
-    """
-    query = body.get("query", ALL)
-    if "knn" not in body:
-        return {**body, "query": {"bool": {"must": [query], "must_not": [clause]}}}
-    narrowed: Clause = {"bool": {"must_not": [clause]}}
-    if "post_filter" in body:
-        narrowed["bool"]["filter"] = [body["post_filter"]]
-    return {**body, "post_filter": narrowed}
-
-
 def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
     """Build the request for a window with ties ordered on the server, which takes it a third longer."""
     tie = [{"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]

@@ -27,8 +27,8 @@ from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.requests import ALIAS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
-from ibidem_engines.stored_groups import MANUAL_LEDGERS, Facets, Hit, IndexNames, Ledger, RecordState
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, Coverage, Facets, Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
 
 # Seconds after which the key of cursors is read again: it changes only with an index that is made anew.
@@ -60,6 +60,8 @@ class ClusterEngine(Engine):
         self._plugin = TtlCache[str, bool]()
         self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
+        self._recent = TtlCache[str, list[Any]]()
+        self._covered = TtlCache[str, Coverage]()
         self._sets = TtlCache[str, ClusterEngine]()
         self._ledgers = TtlCache[str, bool]()
 
@@ -89,7 +91,9 @@ class ClusterEngine(Engine):
     def searching(self, query: Query | None = None) -> ClusterSearch:
         layout = self._readable()
         fields = self._searched_fields()
-        return ClusterSearch(self.index, layout, fields, self._dialect, self._counts, self._plugin, query)
+        return ClusterSearch(
+            self.index, layout, fields, self._dialect, self._counts, self._covered, self._plugin, query
+        )
 
     @override
     def run(self, flow: RequestFlow[T]) -> T:
@@ -223,6 +227,12 @@ class ClusterEngine(Engine):
     @override
     def get_record(self, ledger: Ledger, key: str) -> Any:
         return self._store(ledger).get_key(ledger, key)
+
+    @override
+    def recent_record(self, ledger: Ledger, key: str) -> Any:
+        name = f"{ledger}/{key}"
+        recent = self._recent.get(name)
+        return (recent or self._recent.put(name, [self.get_record(ledger, key)], COUNTS_S))[0]
 
     @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:

@@ -99,11 +99,9 @@ class LookUp:
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.min_shared]
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
-        count_questions = [each for each in questions if not each.search.limit]
-        questions = [each for each in questions if each.search.limit]
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
         parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
-        separate = self._distinct_bodies([*count_questions, *(each for each in questions if each.min_shared > 1)])
+        separate = self._distinct_bodies([each for each in questions if each.min_shared > 1])
         batch = list(separate)[:SEARCHES_PER_REQUEST]
         answers = yield from self._send([*map(self._shared_body, parts), *map(orjson.loads, batch)])
         for asking, (hits, total) in zip(parts, answers, strict=False):

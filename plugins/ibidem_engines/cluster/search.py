@@ -4,7 +4,7 @@ A plugin inside the cluster groups the search where every node has it.
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
@@ -13,11 +13,11 @@ from typing_extensions import override
 from ibidem_core.address import Fields, read_path
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Dialect, build_failure
-from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import LookUp, with_value_query
+from ibidem_engines.cluster.lookup import LookUp
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
@@ -31,8 +31,8 @@ from ibidem_engines.engine import (
     StoredDocument,
 )
 from ibidem_engines.query import Query
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target, TtlCache
-from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
+from ibidem_engines.requests import COUNTS_S, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import Collapsed, Coverage, GroupField, Hit, Marks, Members, Order, Place, Values
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
@@ -144,17 +144,16 @@ class ClusterSearch(EngineSearch):
     fields: Fields  # names of a document's fields in it
     dialect: Dialect  # dialect of OpenSearch or Elasticsearch
     counts: TtlCache[str, CountResult]  # counts of what matches stored groups, of all searches
+    covered: TtlCache[str, Coverage]  # how far groups reach, by the last settled writes
     plugins: TtlCache[str, bool]  # whether every node has the plugin, by index
     query: Query | None = None  # for what; None: for everything
 
     @override
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
         if not 1 <= size <= self.layout.max_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
-        if exclude:
-            body = dsl.add_exclusion(body, with_value_query(self.layout.kinds, "content", list(exclude)))
         ranking = yield from rank(self._target(view), apply_view(body, view), self.layout.max_hits, ids=True)
         yield from self._check_phrases(ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
@@ -214,20 +213,34 @@ class ClusterSearch(EngineSearch):
         return long_values(Target(self.index), ids)
 
     @override
+    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+        key = repr(settled_marks)
+        if (cached := self.covered.get(key)) is not None:
+            return cached
+        return self.covered.put(
+            key, (yield from read_coverage(Target(self.index), self.layout, settled_marks)), COUNTS_S
+        )
+
+    @override
     def collapse(
-        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
         began = yield from self._begin(view)
-        marks = sorted((part.index, part.shard, number) for part, number in settled_marks.items())
-        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {marks}")
-        _, page = yield from self._collapsed(order, began).page(place, size, settled_marks, cache=cache)
+        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {by}")
+        _, page = yield from self._collapsed(order, began, by).page(place, size, {}, cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
     @override
     def members(
-        self, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+        self,
+        groups: Sequence[str],
+        limit: int,
+        *,
+        by: GroupField = "group",
+        order: Order = "relevance",
+        view: ReadView = NOW,
     ) -> RequestFlow[Members]:
-        return self._collapsed(order, view).members(groups, limit)
+        return self._collapsed(order, view, by).members(groups, limit)
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -264,11 +277,11 @@ class ClusterSearch(EngineSearch):
         if not hits and self._ranked.phrases() and (issue := (yield from field_issue(self.index, self.fields))):
             raise UsageError(issue.what, issue.remedy)
 
-    def _collapsed(self, order: Order, view: ReadView) -> ClusterCollapse:
+    def _collapsed(self, order: Order, view: ReadView, by: GroupField = "group") -> ClusterCollapse:
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
         if view.newest is not None:
             body["query"] = limit_writes(body["query"], view.newest)
-        return collapse_search(self._target(view), body, self.layout, order)
+        return collapse_search(self._target(view), body, self.layout, order, by=by)
 
     def _batches(self, names: Names) -> Iterator[Names]:
         size = min(AT_ONCE, self.layout.max_hits)

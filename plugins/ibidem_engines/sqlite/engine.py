@@ -3,7 +3,7 @@
 Flows of a search have no requests, since the file answers at once.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,9 @@ from ibidem_engines.sqlite.read import find
 from ibidem_engines.sqlite.reindex import SqliteReindexSource
 from ibidem_engines.stored_groups import (
     Collapsed,
+    Coverage,
     Facets,
+    GroupField,
     Hit,
     Ledger,
     Marks,
@@ -59,8 +61,8 @@ class SqliteSearch(EngineSearch):
         return Query() if self.query is None else self.query
 
     @override
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        return answered(read.window(self.file, self._ranked, size, view, exclude))
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
+        return answered(read.window(self.file, self._ranked, size, view))
 
     @override
     def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
@@ -83,16 +85,24 @@ class SqliteSearch(EngineSearch):
         return answered(read.long_signatures(self.file, ids))
 
     @override
+    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+        return answered(groups.coverage(self.file, settled_marks))
+
+    @override
     def collapse(
-        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
-        return answered(
-            groups.collapse(self.file, self._ranked, place, size, settled_marks=settled_marks, order=order, view=view)
-        )
+        return answered(groups.collapse(self.file, self._ranked, place, size, order, view))
 
     @override
     def members(
-        self, names: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+        self,
+        names: Sequence[str],
+        limit: int,
+        *,
+        by: GroupField = "group",
+        order: Order = "relevance",
+        view: ReadView = NOW,
     ) -> RequestFlow[Members]:
         return answered(groups.members(self.file, self._ranked, names, limit, order, view))
 

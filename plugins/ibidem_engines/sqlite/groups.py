@@ -19,6 +19,7 @@ from ibidem_engines.stored_groups import (
     FIELDS,
     Assignment,
     Collapsed,
+    Coverage,
     FacetCount,
     Facets,
     GroupCounts,
@@ -201,29 +202,27 @@ _ORDERS: dict[Order, str] = {
     "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
 }
 _RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name,
+    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name, d.lead,
         coalesce(nullif(d."group", ''), char(0) || d.id) as one
     from found join "ibidem.{index}.documents" d on d.place = found.place),
     numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
 _PACKED = '(select d.packed from "ibidem.{index}.documents" d where d.place = numbered.place)'
-_HEADS = f"""select place, id, {_PACKED}, rank, name from numbered
+_HEADS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
     where number = 1 order by {{order}} limit ? offset ?"""  # noqa: S608 - made of constants
-_MEMBERS = f"""select place, id, {_PACKED}, rank, name from numbered
+_MEMBERS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
     where number <= ? and name in (select value from json_each(?)) order by {{order}}"""  # noqa: S608 - made of constants
 _MATCH_COUNTS = """with found as materialized ({found})
-    select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), coalesce(sum(d."group" = ''), 0),
-    coalesce(sum(d.lead and d.place > ?), 0), coalesce(sum(not d.signed), 0),
-    coalesce(sum(d.signed and substr(d.packed, 3, 4) in (x'01000000', x'02000000', x'03000000', x'04000000')), 0),
-    max(-found.rank)
+    select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), max(-found.rank)
     from found join "ibidem.{index}.documents" d on d.place = found.place"""
 _MATCH_SIZES = """with found as materialized ({found}) select d."group", count(*)
     from found join "ibidem.{index}.documents" d on d.place = found.place
     where d."group" in (select value from json_each(?)) group by d."group" """
-_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group"
+_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group", d.lead
     from found join "ibidem.{index}.documents" d on d.place = found.place
     where d.lead and d."group" in (select value from json_each(?))"""
-_TABLES = """with found as materialized ({found}) select d.idf, count(*)
-    from found join "ibidem.{index}.documents" d on d.place = found.place where d.idf <> '' group by d.idf"""
+_COVERAGE = """select (select count(*) from "ibidem.{index}.documents"),
+    (select count(*) from "ibidem.{index}.documents" where "group" = ''),
+    (select count(*) from "ibidem.{index}.documents" where place > ? and lead)"""
 
 _FACETS = """with found as materialized ({found}) select {value} as value, count(*),
     count(distinct coalesce(nullif(d."group", ''), char(0) || d.id))
@@ -232,19 +231,25 @@ _FACETS = """with found as materialized ({found}) select {value} as value, count
 _YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
 YEARS = 10_000
 
-Rows = Iterable[tuple[int, str, bytes | None, float, str]]
+Rows = Iterable[tuple[int, str, bytes | None, float, str, int]]
 
 
-def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
-    file: SqliteFile, query: Query, place: Place, size: int, *, settled_marks: Marks, order: Order, view: ReadView
+def coverage(file: SqliteFile, settled_marks: Marks) -> Coverage:
+    """Count the documents without a settled group."""
+    with file.reading():
+        return Coverage(*file.run(_COVERAGE, (settled_marks.get(ShardRef(file.index), 0),)).fetchone())
+
+
+def collapse(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.collapse`
+    file: SqliteFile, query: Query, place: Place, size: int, order: Order, view: ReadView
 ) -> Collapsed:
     """Rank the matches with one hit per stored group, and count groups and documents."""
     with file.reading():
         newest = newest_place(file, view)
         selection = choose(query, newest)
         heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
-        counts, best = _counts(file, selection, settled_marks)
-    return Collapsed(_hits(file, heads), counts, best, view=ReadView(newest))
+        documents, count, best = file.run(_fill(_MATCH_COUNTS, selection), selection.values).fetchone()
+    return Collapsed(_hits(file, heads), MatchCounts(documents, count, exact=True), best, view=ReadView(newest))
 
 
 def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
@@ -284,25 +289,6 @@ def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
         )
 
 
-def _counts(file: SqliteFile, selection: Selection, settled_marks: Marks) -> tuple[MatchCounts, float | None]:
-    """Count the matches, and find the highest score."""
-    mark = settled_marks.get(ShardRef(file.index), 0)
-    row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
-    documents, groups, ungrouped, unsettled, unsigned, short_count, best = row
-    tables = dict(file.run(_fill(_TABLES, selection), selection.values).fetchall())
-    counts = MatchCounts(
-        documents=documents,
-        groups=groups,
-        exact=True,
-        ungrouped=ungrouped,
-        unsettled=unsettled,
-        unsigned=unsigned,
-        short_count=short_count,
-        tables=tables,
-    )
-    return counts, best
-
-
 def _fill(statement: str, selection: Selection) -> str:
     return statement.replace("{found}", selection.sql())
 
@@ -313,7 +299,8 @@ def _fill_ranked(statement: str, selection: Selection, order: Order) -> str:
 
 def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
     return [
-        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank) for place, name, packed, rank, group in rows
+        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
+        for place, name, packed, rank, group, lead in rows
     ]
 
 

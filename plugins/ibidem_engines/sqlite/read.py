@@ -5,7 +5,7 @@ Words are translated to FTS5, filters to conditions on a document.
 
 import sqlite3
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -143,13 +143,12 @@ _DATES = """select id, date from "ibidem.{index}.documents"
     where date <> '' and id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
-_CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 RankedPlaces = list[tuple[int, float]]
 
 
-def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: Collection[str] = ()) -> Ranking:
+def window(file: SqliteFile, query: Query, size: int, view: ReadView) -> Ranking:
     """Read the top of the ranking; see `Engine.search`.
 
     The view ends with the newest document, so that what is written later stays out; scores follow the index.
@@ -158,7 +157,7 @@ def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: C
         raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MAX_HITS}")
     with file.reading():
         newest = newest_place(file, view)
-        total, ranked_places = _rank(file, choose(query, newest, exclude), size)
+        total, ranked_places = _rank(file, choose(query, newest), size)
         documents = read_places(file, [place for place, _ in ranked_places], leads=False)
     score = {place: -rank for place, rank in ranked_places}
     hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
@@ -281,19 +280,17 @@ class Selection:
         return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
 
 
-def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selection:
+def choose(query: Query, newest: int) -> Selection:
     """Build the selection of a query's matches up to a position; tables are joined only for filters."""
     words, limits = expression(query), conditions(query)
     place = "t.rowid" if words else "d.place"
-    left_out = f" and {place} not in ({_CARRYING})" if exclude else ""
-    contents = [" OR ".join(f'"{word(value)}"' for value in exclude)] if exclude else []
     if not words:
-        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
-        return Selection(place, "0.0", tables, (newest, *limits.values, *contents))
+        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}'
+        return Selection(place, "0.0", tables, (newest, *limits.values))
     join = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
-    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
+    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
     tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
-    return Selection(place, _BM25, tables, (words, newest, *limits.values, *contents))
+    return Selection(place, _BM25, tables, (words, newest, *limits.values))
 
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:

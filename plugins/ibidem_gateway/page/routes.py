@@ -32,18 +32,9 @@ from ibidem_gateway.page.body import shown_sections
 from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.decisions import last_decision
 from ibidem_gateway.page.documents import read_copies, timeline
-from ibidem_gateway.page.entries import (
-    count_choices,
-    diff,
-    has_more,
-    has_stored_groups,
-    list_request,
-    page_groups,
-    split_marks,
-    web_address,
-)
+from ibidem_gateway.page.entries import count_choices, diff, has_more, page_groups, split_marks, web_address
 from ibidem_gateway.page.rendering import STATIC, html, static
-from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, field, grouping_labels, read_form, read_query
+from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_form, read_query
 from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, is_mail
@@ -75,9 +66,8 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
     """Show the list."""
     state = parameters.state()
     if not state.q.strip():
-        labels = grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request()))
-        return html("page_home.html", state=state, labels=labels, documents=count_documents(engine))
-    query, request = state.query(), list_request(engine, state)
+        return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))
+    query, request = state.query(), state.request()
     metrics, tables, first = context.metrics, context.current_tables(), 1 + (state.page - 1) * state.size
     result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
     with metrics.measure("facets"):
@@ -88,9 +78,9 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         return html(
             "page_list.html",
             state=state,
-            labels=grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request())),
+            labels=LABELS,
             groups=groups,
-            is_stored=request.by == "stored",
+            is_stored=result.response["dedupe"].get("by", "window") != "window",
             account=account_line(result.response, first),
             notes=note_lines(result.response["dedupe"]),
             better=result.response["dedupe"].get("did_you_mean") or "",
@@ -128,7 +118,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
     result = search_window(
         engine,
         state.query(),
-        replace(list_request(engine, state), mode="indent"),
+        replace(state.request(), mode="indent"),
         state.page,
         state.size,
         tables=context.current_tables(),

@@ -52,7 +52,8 @@ LABELS: Mapping[str, Sequence[Choice]] = {
         ("longest", "longest"),
     ),
     "by": (
-        ("", "all results, as stored"),
+        ("", "all results where stored groups fit"),
+        ("stored", "all results, as stored"),
         ("window", "top results"),
         ("matches", "top results, with duplicates among all results"),
         ("index", "top results, with duplicates in the whole index"),
@@ -67,14 +68,6 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
 
 
-def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
-    """Return the display options of a list; some depend on whether groups are stored."""
-    if is_stored:
-        return LABELS
-    _, (_, best), *further = LABELS["by"]
-    return {**LABELS, "by": (("", best), *further)}
-
-
 @dataclass(frozen=True, slots=True)
 class PageState:
     """The query of a list, and its display options."""
@@ -83,9 +76,7 @@ class PageState:
     dedupe: str = "indent"  # how duplicates are shown
     level: str = ""  # how much alike two documents have to be; empty: `near`, or as groups are stored
     keep: str = "rank"  # which copy leads; `source:A,B` too
-    # What is grouped, one of `GROUPED`; empty: all matches by their stored groups, where groups are settled, else the
-    # best hits.
-    by: str = ""
+    by: str = ""  # what is grouped, one of `GROUPED`; empty: `auto`
     similarity: str = ""  # least share of common text, in percent; empty: the preset's figures
     days: str = ""  # most days between two duplicates; empty: any
     preset: str = ""  # a named set of figures; empty: the default ones

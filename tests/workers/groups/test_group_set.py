@@ -132,8 +132,8 @@ def check_client(cluster: Cluster, counts: Json) -> None:
     body = {"query": {"bool": {"should": [{"match": {"text": word}} for word in WORDS]}}}
     with closing(CLIENTS[kind][0](cluster.address.partition("+")[2])) as client:
         answer = ibidem.wrap(client).search(index=cluster.name, body=body, dedupe="collapse", dedupe_by="stored")
-    assert {name: answer["dedupe"][name] for name in ("duplicates", "unsettled", "limited")} == {
-        name: counts[name] for name in ("duplicates", "unsettled", "limited")
+    assert {name: answer["dedupe"][name] for name in ("duplicates", "index", "limited")} == {
+        name: counts[name] for name in ("duplicates", "index", "limited")
     }
     assert answer["dedupe"]["groups"]["matching"] == counts["groups"]["matching"]
 
@@ -196,7 +196,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     assert GroupCheckpoint.read(cluster.by(first)) == GroupCheckpoint.read(engine.group_set())
     counts, found = account(engine)
     assert len(found) == counts["groups"]["matching"]
-    assert (counts["groups"]["exact"], counts["unsettled"]) == (True, 0)
+    assert (counts["groups"]["exact"], counts["index"]["unsettled"]) == (True, 0)
     check_client(cluster, counts)
     several = {each.group for each in documents(engine) if not each.lead}
     monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", len(several))

@@ -85,12 +85,12 @@ def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> No
     engine.refresh()
     query, request = parse_query("said"), parse_request({"dedupe": "indent", "dedupe_by": "stored"})
     account = search_index(engine, query, request)["dedupe"]
-    assert (account["unsettled"], account["groups"]["exact"]) == (0, True)
+    assert (account["index"]["unsettled"], account["groups"]["exact"]) == (0, True)
     matching = {hit.id for hit in engine.search(query, 1_000).hits}
     assert account["groups"]["matching"] == len({each.group for each in stored(engine) if each.name.id in matching})
     engine.write([make_record(f"late{at}", f"said number{at} all alone here") for at in range(5)])
     engine.refresh()
-    assert search_index(engine, query, request)["dedupe"]["unsettled"] == 5
+    assert search_index(engine, query, request)["dedupe"]["index"]["unsettled"] == 5
 
 
 def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(engine: Engine) -> None:
