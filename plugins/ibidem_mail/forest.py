@@ -228,6 +228,7 @@ class ThreadedMail:
     by: By | None  # what says so; None at a root
     inclusive: bool  # whether no other mail of the thread holds all of it
     contained_in: Sequence[str]  # ids of the mails that do
+    mih: str  # EDRM's hash of its Message-ID
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -263,6 +264,7 @@ class Forest:
                     None if parent is None else self.parents.by[number],
                     not holders,
                     [mails[each].id for each in holders],
+                    mails[number].mih,
                 )
 
     def members(self) -> Mapping[int, Sequence[int]]:

@@ -1,11 +1,12 @@
 """`ibidem groups` and `regroup` with `--threads` or `--versions`."""
 
 import json
+from hashlib import md5
 from pathlib import Path
 
 import pytest
 
-from support.command_line import Run
+from support.command_line import Answer, Run
 
 MAILS = (
     ("a", "", "The rent of the house at the harbour is due on the first of May."),
@@ -24,7 +25,7 @@ def write_mailbox() -> None:
 
 
 @pytest.mark.slow
-def test_a_row_is_written_for_each_mail_and_counts_add_up(run: Run) -> None:
+def test_a_row_is_written_for_each_mail_and_counts_add_up(run: Run, answer: Answer) -> None:
     write_mailbox()
     assert run("ingest", "in.mbox")[0] == 0
     code, out, _ = run("groups", "--threads", "--export", "threads.jsonl", "--json")
@@ -32,14 +33,18 @@ def test_a_row_is_written_for_each_mail_and_counts_add_up(run: Run) -> None:
     counts = json.loads(out)
     rows = [json.loads(line) for line in Path("threads.jsonl").read_text(encoding="utf-8").splitlines()]
     one, two = "in.mbox#1", "in.mbox#2"
+    first, second = (md5(each, usedforsecurity=False).hexdigest() for each in (b"<a>", b"<b>"))
+    keys = "thread", "id", "parent", "by", "inclusive", "contained_in", "mih"
     assert rows == [
-        {"thread": one, "id": one, "parent": None, "by": None, "inclusive": False, "contained_in": [two]},
-        {"thread": one, "id": two, "parent": one, "by": "headers", "inclusive": True, "contained_in": []},
+        dict(zip(keys, (one, one, None, None, False, [two], first), strict=True)),
+        dict(zip(keys, (one, two, one, "headers", True, [], second), strict=True)),
     ]
+    assert run("inspect", two)[1].count(second) == 1
+    assert [each["_id"] for each in answer("search", "rent", "--filter", f"meta.mih={first}")["hits"]["hits"]] == [one]
     assert counts["mails"] == counts["inclusive"] + counts["contained"] == counts["roots"] + sum(counts["by"].values())
     assert "2 mails in 1 thread; 1 inclusive, 1 contained in others" in run("groups", "--threads")[1]
     assert run("groups", "--threads", "--export", "threads.csv")[0] == 0
-    assert Path("threads.csv").read_text(encoding="utf-8").splitlines()[1] == f"{one},{one},,,False,{two}"
+    assert Path("threads.csv").read_text(encoding="utf-8").splitlines()[1] == f"{one},{one},,,False,{two},{first}"
 
 
 LEASE = "The rent of {} marks for the house at the harbour is due on the first of May, and the roof is the landlord's."

@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from ibidem_ingest.dates import iso_date, utc
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import is_mail
+from ibidem_ingest.mail.head import MESSAGE_ID, addresses, is_mail, message_ids
 from ibidem_ingest.mail.headings import (
     FOOTER,
     LIST_FOOTER,
@@ -202,3 +203,23 @@ def signed_part(document: Document) -> Document:
         return document
     own = own_text(document.text)
     return document if len(own) == len(document.text) else replace(document, text=own)
+
+
+SENDER, SENT = "from", "sent"  # fields with the sender, and with the date as the header has it
+
+
+def mail_key(document: Document) -> str:
+    """Return which mail a document is: sender and time, else its message id; empty for other documents.
+
+    >>> mail_key(Document("a", "Agreed.", meta={"type": "mail", "from": "Ann <ann@example.org>", "sent": "2001-05-02"}))
+    'ann@example.org 2001-05-02'
+    """
+    meta = document.meta
+    if not meta or not is_mail(meta):
+        return ""
+    sender, sent = addresses(meta.get(SENDER) or document.source), meta.get(SENT)
+    time = utc((iso_date(sent) or str(sent)) if sent else document.date)
+    if sender and time:
+        return f"{' '.join(sorted(sender))} {time}"
+    own = message_ids(meta.get(MESSAGE_ID))
+    return f"<{own[0]}>" if own else ""

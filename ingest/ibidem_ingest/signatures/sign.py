@@ -17,8 +17,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
-from ibidem_ingest.mail.head import mail_key
-from ibidem_ingest.mail.parts import signed_part
+from ibidem_ingest.mail.parts import mail_key, signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns

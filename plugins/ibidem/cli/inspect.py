@@ -41,6 +41,7 @@ SIGNATURES = {
     "content": "",
     "fingerprint": "",
     "profile": "",
+    "mih": "",
     "idf": "",
 }
 

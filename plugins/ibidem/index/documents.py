@@ -17,6 +17,7 @@ from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
+from ibidem_ingest.mail.head import MIH, with_hash
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
 from ibidem_workers.groups.service import follow_decisions
@@ -192,10 +193,12 @@ def inspect(
     documents = {
         (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
     }
+    own = documents.get(hit_ref(document))
+    mail_hash = with_hash(own.document.meta).get(MIH) if own else None
     return Inspection(
         id=name,
-        title=title(documents.get(hit_ref(document))),
-        signatures=packed_facts(packed),
+        title=title(own),
+        signatures=packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {}),
         duplicates=[
             Duplicate(*window.name(row), title(documents.get(window.name(row))), decision)
             for row, decision in sorted(

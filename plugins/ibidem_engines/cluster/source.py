@@ -18,6 +18,7 @@ from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
+from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
@@ -234,7 +235,7 @@ def _own_part(record: Record, layout: str, known_values: Values | None = None, g
         own_part["origin"] = document.origin
     if days := _days(document.date):
         own_part["date"] = days
-    if values := sorted(set(_filter_values(document.meta))):
+    if values := sorted(set(_filter_values(with_hash(document.meta)))):
         own_part["meta"] = values
     if record.packed:
         lookup_values = _lookup_values(record.packed, record.long) if known_values is None else known_values

@@ -37,7 +37,7 @@ from ibidem_gateway.page.rendering import STATIC, html, static
 from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_form, read_query
 from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.mail.head import FAMILY, is_mail
+from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
 from ibidem_mail import report
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
@@ -156,6 +156,7 @@ def document(engine: CallersEngine, parameters: OneParameters) -> Response:
         sections=sections,
         matches=max((piece.match for each in sections for part in each.fragments for piece in part.pieces), default=0),
         thread=thread,
+        mih=with_hash(hit.meta).get(MIH),
         state=state,
         duplicates=format_count(len(duplicates), "duplicate") if duplicates else "",
     )
@@ -173,6 +174,7 @@ def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
         document=document,
         inspection=inspection,
         copies=copies,
+        mih=inspection.signatures.get(MIH),
         timeline=timeline(document, [each.document for each in copies]),
         levels=PAIR_LEVELS,
         membership=report.describe(report.read(engine, parameters.id)),

@@ -19,6 +19,7 @@ from ibidem_engines.cluster.source import (
     read_idf,
     read_version,
     remove_member,
+    signed_part,
     with_member,
 )
 from ibidem_engines.cluster.source_storage import holds, iter_raw_sources, read_documents
@@ -81,6 +82,11 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
     assert (document.title, document.text, document.date) == ("One\nTwo", "7", "")
     unread = {"place": "Chicago", "published": "last week"}
     assert (document.meta, document.version, read_version(source), read_idf(source)) == (unread, None, 0, "")
+
+
+def test_the_hash_of_a_mail_is_found_where_another_program_wrote_the_mail() -> None:
+    source = orjson.loads(signed_part(make_record("a", meta={"message-id": "<1@x>"}), "full", ()))
+    assert source["doc"]["ibidem"]["meta"] == ["message-id=<1@x>", "mih=3d01a3d9cf298610632c542db943942f"]
 
 
 @given(st.dates())

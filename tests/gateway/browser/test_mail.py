@@ -55,6 +55,7 @@ def test_a_faithful_quotation_opens_without_scripts(visit: Open) -> None:
 
 def test_an_altered_quotation_is_open_and_both_words_are_seen(visit: Open) -> None:
     page = visit("/ibidem/page/document?id=altered")
+    expect(page.locator("article .about")).to_contain_text("MIH 72e39d1143096e04372d5d8f1a5bdee4")
     expect(page.locator("blockquote ins")).to_have_text("quoted as: twenty")
     expect(page.locator("blockquote del")).to_have_text("in the original: thirty")
     expect(page.locator("blockquote ins")).to_be_visible()

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.mail.head import bare_subject, is_answer, is_mail, mail_key
+from ibidem_ingest.mail.head import bare_subject, is_answer, is_mail, with_hash
 from ibidem_ingest.mail.html_body import html_to_text
-from ibidem_ingest.mail.parts import own_text, part
+from ibidem_ingest.mail.parts import mail_key, own_text, part
 from ibidem_ingest.signatures.sign import sign
 from support.examples import examples
 
@@ -215,3 +215,18 @@ def test_two_answers_that_quote_one_mail_are_signed_by_their_own_words(tmp_path:
     first, second = sign(answers, Tables(tmp_path))
     assert (first.length, second.length) == (5, 2)
     assert first.content != second.content
+
+
+@pytest.mark.parametrize(
+    ("value", "mih"),
+    [
+        ("<CALckR-a8UDkRjO4xJyjd_s0GPxQWw@mail.gmail.com>", "1de319c276884bd0c9e2f1621ada26cc"),  # a vendor's example
+        (" <1@x> (made) <2@x>", "3d01a3d9cf298610632c542db943942f"),
+        (["<1@x>", "<2@x>"], "3d01a3d9cf298610632c542db943942f"),
+        ("1@x", "3a3f8e028bfe41f7849269d326ebe8b2"),
+        ("", None),
+    ],
+)
+def test_the_hash_is_of_the_first_message_id_as_it_stands(value: object, mih: str | None) -> None:
+    assert with_hash({"message-id": value}) == {"message-id": value} | ({"mih": mih} if mih else {})
+    assert with_hash({"message-id": value, "mih": "own"}) == {"message-id": value, "mih": "own"}
