@@ -84,14 +84,11 @@ def read_path(source: Mapping[str, object], path: str) -> object:
     if not dot:
         return None
     if isinstance(inner, list):
-        return _flatten([read_path(each, tail) for each in inner if isinstance(each, Mapping)])
+        values = [read_path(each, tail) for each in inner if isinstance(each, Mapping)]
+        return [
+            item for each in values for item in (each if isinstance(each, list) else [each]) if item is not None
+        ] or None
     return read_path(inner, tail) if isinstance(inner, Mapping) else None
-
-
-def _flatten(values: list[object]) -> list[object] | None:
-    """Flatten values and lists of values into one list; None if it would be empty."""
-    parts = [item for each in values for item in (each if isinstance(each, list) else [each]) if item is not None]
-    return parts or None
 
 
 def set_path(source: dict[str, object], path: str, value: object) -> None:

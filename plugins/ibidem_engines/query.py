@@ -13,9 +13,8 @@ from typing import Literal
 
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_ingest.dates import interval
+from ibidem_ingest.dates import interval, iso_range
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.written_dates import iso_range
 
 MAX_PARENTHESES = 20  # parentheses inside parentheses; SQLite reads 100
 

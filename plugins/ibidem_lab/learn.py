@@ -21,7 +21,7 @@ from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_lab.truth import FOLDS, Counts, Truth
+from ibidem_lab.evaluate import FOLDS, Counts, Truth
 
 RANDOM_PAIRS = 400  # random pairs that are taken as no duplicates
 

@@ -22,8 +22,9 @@ from typing import Literal
 
 import numpy as np
 
+from ibidem_dedupe.word_runs import NO_WORDS
 from ibidem_ingest.document import Document
-from ibidem_mail.versioned_document import SAMPLE, STAGES, Stage, VersionedDocument, read_marks
+from ibidem_mail.versioned_document import SAMPLE, STAGES, Stage, VersionedDocument, read_version
 
 By = Literal["declared", "name", "text"]
 Name = tuple[str, str]
@@ -129,11 +130,6 @@ class Works:
         one, other = self._claims[self._find(a)].works, self._claims[self._find(b)].works
         return bool(one and other) and one.isdisjoint(other)
 
-    def _have_two_titles(self, a: int, b: int) -> bool:
-        """Return whether the works of two documents have titles, but none in common."""
-        one, other = self._claims[self._find(a)].titles, self._claims[self._find(b)].titles
-        return bool(one and other) and one.isdisjoint(other)
-
     def _join_by_text(
         self, a: int, b: int, share: float, common: frozenset[Name], minimum: Mapping[Relation, float]
     ) -> bool:
@@ -145,7 +141,8 @@ class Works:
             return share < MIN_SHARED_RARE[relation]
         if relation != "none" and not may_be_versions(self.documents[a], self.documents[b], relation, share):
             return True
-        if relation == "none" and self._have_two_titles(a, b):
+        one, other = self._claims[self._find(a)].titles, self._claims[self._find(b)].titles
+        if relation == "none" and one and other and one.isdisjoint(other):
             return True
         self._join(a, b, "text" if relation == "none" else "name")
         return True
@@ -335,7 +332,7 @@ def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Docu
     """
     places: dict[int, int] = {}
     for rows in groups:
-        row_of = {read_marks(documents[row]): row for row in sorted(rows, reverse=True) if row in documents}
+        row_of = {read_version(documents[row], NO_WORDS): row for row in sorted(rows, reverse=True) if row in documents}
         places |= {row_of[each]: place for place, each in enumerate(sort_versions(list(row_of)))}
     return places
 

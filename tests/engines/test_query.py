@@ -22,8 +22,8 @@ from ibidem_engines.query import (
     parse_filter,
     parse_query,
 )
+from ibidem_ingest.dates import MONTHS, iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.written_dates import MONTHS, iso_date, iso_range
 
 Parts = list[list[Any]]
 
@@ -292,18 +292,18 @@ def test_every_way_of_writing_a_day_means_that_day(day: date) -> None:
         f"{day.year}/{day.month}/{day.day}",
         day.isoformat(),
     ]
-    assert {iso_date(each) for each in forms} == {day.isoformat()}
+    assert {spelled_date(each) for each in forms} == {day.isoformat()}
 
 
 def test_a_month_stays_a_month_and_a_range_a_range() -> None:
-    assert iso_date("Mars 1987") == "1987-03"
+    assert spelled_date("Mars 1987") == "1987-03"
     assert iso_range("March 1987..3. Juni 1987") == "1987-03..1987-06-03"
 
 
 @pytest.mark.parametrize("written", ["3/4/1987", "12/11/1987"])
 def test_a_day_that_may_be_the_month_is_refused_with_what_to_write(written: str) -> None:
     with pytest.raises(UsageError, match="two ways"):
-        iso_date(written)
+        spelled_date(written)
 
 
 def test_a_condition_on_a_date_is_read_so_in_a_query_too() -> None:

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from itertools import accumulate
+from operator import or_
 from pathlib import Path
 
 import msgpack
@@ -314,14 +315,9 @@ def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[in
     for text in texts:
         words = tokens(text)
         left, right = ([each.term for each in candidates(words, table)[0]] for table in (a, b))
-        differ += [not equal for equal in equal_prefixes(left, right)]
+        pairs = (left[at : at + 1] != right[at : at + 1] for at in range(len(LENGTHS)))
+        differ += list(accumulate(pairs, or_))
         counts += 1
     return (
         {length: round(int(count) / counts, 4) for length, count in zip(LENGTHS, differ, strict=True)} if counts else {}
     )
-
-
-def equal_prefixes(left: list[str], right: list[str]) -> Iterable[bool]:
-    """Yield for each length whether the first terms are the same in the same order."""
-    pairs = (left[at : at + 1] == right[at : at + 1] for at in range(len(LENGTHS)))
-    return accumulate(pairs, lambda prefix, pair: prefix and pair)

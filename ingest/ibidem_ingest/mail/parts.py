@@ -106,15 +106,10 @@ def _find_quotations(lines: Lines) -> None:
                 names.update([opens] if opens.endswith(">") else [])
             position = end
             continue
-        depth = mark + len(open_at) + (bool(names) and _named_prefix(content) in names)
+        named = NAMED_PREFIX.match(content) if names else None
+        depth = mark + len(open_at) + (named is not None and named[0].strip() in names)
         lines.set(position, position + 1, "quoted" if depth else "new", depth)
         position += 1
-
-
-def _named_prefix(content: str) -> str:
-    """Return the name before a quoted line, such as `Ann>`; empty if there is none."""
-    match = NAMED_PREFIX.match(content)
-    return match[0].strip() if match else ""
 
 
 def _merge(lines: Lines) -> Iterator[Part]:

@@ -58,11 +58,7 @@ class _Lines:
     file: TextIOWrapper  # the table
     max_text: int  # the most characters that a text may have
     time_limit: TimeLimit  # checked with each line
-    _size: int = 0
-
-    def begin_row(self) -> None:
-        """Start counting the characters of the next row."""
-        self._size = 0
+    size: int = 0  # characters of the row so far
 
     def __iter__(self) -> Self:
         """Return the iterator itself."""
@@ -73,14 +69,14 @@ class _Lines:
         self.time_limit.check()
         limit = self.max_text + HEAD
         line = self.file.readline(limit + 1)
-        self._size += len(line)
+        self.size += len(line)
         if len(line) > limit:
             raise Unreadable(f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
-        if self._size > MAX_ROW * limit:
+        if self.size > MAX_ROW * limit:
             reason = f"a row has more than {MAX_ROW * limit:,} characters; look for a quotation mark that is not closed"
             raise Unreadable(reason, "text")
         if not line:
-            if self._size:
+            if self.size:
                 raise csv.Error("a quotation mark is not closed; close it, or double it")
             raise StopIteration
         return line
@@ -90,7 +86,7 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
     csv.field_size_limit(lines.max_text + 1)
     reader = csv.reader(lines, delimiter=separator)
     for number in count(2):
-        lines.begin_row()
+        lines.size = 0
         try:
             cells = next(reader, None)
         except csv.Error as error:

@@ -20,8 +20,8 @@ from ibidem_engines.stored_groups import Order
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_gateway.page.rendering import written_date
+from ibidem_ingest.dates import iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.written_dates import iso_date, iso_range
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
@@ -285,7 +285,7 @@ class ListQuery(StrictQuery):
         """Return the dates of the form as one range, else the range of the URL."""
         if not (self.since or self.until):
             return iso_range(self.date)
-        since, until = iso_date(self.since), iso_date(self.until)
+        since, until = spelled_date(self.since), spelled_date(self.until)
         return since if since == until else f"{since}..{until}"
 
     def _words(self) -> str:
