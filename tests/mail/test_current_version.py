@@ -1,11 +1,16 @@
 """The current version of a group is shown on top, earlier ones under it."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from os import getpid
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
+import ibidem
+from grouped_search.dsl.test_stored_docs import CURRENT, INCLUSIVE
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
@@ -15,9 +20,14 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
+from ibidem_mail.memberships import write_threads, write_works
 from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.service import settle_all
+from mail.test_parents import DOCUMENTS, THREAD, groups, marks
+from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
 from support.general_tables import general_tables
+from support.wrapped_clients import CLIENTS, fill_index
 
 TEXT = (
     "The tenant pays the rent of the house at the harbour on the first of May, and the landlord keeps the roof, the "
@@ -71,3 +81,100 @@ def test_the_current_version_is_on_top_where_asked(run: Run, answer: Answer) -> 
     current = answer("search", "roof", "--keep", "current")
     assert ids(current) == ids(answer("search", "roof", "--keep", "current"))
     assert current["dedupe"]["keep"] == "current"
+
+
+INDEX = f"members-{getpid()}"
+QUERY = {"query": {"match": {"text": "roof"}}, "size": 10}
+
+
+@pytest.fixture(scope="module")
+def mails(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An index of mails and leases, whose threads and works are stored."""
+    tables = general_tables()
+    engine = fill_index(address, INDEX, list(records(DOCUMENTS, tables)))
+    write_threads(engine)
+    write_works(engine)
+    engine.refresh()
+    yield engine
+    engine.close()
+    remove_indices(address, INDEX)
+
+
+@pytest.fixture(scope="module")
+def client(kind: str, address: str, mails: Engine) -> Iterator[Any]:
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as client:
+        yield ibidem.wrap(client)
+
+
+def ask_for(client: Any, level: str, **options: Any) -> Any:
+    given = {"dedupe": "indent", "dedupe_level": level, "dedupe_explain": True} | options
+    return client.search(index=INDEX, body=QUERY, **given)
+
+
+def test_mails_are_below_what_they_answer(client: Any, mails: Engine) -> None:
+    answer = ask_for(client, "thread")
+    assert set(THREAD) in [set(group) for group in groups(answer)]
+    assert answer["dedupe"]["families"] == 6
+    why = {
+        "signature": "thread",
+        "by": "headers",
+        "parent": "answer",
+        "phrase": "answers answer, according to its header",
+    }
+    assert marks(answer)["thanks"]["why"] == why
+    request = parse_request({"dedupe": "indent", "dedupe_level": "thread", "dedupe_explain": "true"})
+    assert groups(search_index(mails, parse_query("roof"), request)) == groups(answer)
+
+
+def test_the_requests_of_the_documentation_narrow_a_list_and_collapse_it(client: Any) -> None:
+    inclusive, current = (json.loads(json.dumps(body).replace("lease", "roof")) for body in (INCLUSIVE, CURRENT))
+    answer = client.search(index=INDEX, body=inclusive)
+    assert {hit["_id"] for hit in answer["hits"]["hits"]} == {"answer", "bill", "thanks"}
+    (bucket,) = answer["aggregations"]["threads"]["buckets"]
+    assert (bucket["key"], bucket["doc_count"]) == ("question", 3)
+    works = [hit["fields"]["ibidem.work"][0] for hit in client.search(index=INDEX, body=current)["hits"]["hits"]]
+    assert "draft" in works  # the work's name is that of its first version
+    assert len(works) == len(set(works))
+
+
+CURRENT_INDEX = f"current-{getpid()}"
+BODY = {"query": {"match": {"text": "tenant"}}, "_source": ["title"]}
+
+
+@pytest.fixture(scope="module")
+def news_client(kind: str, address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A wrapped news_client of an index of ours, and of one whose fields have other names."""
+    tables = general_tables()
+    documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
+    engine = fill_index(address, CURRENT_INDEX, list(records(documents, tables)))
+    settle_all(engine)
+    others = f"{address}/?fields=title%3Dheadline,text%3Dtext,date%3Dday,meta%3D"
+    other = fill_index(others, f"{CURRENT_INDEX}-other", list(records(documents, tables)))
+    other.close()
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as news_client:
+        yield ibidem.wrap(news_client)
+    engine.close()
+    for index in (CURRENT_INDEX, f"{CURRENT_INDEX}-other"):
+        remove_indices(address, index)
+
+
+def shown_ids(news_client: Any, index: str = CURRENT_INDEX, **options: Any) -> list[str]:
+    given = {"dedupe": "indent", "dedupe_keep": "current", "index": index} | options
+    return [hit["_id"] for hit in news_client.search(body=BODY, **given)["hits"]["hits"]]
+
+
+def test_the_highest_version_number_leads(news_client: Any) -> None:
+    found = shown_ids(news_client)
+    assert found[0] == "c"
+    assert sorted(found) == ["a", "b", "c"]
+
+
+def test_where_fields_have_other_names_dates_decide_unless_these_are_known(
+    news_client: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = f"{CURRENT_INDEX}-other"
+    assert "headline" in json.dumps(ask(address, "GET", f"/{index}/_doc/a"))
+    assert shown_ids(news_client, index)[0] == "b"
+    monkeypatch.setenv("IBIDEM_ENGINE", address)
+    monkeypatch.setenv("IBIDEM_FIELDS", "title=headline,date=day,meta=")
+    assert shown_ids(news_client, index)[0] == "c"
