@@ -25,6 +25,7 @@ from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import Why
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -316,7 +317,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress, filters)
-    figures = compare(collection, labels, policy or Policy())
+    figures = compare(collection, labels, policy or GroupCheckpoint().choose_policy(collection.columns))
     return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
 

@@ -83,7 +83,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         assert part in out, part
     assert "Keep" in out
     assert "twice until they are merged" in " ".join(out.split())
-    output = answer("backfill", "--dry-run", "--level", "identical")
+    output = answer("backfill", "--dry-run", "--preset", "law")
     assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
 
 
@@ -93,7 +93,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         (["--check", "--dry-run"], "--dry-run and --check do not go together"),
         (["--into", "x", "--follow"], "--into and --follow do not go together"),
         (["--alias", "x"], "--alias needs --into"),
-        (["--level", "near"], "--level is for --dry-run alone"),
+        (["--preset", "law"], "--preset is for --dry-run alone"),
         (["--into", "X Y"], "index name 'X Y' is not allowed"),
         (["--into", "ibidem"], "'ibidem' is the index to be copied"),
         (["--into", "second", "--alias", "x"], "SQLite has no aliases"),

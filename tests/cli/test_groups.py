@@ -3,6 +3,7 @@
 import csv
 import json
 from dataclasses import dataclass, replace
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -11,12 +12,15 @@ from rich.text import Text
 from dedupe.test_collection import prose
 from ibidem.cli.groups import report, write_csv
 from ibidem.cli.regroup import stored_policy
+from ibidem.grouped_search.api import index_policy
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.records import records
+from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
+from ibidem_lab.evaluate import found_pairs, sign_collection
 from ibidem_workers.groups.service import regroup, settle_all
 from support.books import misread_text
 from support.command_line import Answer, Run
@@ -65,9 +69,9 @@ def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are
         list(records([Document(str(at), text, language="en") for at, text in enumerate(texts)], general_tables()))
     )
     settle_all(engine)
-    assert GroupCheckpoint.read(engine).origin == "default"
-    clean = regroup(engine, everything=True)
-    assert parse_policy(clean.policy) == replace(CLEAN, characters=None)
+    clean = GroupCheckpoint.read(engine)
+    assert (clean.origin, parse_policy(clean.policy)) == ("collection", replace(CLEAN, characters=None))
+    assert index_policy(engine, {}, PRESETS) == parse_policy(clean.policy)
     scans = [Document(f"scan {at}", misread_text(text, 0.3), language="en") for at, text in enumerate(texts)]
     engine.write(list(records(scans, general_tables())))
     assert parse_policy(regroup(engine, everything=True).policy) == MISREAD
@@ -75,6 +79,36 @@ def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are
     assert parse_policy(regroup(engine, everything=True).policy) == parse_policy(named.policy)
     assert regroup(engine, everything=True, policy=stored_policy({"dedupe_preset": "none"})).origin == "collection"
     engine.close()
+
+
+@pytest.mark.parametrize("misread", [0.0, 0.3])
+def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    texts = [misread_text(prose(seed), misread) for seed in range(250)]
+    texts += [f"{misread_text(prose(seed), misread)} more" for seed in range(40)]
+    documents = [Document(f"{at:03}", text, language="en") for at, text in enumerate(texts)]
+    engine.write(list(records(documents, general_tables())))
+    settle_all(engine)
+    collection = sign_collection(documents, general_tables())
+    expected = found_pairs(collection, GroupCheckpoint().choose_policy(collection.columns))
+    store = engine.groups()
+    names: dict[str, list[str]] = {}
+    for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):
+        names.setdefault(each.group, []).append(each.name.id)
+    engine.close()
+    assert {pair for members in names.values() for pair in combinations(sorted(members), 2)} == expected
+    assert len(expected) >= 40
+
+
+def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run: Run, answer: Answer) -> None:
+    assert answer("search", "deed")["dedupe"]["by"] == "stored"
+    assert run("regroup", "--by", "window")[0] == 0
+    account = answer("search", "deed")["dedupe"]
+    assert (account["by"], account["why"]) == ("window", "the index is set to window")
+    assert answer("search", "deed", "--by", "stored")["dedupe"]["by"] == "stored"
+    assert answer("regroup", "--by", "auto") == {"by": "auto"}
+    assert answer("search", "deed")["dedupe"]["by"] == "stored"
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import (
     Indented,
     Json,
-    Level,
     Preset,
     bar,
     engine_context,
@@ -76,7 +75,6 @@ def run(
     checked: Check = False,
     following: Follow = False,
     groups: Groups = False,
-    level: Level = None,
     preset: Preset = None,
     as_json: Json = False,
 ) -> None:
@@ -86,13 +84,12 @@ def run(
     """
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
-    for option, value in (("--level", level), ("--preset", preset)):
-        if value is not None and not dry:
-            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
+    if preset is not None and not dry:
+        raise UsageError("--preset is for --dry-run alone", "signatures serve every preset")
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, pair_policy(figures(level, None, preset), presets=presets_for(preset)), as_json=as_json)
+        show_dry_run(settings, pair_policy(figures(None, None, preset), presets=presets_for(preset)), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif groups:

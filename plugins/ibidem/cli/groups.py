@@ -28,6 +28,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
+from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
@@ -71,11 +72,13 @@ def run(
     if threads or versions:
         need_hook("report_sets", "ibidem_mail")("threads" if threads else "versions", export, as_json=as_json)
         return
-    policy = pair_policy(parameters, presets=presets_for(preset))
+    presets = presets_for(preset)
+    pair_policy(parameters, presets=presets)
     write = writer(export) if export is not None else None
     settings = load()
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
+        policy = index_policy(engine, parameters, presets)
         if stored:
             report_stored = StoredReport(engine)
             answer, members = report_stored.as_json(), report_stored.members()

@@ -20,6 +20,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
+from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import Duplicate, Inspection, inspect
 from ibidem.index.groups import read_group
@@ -70,9 +71,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason."""
-    policy = pair_policy(figures(level, similarity, preset), presets=presets_for(preset))
+    parameters, presets = figures(level, similarity, preset), presets_for(preset)
+    pair_policy(parameters, presets=presets)
     settings = load()
     with engine_context(settings) as engine:
+        policy = index_policy(engine, parameters, presets)
         check_distinct(engine, settings.distinct)
         inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
         sets: MembershipReport | None = hook("membership_report")

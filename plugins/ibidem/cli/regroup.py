@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Mapping
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
@@ -30,7 +31,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import Conflict, GroupCheckpoint, parse_policy
 from ibidem_engines.records import check_distinct
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
@@ -55,6 +56,10 @@ def run(
     versions: Annotated[
         bool, typer.Option("--versions", help="Instead, find works with their versions and store them.")
     ] = False,
+    by: Annotated[
+        Literal["auto", "window"] | None,
+        typer.Option("--by", help="Instead, set how searches group that name no way: by stored groups where they fit."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
@@ -71,6 +76,10 @@ def run(
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
     settings = load()
     with engine_context(settings) as engine:
+        if by is not None:
+            set_way(engine, by)
+            print_json({"by": by}) if as_json else results().print(Text(f"Searches that name no way group by: {by}"))
+            return
         check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, everything=everything)
@@ -86,6 +95,16 @@ def run(
     )
     for note in filter(None, (describe_rule(checkpoint), lookup_advice(parse_policy(checkpoint.policy)))):
         messages().print(Text(note))
+
+
+def set_way(engine: Engine, by: Literal["auto", "window"]) -> None:
+    """Set the way of searches that name none, also while another process settles."""
+    while True:
+        checkpoint = GroupCheckpoint.read(engine := engine.group_set())
+        checkpoint.by = by
+        with suppress(Conflict):
+            checkpoint.save(engine)
+            return
 
 
 def describe_rule(checkpoint: GroupCheckpoint) -> str:

@@ -31,8 +31,9 @@ from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
@@ -172,6 +173,12 @@ class EngineBackend(SearchBackend, StoredBackend):
             yield
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - began
+
+
+def index_policy(engine: Engine, named: Mapping[str, str | None], presets: Mapping[str, Preset]) -> Policy:
+    """Return the figures for pairs of an index: those that are named, else its own."""
+    request = parse_request({**named, "dedupe": "indent", "dedupe_by": "window"}, presets=presets)
+    return choose_way(request, EngineBackend(engine, Query()).state(request)).request.policy
 
 
 def search_index(  # noqa: PLR0913 - the public face: what to search, and by name how to page
