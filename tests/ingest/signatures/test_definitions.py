@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import replace
 from hashlib import blake2b
-from math import floor, log2, sqrt
+from math import floor, sqrt
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ WORDS = [
 texts_with_repeats = st.lists(st.lists(st.sampled_from(WORDS), max_size=60).map(" ".join), max_size=5)
 
 
-def naive(words: list[str], *, log: bool) -> str:
+def naive(words: list[str]) -> str:
     """From the definition."""
     counts = Counter(word for word in words if len(word) > 2)
     if not counts:
@@ -93,27 +93,21 @@ def naive(words: list[str], *, log: bool) -> str:
     quantum = floor(highest * 0.01 + 0.5)
     if quantum < 2:
         quantum = 2 if highest > 1 else 1
-    if log:
-        coarse = {word: floor(log2(count)) or 1 for word, count in counts.items() if count > 1 or highest == 1}
-    else:
-        coarse = {word: count // quantum * quantum for word, count in counts.items() if count >= quantum}
+    coarse = {word: count // quantum * quantum for word, count in counts.items() if count >= quantum}
     if len(coarse) < 5:
         return ""
     lines = [f"{word} {value}" for word, value in sorted(coarse.items(), key=lambda item: (-item[1], item[0]))]
-    return ("tl1:" if log else "tp1:") + xxhash.xxh3_128_hexdigest("\n".join(lines).encode())
+    return "tp1:" + xxhash.xxh3_128_hexdigest("\n".join(lines).encode())
 
 
-@given(texts_with_repeats, st.booleans())
-@example([" ".join(["court"] * 1234 + ["law"] * 250 + ["a b c one two six"] * 12 + WORDS * 3)], False)
-@example([" ".join(["court"] * 1234 + ["law"] * 250 + ["a b c one two six"] * 12 + WORDS * 3)], True)
-@example(["one two three four five", "one one two two three three four four five five"], False)
-@example(["one two three four five", "one one two two three three four four five five"], True)
-def test_profiles_are_as_the_definition_says(several: list[str], log: bool) -> None:
+@given(texts_with_repeats)
+@example([" ".join(["court"] * 1234 + ["law"] * 250 + ["a b c one two six"] * 12 + WORDS * 3)])
+@example(["one two three four five", "one one two two three three four four five five"])
+def test_profiles_are_as_the_definition_says(several: list[str]) -> None:
     batch = TokenBatch.tokenize(several)
-    expected = [naive(tokens(text), log=log) for text in several]
-    hashes = text_profile.sign_batch(batch, TermGroups.group(batch), log=log)
-    assert hashes == [bytes.fromhex(each[4:]) for each in expected]
-    assert [text_profile.sign(tokens(text), log=log) for text in several] == expected
+    expected = [naive(tokens(text)) for text in several]
+    assert text_profile.sign_batch(batch, TermGroups.group(batch)) == [bytes.fromhex(each[4:]) for each in expected]
+    assert [text_profile.sign(tokens(text)) for text in several] == expected
 
 
 MASK = (1 << 64) - 1
