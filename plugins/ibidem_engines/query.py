@@ -15,6 +15,7 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_ingest.dates import interval, iso_range
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.text.tokens import visible
 
 MAX_PARENTHESES = 20  # parentheses inside parentheses; SQLite reads 100
 
@@ -453,8 +454,8 @@ def days(value: str) -> tuple[int | None, int | None]:
 
 
 def _clean(text: str) -> str:
-    """Normalize quotation marks, and remove characters that engines do not accept."""
-    return _encodable(text).translate(_QUOTES)
+    """Normalize quotation marks, and remove characters that engines do not accept, or that nobody sees in a word."""
+    return visible(_encodable(text)).translate(_QUOTES)
 
 
 def _encodable(text: str) -> str:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.query import Phrase, Query, parse_query
+from ibidem_ingest.text.tokens import INVISIBLE, visible
 
 WIDTH = 200
 BEFORE = 60
@@ -62,7 +63,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     >>> passage("A bill. The duty on Grain was raised.", [Phrase("grain")]).translate(marked_with_stars)
     'A bill. The duty on *Grain* was raised.'
     """
-    patterns = _patterns(phrases)
+    patterns = _patterns(phrases, text)
     spans = sorted(_matches(fold(text), patterns, MAX_EXAMINED)) if patterns else []
     begin = _begin(text, _densest(spans)) if spans else len(text) - len(text.lstrip())
     end = _end(text, begin)
@@ -72,7 +73,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
 
 def mark(title: str, phrases: Sequence[Phrase]) -> str:
     """Highlight the phrases in a short text."""
-    return _mark(title, _patterns(phrases))
+    return _mark(title, _patterns(phrases, title))
 
 
 def fold(text: str) -> str:
@@ -119,11 +120,15 @@ def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
         yield from ((each, phrase.prefix) for each in words)
 
 
-def _patterns(phrases: Sequence[Phrase]) -> list[re.Pattern[str]]:
-    """Return a pattern for each phrase: its words, with only non-word characters between them."""
+def _patterns(phrases: Sequence[Phrase], text: str) -> list[re.Pattern[str]]:
+    """Return a pattern of each phrase for a text: its words, with only non-word characters between them."""
+    unseen = "" if visible(text) == text else f"[{INVISIBLE}]*+"  # within words
     words = ((_WORD.findall(fold(text))[:MAX_WORDS], prefix) for text, prefix in _side_by_side(phrases))
     return [
-        re.compile(_GAP.join(map(re.escape, parts)) + (r"[^\W_]*+" if prefix else r"(?![^\W_])"))
+        re.compile(
+            _GAP.join(unseen.join(map(re.escape, part)) for part in parts)
+            + (rf"(?:{unseen}[^\W_])*+" if prefix else rf"(?!{unseen}[^\W_])")
+        )
         for parts, prefix in words
         if parts
     ]

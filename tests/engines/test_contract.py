@@ -69,6 +69,30 @@ def mark_words(text: str) -> str:
     return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
 
 
+UNSEEN = "ver\u00adkehrs\u200bgesell\u2060schaft \u200funterlag\u200f"
+
+
+class TestUnseenCharacters:
+    @pytest.mark.parametrize("typed", ["verkehrsgesellschaft", "ver\u00adkehrsgesell\u200dschaft", "verkehrsges*"])
+    def test_words_are_found_whatever_nobody_sees_in_them(self, engine: Engine, record: Make, typed: str) -> None:
+        plain = "Verkehrsgesellschaft unterlag"
+        store(engine, record("unseen", f"Die {UNSEEN}"), record("plain", f"Die {plain}"), record("other", STORY))
+        assert matching(engine, typed) == matching(engine, f'"{plain}"') == ["plain", "unseen"]
+        found = {
+            each.document.id: each
+            for each in engine.fetch([(engine.index, name) for name in ("unseen", "plain")], parse_query(typed))
+        }
+        assert found["unseen"].document.text == f"Die {UNSEEN}"
+        assert mark_words(found["unseen"].snippets[0]) == f"Die [{UNSEEN}".replace(" ", "] ", 2).replace("] ", " ", 1)
+        assert mark_words(found["plain"].snippets[0]) == "Die [Verkehrsgesellschaft] unterlag"
+
+    def test_a_document_deleted_and_written_again_has_its_new_text(self, engine: Engine, record: Make) -> None:
+        store(engine, record("a", f"Die {UNSEEN}", version=1))
+        store(engine, record("a", "Die Bahn", version=2))
+        assert not matching(engine, "verkehrsgesellschaft")
+        assert [each.document.text for each in engine.fetch([(engine.index, "a")])] == ["Die Bahn"]
+
+
 class TestCreate:
     def test_what_is_there_stays(self, engine: Engine, record: Make) -> None:
         store(engine, record("a"))

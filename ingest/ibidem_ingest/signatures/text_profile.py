@@ -32,7 +32,7 @@ def sign(tokens: Sequence[str]) -> str:
     """
     counts = Counter(token for token in tokens if len(token) >= MIN_CHARACTERS)
     highest = max(counts.values(), default=0)
-    step = quantum(highest)
+    step = max((highest + 50) // 100, 2 if highest > 1 else 1)
     values = {token: count // step * step for token, count in counts.items()}
     pairs = sorted((-value, token) for token, value in values.items() if value)
     if len(pairs) < MIN_KEPT:
@@ -57,12 +57,3 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[bytes]:
 def compare(a: str, b: str) -> float:
     """Return 1.0 for equal profiles, 0.0 for different or missing ones."""
     return float(a == b and a != "")
-
-
-def quantum(highest: int) -> int:
-    """Return the quantum by which counts are rounded down.
-
-    >>> [quantum(highest) for highest in (1, 2, 249, 250)]
-    [1, 2, 2, 3]
-    """
-    return max((highest + 50) // 100, 2 if highest > 1 else 1)

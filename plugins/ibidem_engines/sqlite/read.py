@@ -133,9 +133,11 @@ _TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documen
     where r.rank = ? order by i.id limit ?"""
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
-_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta,
+    coalesce(json_extract(w.entry, '$[0]'), t.title), coalesce(json_extract(w.entry, '$[1]'), t.text),
     d.origin
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
+    left join "ibidem.{index}.ledger" w on w.ledger = 'written' and w.key = d.id
     where d.id in (select value from json_each(?))"""
 _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
     where d.id in (select value from json_each(?))"""

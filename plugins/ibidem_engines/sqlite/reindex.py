@@ -92,9 +92,11 @@ def _unsigned_record(document: SourceDocument) -> Record:
 _COUNT = 'select count(*) from "ibidem.{index}.documents" where place > ? and place <= ?'
 _NAMES = """select id, place from "ibidem.{index}.documents"
     where place > ? and place <= ? order by place limit ?"""
-_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta,
+    coalesce(json_extract(w.entry, '$[0]'), t.title), coalesce(json_extract(w.entry, '$[1]'), t.text),
     d.origin, d.place, d.digest, d.packed
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
+    left join "ibidem.{index}.ledger" w on w.ledger = 'written' and w.key = d.id
     where d.id in (select value from json_each(?))"""
 
 

@@ -31,6 +31,7 @@ from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.text.tokens import visible
 
 SLICE = 1_000
 
@@ -271,6 +272,10 @@ _DOCUMENT = """insert into "ibidem.{index}.documents"
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
+# Title and text as they are written, where the texts that are searched lack characters that nobody sees.
+_WRITTEN = """insert or replace into "ibidem.{index}.ledger" values ('written', ?, ?)"""
+_FORGET_WRITTEN = """delete from "ibidem.{index}.ledger" where ledger = 'written'
+    and key = (select id from "ibidem.{index}.documents" where place = ?)"""
 _LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
 _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
     left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
@@ -418,7 +423,11 @@ def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
     file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
     pairs = list(zip(places, records, strict=True))
     file.run_many(_DOCUMENT, [(place, *each.row) for place, each in pairs])
-    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in pairs])
+    written = [(each.record.document.title, each.record.document.text) for each in records]
+    seen = [(visible(title), visible(text)) for title, text in written]
+    file.run_many(_TEXT, [(place, *texts) for place, texts in zip(places, seen, strict=True)])
+    rows = zip(records, written, seen, strict=True)
+    file.run_many(_WRITTEN, [(each.id, orjson.dumps(texts).decode()) for each, texts, kept in rows if texts != kept])
     file.run_many(_KEYS, [(place, each.keys) for place, each in pairs if each.keys])
     file.run_many(_LONG, [(place, each.record.long) for place, each in pairs if each.record.long])
     return places
@@ -432,6 +441,7 @@ def _remove(file: SqliteFile, places: Sequence[int]) -> None:
     keys = [(place, words(lookup_values(packed, long_value or b""))) for place, packed, long_value in rows if packed]
     file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
     file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
+    file.run_many(_FORGET_WRITTEN, [(place,) for place in places])
     file.run_many(
         'delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long_value in rows if long_value]
     )
