@@ -366,7 +366,7 @@ def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
     for secret in sorted({each for each in secret_values if len(each) >= MIN_SECRET}, key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     if "://" in text:
-        text = _WITHIN.sub(lambda match: _redact_match(match[0]), text)
+        text = _WITHIN.sub(lambda match: redact(bare := match[0].rstrip(_END)) + match[0][len(bare) :], text)
     return _ACCOUNT_WITHIN.sub(f":{HIDDEN}@", text) if "@" in text else text
 
 
@@ -448,8 +448,3 @@ def _option(text: str) -> str:
     if name not in KNOWN or not equals:
         return HIDDEN if text else ""
     return f"{name}={value}" if name in HARMLESS and _VALUE.fullmatch(value) else f"{name}={HIDDEN}"
-
-
-def _redact_match(url: str) -> str:
-    bare = url.rstrip(_END)
-    return redact(bare) + url[len(bare) :]
