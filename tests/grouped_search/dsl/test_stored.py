@@ -40,6 +40,9 @@ asked_for = st.fixed_dictionaries(
 )
 
 
+COUNTED = {"query": ALL, "track_total_hits": True}
+
+
 @settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
@@ -54,6 +57,7 @@ def test_groups_leads_reasons_and_account_are_those_of_the_api(
     options = options | {"dedupe_by": "stored"}
     own_response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
+    body |= {"track_total_hits": True}
     assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(own_response)
 
 
@@ -161,7 +165,7 @@ def test_what_would_make_the_counts_wrong_is_refused(wrapped_client: Any, part: 
 def test_more_groups_than_are_counted_are_estimated_and_told_so(
     plain_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
+    options = {"index": INDEX, "body": COUNTED | {"size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
     counts_seen = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
     monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", 3)
     estimated = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
@@ -175,7 +179,7 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
     client, options = ibidem.wrap(plain_client), {"dedupe": "indent", "dedupe_by": "stored"}
 
     def counts_seen(client: Any) -> tuple[int, int]:
-        account = client.search(index=INDEX, body={"query": ALL, "size": 3}, **options)["dedupe"]
+        account = client.search(index=INDEX, body=COUNTED | {"size": 3}, **options)["dedupe"]
         return account["documents"]["matched"], account["groups"]["matching"]
 
     def write(name: str, group: str) -> None:
@@ -209,7 +213,44 @@ def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
         return original(ranking, groups, *arguments)
 
     monkeypatch.setattr(ClusterCollapse, "tails", noted)
-    hits = every_page(client, {"query": ALL}, 10)
+    hits = every_page(client, COUNTED, 10)
     sizes = {hit["_dedupe"]["group"]: hit["_dedupe"]["size"] for page in hits for hit in page["hits"]["hits"]}
     assert sorted(read) == sorted(name for name, size in sizes.items() if size > 1)
     assert 0 < len(read) < len(sizes)
+
+
+def test_a_search_takes_two_requests_and_says_that_it_counted_no_groups(
+    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.refresh()
+    client, sent = ibidem.wrap(plain_client), list[str]()
+    options = {"index": INDEX, "body": {"query": ALL, "size": 10}, "dedupe": "collapse"}
+    first = client.search(**options)["dedupe"]
+    start = client.ibidem_adapter.start
+    monkeypatch.setattr(
+        client.ibidem_adapter, "start", lambda self, request: sent.append(request.path) or start(self, request)
+    )
+    account = client.search(**options)["dedupe"]
+    assert (first["by"], account["by"], account["rule"]) == ("stored", "stored", "default")
+    assert sent == [f"/{INDEX}/_search"] * 2
+    assert (account["groups"]["matching"], account["groups"]["counted"], account["duplicates"]) == (None, False, None)
+    counted = client.search(**options | {"body": COUNTED})["dedupe"]
+    assert counted["documents"]["matched"] == counted["groups"]["matching"] + counted["duplicates"]
+
+
+def test_each_of_ten_documents_that_were_never_signed_is_a_group_of_its_own(plain_client: Any, address: str) -> None:
+    names = [f"foreign{at}" for at in range(10)]
+    lines = [json.dumps(line) for name in names for line in ({"index": {"_id": name}}, {"text": "said and foreign"})]
+    ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
+    try:
+        options = {"index": INDEX, "body": {"query": {"match": {"text": "foreign"}}, "size": 20}, "dedupe": "indent"}
+        for way in ("stored", "auto", "window"):
+            found = ibidem.wrap(plain_client).search(**options, dedupe_by=way)
+            assert sorted(hit["_id"] for hit in found["hits"]["hits"]) == names
+            assert {hit["_dedupe"]["size"] for hit in found["hits"]["hits"]} == {1}
+            account = found["dedupe"]
+            assert account["by"] == ("stored" if way == "stored" else "window")
+            assert ("have no settled group" in account.get("why", "")) == (way == "auto")
+    finally:
+        lines = [json.dumps({"delete": {"_id": name}}) for name in names]
+        ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
