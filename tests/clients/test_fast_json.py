@@ -14,7 +14,7 @@ from ibidem.clients import opensearch as of_opensearch
 from ibidem.clients.adapter import read_fast
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import dsl_search
+from ibidem.grouped_search.dsl.search import grouped_search
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, run_sync
@@ -110,6 +110,9 @@ def answers(request: ApiRequest, **window: Any) -> Any:
         assert request.lines is not None
         missing = {"status": 404, "error": {"type": "index_not_found_exception"}}
         return {"responses": [missing] * (len(request.lines) // 2)}
+    if request.path.endswith("/_mget"):
+        assert request.body is not None
+        return {"docs": [{"found": False} for _ in request.body["docs"]]}
     hit = {"_index": "news", "_id": "a", "_score": 1.0, "_seq_no": 6}
     total = {"value": 1, "relation": "eq"}
     assert request.body is not None
@@ -119,7 +122,7 @@ def answers(request: ApiRequest, **window: Any) -> Any:
 
 def make_response(**window: Any) -> Any:
     flow = read_search("news", {}, {}, DedupeRequest("indent"))
-    return run_sync(dsl_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
+    return run_sync(grouped_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
 def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:

@@ -137,13 +137,6 @@ def test_what_is_not_understood_is_named(typed: str, note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["a AND (b OR c)", "(a OR b) c", "5(a)", "http://a.example/b", "12:30", "What is it?"]
-)
-def test_what_is_understood_is_not(typed: str) -> None:
-    assert parse_query(typed).notes == ()
-
-
-@pytest.mark.parametrize(
     ("typed", "message"),
     [
         ("a OR source:AP", "source: is in an OR with something else"),
@@ -311,3 +304,19 @@ def test_a_condition_on_a_date_is_read_so_in_a_query_too() -> None:
     assert days(condition.value) == days("1987-03-03")
     with pytest.raises(UsageError, match="date"):
         parse_query("rent date:yesterday")
+
+
+@pytest.mark.parametrize(
+    ("value", "first_and_last"),
+    [
+        ("1980", (0, 365)),
+        ("1980-02", (31, 59)),
+        ("1980-01-02", (1, 1)),
+        ("1980-01-02..1980-02", (1, 59)),
+        ("1980-02..", (31, None)),
+        ("..1980-02", (None, 59)),
+    ],
+)
+def test_a_date_is_the_days_that_it_covers(value: str, first_and_last: tuple[int | None, int | None]) -> None:
+    assert days(value) == first_and_last
+    assert parse_filter(f"date={value}") == Filter("date", value)

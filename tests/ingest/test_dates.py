@@ -77,3 +77,35 @@ def test_what_may_be_two_days_or_none_is_no_date(value: object) -> None:
 @given(st.text() | st.integers() | st.floats())
 def test_whatever_is_there_is_a_date_or_none(value: object) -> None:
     interval(iso_date(value))
+
+
+@given(st.dates())
+def test_a_month_and_a_year_begin_and_end_with_their_first_and_last_day(day: date) -> None:
+    first, last = interval(day.isoformat()[:7])
+    assert first == days(day.replace(day=1))
+    assert (EPOCH + timedelta(last or 0)).month == day.month
+    assert interval(day.isoformat()[:4]) == (days(day.replace(month=1, day=1)), days(day.replace(month=12, day=31)))
+
+
+@given(st.datetimes())
+def test_a_time_without_a_zone_is_utc(time: datetime) -> None:
+    assert interval(time.isoformat()) == interval(time.isoformat(sep=" ")) == interval(time.date().isoformat())
+
+
+@given(st.dates())
+def test_a_day_lies_in_its_month_and_its_month_in_its_year(day: date) -> None:
+    (on, _), (month, month_end), (year, year_end) = (interval(day.isoformat()[:size]) for size in (10, 7, 4))
+    assert year <= month <= on <= month_end <= year_end  # type: ignore[operator]
+
+
+@given(st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1)))  # noqa: DTZ001 - the zone follows
+def test_seconds_and_milliseconds_are_the_same_day(time: datetime) -> None:
+    seconds = int(time.replace(tzinfo=UTC).timestamp())
+    day = interval(time.date().isoformat())
+    if seconds >= 10**8:
+        assert interval(iso_date(seconds)) == interval(iso_date(str(seconds))) == day
+        assert interval(iso_date(1000 * seconds)) == interval(iso_date(f"{1000 * seconds}")) == day
+
+
+def test_a_year_or_a_month_keeps_its_whole_interval() -> None:
+    assert [iso_date(value) for value in (1787, "1787", "1787-09")] == ["1787", "1787", "1787-09"]

@@ -310,3 +310,16 @@ def test_each_document_is_one_version_and_each_work_has_one_that_is_current(
         assert (row.replaces is None) == (row.version == 1)
         assert row.replaces is None or by_id[row.replaces].version == row.version - 1
         assert (row.by is None) == (row.work == row.id)
+
+
+def test_numbers_are_compared_part_by_part() -> None:
+    assert (
+        order(*(Document(id_, TEXT, title=f"Lease {mark}") for id_, mark in (("c", "v10"), ("a", "v2"), ("b", "v2.1"))))
+        == "abc"
+    )
+
+
+def test_a_document_without_a_number_comes_where_its_date_puts_it() -> None:
+    one, two = (Document(str(at), TEXT, title=f"Lease v{at}", date=f"199{at}") for at in (1, 2))
+    assert order(one, Document("x", TEXT, title="Lease", date="1991-06"), two) == "1x2"
+    assert order(one, two, Document("x", TEXT, title="Lease", date="1993")) == "12x"

@@ -41,11 +41,6 @@ def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
     }
 
 
-def test_a_document_that_failed_in_two_runs_is_listed_once_with_the_last(engine: Engine) -> None:
-    add_dead_letters(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
-    assert [(name.refusal.id, name.run) for name in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
-
-
 def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
     of_two_files = [letter("a", **{ORIGIN: origin}) for origin in ("/x/a", "/y/a")]
     add_dead_letters(engine, of_two_files)
@@ -71,13 +66,6 @@ def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
     (refusal,) = read_again([letter("a", language="English, mostly")], 100)
     assert isinstance(refusal, Refusal)
     assert (refusal.id, refusal.field) == ("a", "language")
-
-
-def test_a_letter_of_a_later_run_is_not_forgotten_with_the_older(engine: Engine) -> None:
-    first = letter("a", "run-1", 1.0)
-    add_dead_letters(engine, [first, letter("a", "run-2", 2.0)])
-    forget(engine, [first])
-    assert [name.run for name in letters(engine)] == ["run-2"]
 
 
 def nested(depth: int) -> object:

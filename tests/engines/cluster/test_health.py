@@ -2,10 +2,7 @@
 
 import json
 import secrets
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -26,12 +23,6 @@ def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
     address: str = request.getfixturevalue(request.param)
     yield address
     remove_indices(address, name)
-
-
-def test_a_nearly_full_disk_is_one_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=9))
-    (issue,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").health_issues()
-    assert (issue.name, issue.stops) == ("disk", False)
 
 
 def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:

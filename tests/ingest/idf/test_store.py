@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.store import DOCUMENTS, MIN_DOCUMENTS, Tables, build_general, count_terms, is_one_term
+from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms, is_one_term
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import tokens
@@ -100,13 +100,6 @@ def test_a_damaged_current_table_is_said_and_not_replaced_in_silence(tmp_path: P
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(TableError, match=OWN.name):
         Tables(tmp_path).of("da")
-
-
-def test_a_default_table_ranks_rare_words_before_common_ones() -> None:
-    table = build_general("da")
-    assert table is not None
-    assert table.documents == DOCUMENTS
-    assert table.rank(wh1("fuldmaegtig")) < table.rank(wh1("ikke"))
 
 
 @given(st.text(st.characters(categories=["L", "M"]), max_size=6))

@@ -37,13 +37,6 @@ def test_the_first_allowed_rank_is_where_the_formula_falls_to_the_highest_idf() 
     assert 0 < table.first_allowed == sum(value > 0.8 for value in idf) < table.size
 
 
-def test_equal_contents_have_equal_names_and_other_contents_another(table: Table) -> None:
-    assert Table.build("en", 1000, COUNTS, "elsewhere").name == table.name
-    assert Table.build("en", 1001, COUNTS, "a test").name != table.name
-    assert Table.build("de", 1000, COUNTS, "a test").name != table.name
-    assert Table.build("en", 1000, COUNTS | {"zeal": 8.0}, "a test").name != table.name
-
-
 def test_a_saved_table_is_opened_as_it_was(table: Table, tmp_path: Path) -> None:
     table.save(tmp_path / "new" / "a.idf")
     table_again = Table.open(tmp_path / "new" / "a.idf")

@@ -97,13 +97,6 @@ def test_two_hundred_levels_are_told_apart() -> None:
     assert [each.depth for each in part(text)] == list(range(201))
 
 
-def test_a_name_before_each_quoted_line_marks_it_also_between_answers() -> None:
-    for above in ("On 3 May 2004, Ann wrote:\n", '>>>>> "Ann" == Ann Landlord <ann@example.org> writes:\n\n'):
-        text = f"{above}    Ann> Is it due?\n    Ann> Thirty?\n\nYes.\n\n    Ann> And the roof?\nTight.\n"
-        assert own_text(text) == "Yes.\n\nTight.\n"
-        assert {each.depth for each in part(text) if each.kind == "quoted"} == {1}
-
-
 def test_a_forwarded_mail_that_is_marked_with_its_head_is_as_deep_as_its_marks() -> None:
     text, head = (
         "See below.\n\n",

@@ -224,3 +224,8 @@ def test_it_is_the_hash_of_the_canonical_json() -> None:
     fields = '{"date":"","id":"é","language":"en","meta":{},'
     members = '"schema":"1","source":"","table":"","text":"","title":"","url":""}'
     assert digest(Document("é", ""), "", schema="1") == xxhash.xxh3_128_hexdigest((fields + members).encode())
+
+
+def test_the_share_shown_is_corrected_for_chance() -> None:
+    assert minhash.correct_for_chance(0.5) == (0.5 - 2**-16) / (1 - 2**-16)
+    assert minhash.correct_for_chance(0.0) == 0.0

@@ -78,3 +78,11 @@ def test_what_is_never_evidence_is_no_clue() -> None:
 def test_a_text_without_words_has_only_its_own_content() -> None:
     wordless = replace(WHOLE, flags=NO_WORDS | NO_SET | NO_MINHASH | WEAK, content=bytes(16), slots=(), terms=())
     assert lookup_keys(wordless) == {"content": ["ch4:none:a"]}
+
+
+def test_a_set_with_pads_has_no_rarest_terms() -> None:
+    assert "rare" not in lookup_keys(replace(WHOLE, flags=0))
+
+
+def test_a_text_whose_noise_block_says_nothing_has_no_keys_of_its_characters() -> None:
+    assert "characters" not in lookup_keys(WHOLE)

@@ -82,3 +82,9 @@ def test_a_part_and_its_whole_meet_in_sampled_pairs_though_their_steps_differ() 
     words_a, part = sign(SHUFFLED), sign(SHUFFLED[1_000:1_400])
     assert 40 <= words_a.sample_keys().size <= 160
     assert np.intersect1d(words_a.sample_keys(), part.sample_keys()).size >= 2
+
+
+def test_other_texts_and_short_ones_are_not_aligned() -> None:
+    assert compare(sign(SHUFFLED[:900]), sign(SHUFFLED[900:1_800])) is None
+    assert compare(sign(SHUFFLED[:99]), sign(SHUFFLED[:99])) is None
+    assert sign(["the"] * 5_000).words.size == 0
