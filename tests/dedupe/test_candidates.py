@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from ibidem_dedupe.candidates import marked_keys
 from ibidem_dedupe.copies import DATES, READ_BY_RULES, first_copies
-from ibidem_dedupe.long_candidates import MAX_TEXTS_PER_KEY, PageKeys
+from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.pages import BANDS
 from support.naive_grouping import joins
 from support.signed_books import sign_book
 from support.windows import SampleWindow, example_settings, signatures, value, windows
@@ -80,15 +79,6 @@ def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
     for name, numbers in (("part", range(5, 8)), ("whole", range(12)), ("other", range(50, 60))):
         keys.add(("i", name), sign_book(name, *numbers)[1])
     assert pairs(keys, names) == {(2, 1)}
-
-
-def test_a_page_that_very_many_texts_carry_joins_none_and_is_counted() -> None:
-    names = [("i", str(number)) for number in range(MAX_TEXTS_PER_KEY + 1)]
-    keys = PageKeys()
-    for at, (_, name) in enumerate(names):
-        keys.add(("i", name), sign_book(name, 1_000, *range(2 * at, 2 * at + 2))[1])
-    assert pairs(keys, names) == set()
-    assert keys.capped_keys["page_bands"] == BANDS
 
 
 NONE = PairConstraints()

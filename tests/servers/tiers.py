@@ -37,7 +37,6 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
-    "servers/test_leftovers.py": "runs of tests that leave a process, each waited for; only the tests rest on it",
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",

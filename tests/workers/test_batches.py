@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kombu.utils import json
 
 from ibidem_ingest.document import Document
-from ibidem_workers.batches import Batch, SerializedDocument, cut, serialize
+from ibidem_workers.batches import SerializedDocument, cut, serialize
 
 SIZES = st.lists(st.integers(0, 300), max_size=60)
 
@@ -32,8 +32,3 @@ def test_a_batch_holds_no_more_than_it_may_unless_it_is_one_document(sizes: list
 def test_a_batch_is_read_no_further_than_it_needs() -> None:
     endless = (serialize(Document("a", "x" * 60), 1, "a") for _ in iter(int, 1))
     assert len(next(cut(endless, 100)).documents) == 1
-
-
-def test_single_documents_keep_the_number_of_their_batch() -> None:
-    singles = Batch(3, [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]).singles()
-    assert [(each.number, each.part, each.records[0]["id"]) for each in singles] == [(3, 0, "a"), (3, 1, "b")]
