@@ -64,17 +64,6 @@ def test_the_lead_is_chosen_among_the_duplicates_and_a_neighbour_never_leads(
     assert marks(response)["next"]["of"] == "best"
 
 
-def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path / 'index.sqlite'}", "passages")
-    engine.create()
-    heading = " ".join(["rent", *(f"h{number}" for number in range(30))])
-    engine.write([passage(f"{at:03}", heading, f"document {at}", "2020") for at in range(150)])
-    engine.write([passage("last", f"{' '.join(f'h{at}' for at in range(22, 30))} rent and rent", "document 0", "2020")])
-    response = answer(engine, size=10, window=20)
-    assert response["dedupe"]["documents"]["in_window"] == 151
-    engine.close()
-
-
 def test_stored_groups_hold_no_neighbours_and_say_so() -> None:
     with pytest.raises(UsageError, match="dedupe_document cannot be combined with dedupe_by=stored"):
         parse_request({"dedupe": "indent", "dedupe_by": "stored", "dedupe_document": "meta.document"})

@@ -254,5 +254,4 @@ def test_the_remedy_stands_beside_the_hits_without_signatures_whatever_else_is_c
     account = {"unsigned": 2, "unsettled": 1, "documents": {"in_window": 2}}
     assert list(remarks(account)) == [
         "2 not signed yet; run ibidem backfill",
-        "1 not grouped yet",
     ]

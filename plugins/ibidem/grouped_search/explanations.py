@@ -278,7 +278,8 @@ def note_lines(account: Mapping[str, Any]) -> list[str]:
         has, comes = ("has", "comes") if count == 1 else ("have", "come")
         lines.append(f"{format_count(count, 'result')} {has} no known date and {comes} last")
     if remedy := account.get("remedy"):
-        lines.append(f"no result has a stored {account['level']}: {remedy}")
+        what = "stored groups do not cover all" if "index" in account else f"no result has a stored {account['level']}"
+        lines.append(f"{what}: {remedy}")
     return lines
 
 
@@ -287,7 +288,6 @@ REMARKS = {
     "unsigned": "without signatures",
     "crowded": "not compared with all leads that share a value with them",
     "mixed_tables": "signed with another idf table",
-    "unsettled": "not grouped yet",
     "without_document": "without a document or a text",
 }
 
@@ -295,8 +295,8 @@ REMARKS = {
 def remarks(account: Mapping[str, Any]) -> Iterator[str]:
     """Yield the counts of an account that are only shown if they are not zero.
 
-    >>> list(remarks({"unsigned": 1, "unsettled": 2, "families": 1, "documents": {"in_window": 2}}))
-    ['1 without signatures', '2 not grouped yet', '1 family of mails and attachments']
+    >>> list(remarks({"unsigned": 1, "families": 1, "documents": {"in_window": 2}}))
+    ['1 without signatures', '1 family of mails and attachments']
     """
     for name, words in REMARKS.items():
         if count := account.get(name):

@@ -229,15 +229,10 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
 def index_stats(state: IndexState, overrides: Sequence[Override]) -> Json:
     """Return what groups do not cover: documents of the index, and manual decisions that wait to be settled."""
     coverage, followed = state.coverage, state.checkpoint.overrides
-    account: Json = {
-        "index": {
-            "documents": coverage.documents,
-            "ungrouped": coverage.ungrouped,
-            "unsettled": coverage.unsettled,
-        },
-        "waiting": len({key for key, _ in override_hashes(overrides).items() ^ followed.items()}),
-    }
-    return account | ({"remedy": ADVICE} if coverage.ungrouped or coverage.unsettled or account["waiting"] else {})
+    waiting = len({key for key, _ in override_hashes(overrides).items() ^ followed.items()})
+    index = {name: getattr(coverage, name) for name in ("documents", "ungrouped", "unsettled")}
+    is_lacking = index["ungrouped"] or index["unsettled"] or waiting
+    return {"index": index, "waiting": waiting} | ({"remedy": ADVICE} if is_lacking else {})
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:
