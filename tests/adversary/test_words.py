@@ -60,6 +60,7 @@ def test_a_forged_text_has_all_hashes_of_words_and_yet_is_never_identical() -> N
     assert evidence.level == "near"
 
 
+@pytest.mark.slow
 def test_a_document_is_signed_as_if_alone_whatever_words_are_next_to_it_in_the_batch(table: Table) -> None:
     word = another_word_for("consideration")
     victim = Document("victim", f"{VICTIM.text} consideration {VICTIM.text} 1987 12")

@@ -61,6 +61,7 @@ def test_groups_are_exported_a_document_a_line(run: Run, name: str) -> None:
     assert "draft" in lines[-1]
 
 
+@pytest.mark.slow
 def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are_named(tmp_path: Path) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
     engine.create()

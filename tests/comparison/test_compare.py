@@ -111,6 +111,7 @@ def text(pages: list[list[str]], line: str = "\n") -> str:
     return "\f".join(" ".join(page[:50]) + line + " ".join(page[50:]) for page in pages)
 
 
+@pytest.mark.slow
 def test_a_difference_on_another_page_names_both_pages() -> None:
     changed = book()
     del changed[8]

@@ -47,6 +47,7 @@ def versions(changed: list[int]) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_use", [loops.IN_USE, None])
 @pytest.mark.parametrize(
     ("changed", "least"),

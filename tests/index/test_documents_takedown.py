@@ -120,6 +120,7 @@ def test_stored_groups_follow_a_decision_at_once_as_if_all_were_settled_again(
     assert stored(settled) == [["a", "b"], ["x", "y"]]
 
 
+@pytest.mark.slow
 def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_holds(tmp_path: Path) -> None:
     settings = Settings(engine=f"sqlite:///{tmp_path}/index.sqlite", index="second")
     with (

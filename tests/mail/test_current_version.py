@@ -63,6 +63,7 @@ def shown(engine: Engine, **options: str) -> list[list[str]]:
     return groups
 
 
+@pytest.mark.slow
 def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
     titles = [Passage(TEXT, title=title) for _, title, _ in VERSIONS]
     assert [each.lead for each in group_texts(titles, keep="current", language="en")] == [1]

@@ -2,23 +2,15 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
-from pathlib import Path
 from random import Random
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.index.documents import stored_documents
-from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
 from ibidem_ingest.document import Document
-from ibidem_mail.command import differences, index_versions
 from ibidem_mail.versioned_document import read_identifier, read_name, read_number, versioned_documents
 from ibidem_mail.works import Version, Works, sort_versions, versions
-from support.general_tables import general_tables
 
 
 def text(seed: int, words: int = 400, changed: float = 0.0) -> str:
@@ -105,24 +97,6 @@ def test_a_text_about_a_work_is_no_version_of_it(begins: str) -> None:
 
 
 TEXT = "The rent of {} marks for the house at the harbour is due on the first of May, and the roof is the landlord's."
-
-
-def test_an_id_that_two_indexes_hold_has_no_difference(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "leases")
-    engine.create()
-    leases = [Document(f"l{at}", TEXT.format(30 * at), title=f"Lease v{at}") for at in (1, 2, 3)]
-    engine.write(list(records(leases, general_tables())))
-    engine.refresh()
-    found = index_versions(stored_documents(engine, lambda _: None))
-    fetch = type(engine).fetch
-
-    def fetch_both(self: Any, ids: Any, query: Any = None) -> Any:
-        """Return documents as an alias does, behind which a second index holds the second lease."""
-        stored = fetch(self, ids, query)
-        return stored + [replace(each, index="other") for each in stored if each.document.id == "l2"]
-
-    monkeypatch.setattr(type(engine), "fetch", fetch_both)
-    assert [bool(pieces) for _, pieces in differences(engine, found.rows)] == [False, False, False]
 
 
 FIELDS_TEXT = "The rent of the house at the harbour is due on the first of May."
