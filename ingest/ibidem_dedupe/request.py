@@ -133,6 +133,7 @@ def parse_request(
     mode = values.get("dedupe", mode)
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
+    bound = window if values.get("dedupe_by") == "window" or "dedupe_window" in values else MAX_WINDOW
     check_stored(values)
     check_membership(values)
     return DedupeRequest(
@@ -141,7 +142,7 @@ def parse_request(
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),
-        max_per_group=max_duplicates(values, mode, window if is_window(values) else MAX_WINDOW),
+        max_per_group=max_duplicates(values, mode, bound),
         preset=preset,
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
@@ -201,11 +202,6 @@ def asks_for_stored_preset(request: DedupeRequest) -> bool:
 def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> DedupeRequest:
     """Apply a preset of the index to a request that was parsed before the preset was loaded."""
     return replace(request, policy=parse_request(dict(request.figures), presets=presets).policy)
-
-
-def is_window(values: Mapping[str, Any]) -> bool:
-    """Return whether values can only be those of a window."""
-    return values.get("dedupe_by") == "window" or "dedupe_window" in values
 
 
 def check_stored(values: Mapping[str, Any]) -> None:
