@@ -84,9 +84,6 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
         asked = body(query, size) | ({} if counts else {"track_total_hits": 10_000})
         return wrapper.search(index=INDEX, body=asked, **options(level, window))
 
-    def search_gateway(query: str) -> Any:
-        return gateway.search(index=INDEX, body=body(query, size) | options("near"))
-
     asks_plugin = str(search_client(QUERIES[0], "near", "auto")["dedupe"].get("grouper", "")).startswith("plugin")
     client_ways = {"wrapped client, near": lambda query: search_client(query, "near", "auto")} if asks_plugin else {}
     return {
@@ -98,7 +95,7 @@ def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str,
         "the same, groups counted": lambda query: search_client(query, "near", "off", counts=True),
         "the same, window": lambda query: search_client(query, "near", "off", window),
         "wrapped client without plugin, identical": lambda query: search_client(query, "identical", "off"),
-        "gateway, near": search_gateway,
+        "gateway, near": lambda query: gateway.search(index=INDEX, body=body(query, size) | options("near")),
     }
 
 
