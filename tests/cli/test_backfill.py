@@ -84,7 +84,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
     assert "Keep" in out
     assert "twice until they are merged" in " ".join(out.split())
     output = answer("backfill", "--dry-run", "--preset", "law")
-    assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
+    assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("near", 5, 5, 0.4)
 
 
 @pytest.mark.parametrize(

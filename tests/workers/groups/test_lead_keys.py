@@ -73,7 +73,6 @@ def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> Non
         "rare": (5, 190, 210),
         "characters": (3, 160, 250),
     }
-    assert set(near_keys(one, POLICY).several) == {"rare"}
     assert near_keys(one, Policy("identical")) == LeadKeys({})
     assert content_keys(one) == LeadKeys({"content": [content_key(one)]})
     own, found = lookup_keys(one), near_keys(one, Policy())
