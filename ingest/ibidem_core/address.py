@@ -196,6 +196,9 @@ def parse_address(url: str) -> Address:
     hosts = tuple(
         _host(number, host, PORTS[match["scheme"]]) for number, host in enumerate(match["hosts"].split(","), 1)
     )
+    timeout = options.get("timeout", "60")
+    if not re.fullmatch(r"\d{1,4}(\.\d+)?", timeout, re.ASCII) or float(timeout) <= 0:
+        raise UsageError(f"timeout {timeout!r} is not valid", "write seconds, such as 60")
     address = Address(
         match["kind"],
         match["scheme"],
@@ -206,7 +209,7 @@ def parse_address(url: str) -> Address:
         ca=_ca(options.get("ca", ""), match["scheme"]),
         layout=_layout(options.get("layout", "full")),
         fields=parse_fields(options.get("fields", "")),
-        timeout=_timeout(options.get("timeout", "60")),
+        timeout=float(timeout),
     )
     if address.api_key and address.user:
         raise UsageError(f"engine {address.label} has both a user and an API key", "give one of the two")
@@ -263,12 +266,6 @@ def _layout(name: str) -> str:
     if name not in LAYOUTS:
         raise UsageError(f"layout {name!r} is unknown", f"use one of {', '.join(LAYOUTS)}")
     return name
-
-
-def _timeout(text: str) -> float:
-    if not re.fullmatch(r"\d{1,4}(\.\d+)?", text, re.ASCII) or float(text) <= 0:
-        raise UsageError(f"timeout {text!r} is not valid", "write seconds, such as 60")
-    return float(text)
 
 
 HIDDEN = "***"

@@ -25,8 +25,8 @@ from ibidem_dedupe.pair_evidence import (
     Evidence,
     Guards,
     LongPair,
-    differ_where_they_must_not,
     relation_evidence,
+    required_fields_conflict,
     titles_differ,
 )
 from ibidem_dedupe.policy import LEVELS, Policy
@@ -35,7 +35,7 @@ from ibidem_ingest.signatures.packed import Packed
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy."""
-    if not a.length or not b.length or differ_where_they_must_not(a, b):
+    if not a.length or not b.length or required_fields_conflict(a, b):
         return None
     guards = Guards.compare(a, b)
     found = strongest(a, b, policy, guards)

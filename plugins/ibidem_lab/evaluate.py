@@ -348,13 +348,6 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
     )
 
 
-def found_pairs(
-    collection: Collection, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
-) -> set[Pair]:
-    """Return all pairs that the decision joins, by their ids; see `found_evidence`."""
-    return set(found_evidence(collection, policy, matcher, long_index))
-
-
 def found_evidence(
     collection: Collection, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
 ) -> dict[Pair, str]:

@@ -98,5 +98,5 @@ def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) 
         Path(name).write_text("Quite another text, which nobody means.", encoding="utf-8")
     assert answer("compare", "lease", "draft", "--format", "text")["level"] == "identical"
     assert answer("compare", "lease", "draft", "--id")["level"] == "near"
-    code, _, err = run("compare", "lease", "draft", "--id", "--format", "text")
-    assert (code, "cannot be combined" in err) == (2, True)
+    assert "no document 'nosuch'" in run("compare", "lease", "nosuch")[2]
+    assert "cannot be combined" in run("compare", "lease", "draft", "--id", "--format", "text")[2]

@@ -20,7 +20,7 @@ from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.records import records
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
-from ibidem_lab.evaluate import found_pairs, sign_collection
+from ibidem_lab.evaluate import found_evidence, sign_collection
 from ibidem_workers.groups.service import regroup, settle_all
 from support.books import misread_text
 from support.command_line import Answer, Run
@@ -92,7 +92,7 @@ def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float
     engine.write(list(records(documents, general_tables())))
     settle_all(engine)
     collection = sign_collection(documents, general_tables())
-    expected = found_pairs(collection, GroupCheckpoint().choose_policy(collection.columns))
+    expected = found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns))
     store = engine.groups()
     names: dict[str, list[str]] = {}
     for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):

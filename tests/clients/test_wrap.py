@@ -206,10 +206,10 @@ def test_arguments_that_are_not_grouped_are_refused_by_name_and_pass_without_ded
 
 
 def test_what_is_no_client_is_refused_with_those_that_are() -> None:
-    with pytest.raises(
-        ibidem.UsageError, match=r"a dict cannot be wrapped; give a client: elasticsearch\.Elasticsearch"
-    ):
+    with pytest.raises(ibidem.UsageError, match=r"a dict cannot be wrapped; give a client: elasticsearch\.Elastic"):
         ibidem.wrap({})  # type: ignore[call-overload]
+    with pytest.raises(ibidem.UsageError, match=r"'wheat' has none; write search\(client, index="):
+        ibidem.search({}, "wheat")  # type: ignore[call-overload]
 
 
 def test_each_of_several_searches_says_itself_whether_it_is_grouped(kind: str, wrapped_client: Any) -> None:

@@ -97,5 +97,4 @@ def test_a_stray_page_does_not_widen_the_part_that_is_reported() -> None:
     novel, part = prose(3, 60_000), BOOK[:6_000]
     stray = [*novel[:300], *part[:40], *novel[340:45_000], *part, *novel[45_000:]]
     relation = relate_texts(paged(part, 300), paged(stray, 300))
-    assert relation.contains == "b"
-    assert 149 <= relation.b[0] <= 151
+    assert (relation.contains, relation.b[0] in range(149, 152)) == ("b", True)

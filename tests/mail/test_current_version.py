@@ -20,6 +20,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import settle_all
@@ -72,6 +73,8 @@ def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
     dates = [Passage(TEXT, date=date) for date in ("1990", "1992", "1991")]
     assert group_texts(dates, keep="current", language="en")[0].lead == 1
     assert group_texts([TEXT, TEXT], keep="current", language="en")[0].lead == 0
+    with pytest.raises(UsageError, match=r"^similarity='5' is not valid"):
+        group_texts([TEXT, TEXT], similarity=5)
 
 
 def ids(output: Any) -> list[str]:

@@ -69,8 +69,7 @@ def message_ids(value: object) -> list[str]:
 def with_hash(meta: Mapping[str, object]) -> Mapping[str, object]:
     """Add EDRM's Message Identification Hash to the fields of a mail: the MD5 of its first message id as it stands.
 
-    Source: EDRM, Cross Platform Email Duplicate Identification; the angle brackets are part of the id. A hash that a
-    record has already is kept.
+    Source: EDRM, Cross Platform Email Duplicate Identification. Angle brackets count; a hash in the record is kept.
 
     >>> with_hash({"message-id": "<CALckR-a8UDkRjO4xJyjd_s0GPxQWw@mail.gmail.com>"})["mih"]
     '1de319c276884bd0c9e2f1621ada26cc'

@@ -20,6 +20,7 @@ from ibidem.cli.console import (
     Indented,
     Json,
     Preset,
+    add_up,
     bar,
     engine_context,
     figures,
@@ -129,14 +130,7 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
 def show_grouped(settings: Settings, *, as_json: bool) -> None:
     """Settle the groups of the signed documents, continuing where an earlier command stopped."""
     with engine_context(settings) as engine, bar("Grouping") as advance:
-        total = 0
-
-        def add_progress(documents: int) -> None:
-            nonlocal total
-            total += documents
-            advance(total, None)
-
-        settle_all(engine, add_progress)
+        settle_all(engine, add_up(advance))
         counts = engine.groups().counts()
     took = round(time.monotonic() - BEGAN, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}

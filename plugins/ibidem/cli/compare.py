@@ -180,8 +180,11 @@ def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tupl
         return read_file(a, settings, choice), read_file(b, settings, choice), None
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
-        left, right = read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
-        return left, right, read_decision(engine, a, b)
+        # A file beside an id is read last: it is the other one that is neither.
+        found = {
+            name: read_document(engine, name, RIGHT) for name in sorted((a, b), key=lambda name: Path(name).is_file())
+        }
+        return found[a], found[b], read_decision(engine, a, b)
 
 
 def read_file(path: str, settings: Settings, choice: Choice) -> Document:

@@ -154,6 +154,18 @@ def bar(label: str) -> Iterator[Advance]:
         yield advance
 
 
+def add_up(advance: Advance) -> Callable[[int], None]:
+    """Return a function that adds to the number that a bar shows."""
+    total = 0
+
+    def add(number: int) -> None:
+        nonlocal total
+        total += number
+        advance(total, None)
+
+    return add
+
+
 @contextmanager
 def rated_bar(label: str) -> Iterator[Advance]:
     """Show a progress bar with documents per second and the time left."""

@@ -68,7 +68,7 @@ DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: dele
 SyncAll = Annotated[
     bool,
     typer.Option(
-        "--sync-all", help="With --sync --yes: also where a folder, or over a fifth of the documents, is gone."
+        "--sync-all", help="With --sync --yes: delete also where a whole folder, or over a fifth of the index, is gone."
     ),
 ]
 

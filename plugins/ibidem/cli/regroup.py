@@ -14,6 +14,7 @@ from ibidem.cli.console import (
     Preset,
     Similarity,
     WindowDays,
+    add_up,
     bar,
     engine_context,
     figures,
@@ -155,16 +156,9 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
 
 def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
-    total = 0
-
-    def add_progress(documents: int) -> None:
-        nonlocal total
-        total += documents
-        advance(total, None)
-
     with bar("Grouping") as advance:
         old_counts = engine.groups().counts()
-        regroup(engine, everything=everything, policy=policy, report=add_progress)
+        regroup(engine, everything=everything, policy=policy, report=add_up(advance))
     counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.monotonic() - BEGAN, 3)

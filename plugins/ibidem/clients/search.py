@@ -116,13 +116,14 @@ def wrapped(client: Any) -> WrappedClient:
     raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")
 
 
-def search(client: Any, **arguments: Any) -> Any:
+def search(client: Any, *unnamed: object, **arguments: Any) -> Any:
     """Search as the client's own `search` does; `dedupe` and `dedupe_…` group the duplicates.
 
     A wrapped client (`ibidem.wrap`) keeps what it has read of the indexes for the next search.
 
     Args:
         client: An `Elasticsearch`, `AsyncElasticsearch`, `OpenSearch` or `AsyncOpenSearch`, wrapped or not.
+        unnamed: Refused.
         arguments: The parts of the search that `docs/clients.md` lists, by name or in `body`, and `index`; without
             dedupe parameters whatever the client takes.
 
@@ -133,6 +134,9 @@ def search(client: Any, **arguments: Any) -> Any:
     Raises:
         UsageError: Another client, a dedupe parameter that is not valid, a part that is not grouped.
     """
+    if unnamed:
+        right = "write search(client, index='news', query={'match': {'text': 'wheat'}}, dedupe='indent')"
+        raise UsageError(f"the search takes each part by its name, and {unnamed[0]!r} has none", right)
     wrapped_client = wrapped(client)
     body = read_mentioned(arguments.get("body"))
     request = dedupe_request(arguments, body)

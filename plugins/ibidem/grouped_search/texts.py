@@ -143,7 +143,10 @@ def check_policy(level: Level, similarity: int | None, preset: str, policy: Poli
 
 def default_policy(columns: PackedColumns, level: Level, similarity: int | None, preset: str) -> Policy:
     """Return the decision for a pair that the arguments name, or else the rule of the collection if it is large."""
-    named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
+    try:
+        named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
+    except UsageError as error:
+        raise UsageError(error.what.replace("dedupe_", ""), error.remedy.replace("dedupe_", "")) from error
     if similarity is not None or preset or len(columns) < MIN_DOCUMENTS:
         return named
     return CollectionFigures.count(columns).policy().at(named.level)

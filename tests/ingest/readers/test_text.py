@@ -212,7 +212,7 @@ def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
             pdf([[], []]),
             "none of its 2 pages contains text; recognise it first, for example with: ocrmypdf",
         ),
-        (b"", r"not a PDF, or damaged \(PDFium: "),
+        (b"", "it is empty; leave it out"),
         (b"plain words", r"not a PDF, or damaged \(PDFium: "),
         (pdf([["We the People"]])[:300], r"not a PDF, or damaged \(PDFium: "),
         (pdf([["x" * 60]] * 20), "more than 1,000 characters; split it or raise IBIDEM_MAX_TEXT"),

@@ -82,7 +82,7 @@ class Backfill:
                 self._deaths += 1
                 if self._deaths > MAX_DEATHS:
                     raise
-                self._bury()
+                self._write_tombstones()
 
     def _sign(self, end: Marks, *, switch_marks: Marks | None, changes_only: bool) -> int:
         self.checkpoint.upto = marks_as_record(end)
@@ -156,7 +156,7 @@ class Backfill:
         self.note()
         self._hand_out(signers, replace(previous_batch, run=checkpoint.run, number=page.number, names=page_names), part)
 
-    def _bury(self) -> None:
+    def _write_tombstones(self) -> None:
         """Prepare to resume after a process died: its pages are signed page by page, then document by document.
 
         A document that ends its process twice is refused.
