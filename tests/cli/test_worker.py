@@ -19,7 +19,7 @@ from ibidem.cli import main
 main()
 """
 
-WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker", "--concurrency", "1"]
+WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker"]
 
 
 @pytest.mark.slow
