@@ -6,7 +6,6 @@ part by part, each part by the number of the write, so that a reader knows where
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
@@ -35,6 +34,7 @@ from ibidem_engines.stored_groups import (
     Values,
 )
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import Signatures, StoredSignatures
 
@@ -384,13 +384,6 @@ class ReindexSource(Protocol):
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""
 
-    def open_trial(self, index: str) -> AbstractContextManager["TrialIndex"]:
-        """Create an empty index like one of the source's, hidden from searches; it is deleted when the context ends.
-
-        Args:
-            index: The one of the indexes whose settings and mapping it gets.
-        """
-
     def copy_to(self, name: str) -> "ReindexTarget":
         """Return the copy target with a name; it need not exist."""
 
@@ -410,11 +403,7 @@ class ReindexTarget(Protocol):
         """Return whether an existing index was created as this copy, and is still empty."""
 
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the target with the source's settings and mappings, or complete an interrupted creation.
-
-        Args:
-            with_fields: Whether it gets the current `ibidem` mapping; else it gets none.
-        """
+        """Create the target with the source's settings and mappings, with or without our fields, or complete that."""
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer stored version is kept (`stale`)."""
@@ -439,15 +428,6 @@ class ReindexTarget(Protocol):
 
         It came through the alias, so it is newer; but batches do not come in the order of their versions.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class TrialIndex:
-    """A temporary index."""
-
-    target: ReindexTarget  # takes documents
-    name: str
-    engine: str = ""  # address of its engine; empty if that is the source's
 
 
 class Engine(Protocol):
@@ -625,4 +605,8 @@ class Engine(Protocol):
         return []
 
     def reindex_source(self) -> ReindexSource:
-        """Open the documents of the index."""
+        """Open the documents of the index, to be signed again; refused where an engine holds none but ours."""
+        raise UsageError(
+            f"index {self.index!r} holds documents that ibidem ingested, so there are none to sign or to strip",
+            "ingest them again, into another IBIDEM_INDEX if a table or schema has changed: ibidem ingest PATH",
+        )

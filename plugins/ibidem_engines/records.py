@@ -115,6 +115,11 @@ def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[st
             )
 
 
+# Remedy for documents of another idf table or schema.
+SIGN_AGAIN = (
+    "sign them again with: ibidem backfill --into NAME; in SQLite with ibidem ingest PATH, into another IBIDEM_INDEX"
+)
+
 SAMPLE = 100  # documents that are looked at; one that changed since it was signed decides nothing alone
 
 

@@ -3,7 +3,6 @@
 import json
 import secrets
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -17,6 +16,8 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill.strip import StripRequest, StripResult
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
+
+pytestmark = [pytest.mark.server("opensearch"), pytest.mark.usefixtures("on_opensearch")]
 
 
 @pytest.fixture
@@ -45,28 +46,28 @@ def test_a_text_that_is_too_long_is_refused_and_the_command_leaves_with_3(
     assert "IBIDEM_MAX_TEXT" in out
 
 
-def test_a_copy_says_how_it_is_searched(run: Run, answer: Answer, own_tables: Tables) -> None:
+def test_a_copy_says_how_it_is_searched(run: Run, answer: Answer, own_tables: Tables, on_opensearch: str) -> None:
     own_tables.use(OTHER)
-    code, out, err = run("backfill", "--into", "second")
+    code, out, err = run("backfill", "--into", f"{on_opensearch}-2")
     assert code == 0
     assert "5  signed" in out
-    assert "IBIDEM_INDEX=second" in err.replace("\n", " ")
-    assert answer("backfill", "--into", "third")["indexed"] == 5
+    assert f"IBIDEM_INDEX={on_opensearch}-2" in err.replace("\n", "")
+    assert answer("backfill", "--into", f"{on_opensearch}-3")["indexed"] == 5
 
 
-def test_a_change_by_others_is_listed_and_the_command_leaves_with_3(run: Run, tmp_path: Path) -> None:
-    assert run("backfill", "--check")[0] == 0
-    file = sqlite3.connect(tmp_path / ".ibidem" / "index.sqlite")
-    file.execute("""update "ibidem.ibidem.texts" set text = 'another text' where rowid =
-        (select place from "ibidem.ibidem.documents" where id = 'letter')""")
-    file.commit()
-    file.close()
+def test_a_change_by_others_is_listed_and_the_command_leaves_with_3(
+    run: Run, opensearch: str, on_opensearch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IBIDEM_INDEX", f"{on_opensearch}-2")
+    for name in ("deed", "letter"):
+        ask(opensearch, "PUT", f"/{on_opensearch}-2/_doc/{name}", '{"text": "The tenant pays the rent."}')
+    assert [run("backfill", *check)[0] for check in ([], ["--check"])] == [0, 0]
+    ask(opensearch, "POST", f"/{on_opensearch}-2/_update/letter", '{"doc": {"text": "another text"}}')
     code, out, _ = run("backfill", "--check")
     assert code == 3
     assert {"1  changed since they were signed", "1  will be signed by: ibidem backfill"} <= set(out.splitlines())
-    assert "letter in ibidem" in out
-    assert run("backfill")[0] == 0
-    assert run("backfill", "--check")[0] == 0
+    assert f"letter in {on_opensearch}-2" in out
+    assert [run("backfill", *check)[0] for check in ([], ["--check"])] == [0, 0]
 
 
 def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answer: Answer) -> None:
@@ -83,7 +84,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         assert part in out, part
     assert "Keep" in out
     assert "twice until they are merged" in " ".join(out.split())
-    output = answer("backfill", "--dry-run", "--preset", "law")
+    output = answer("backfill", "--dry-run")
     assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("near", 5, 5, 0.4)
 
 
@@ -93,16 +94,26 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         (["--check", "--dry-run"], "--dry-run and --check do not go together"),
         (["--into", "x", "--follow"], "--into and --follow do not go together"),
         (["--alias", "x"], "--alias needs --into"),
-        (["--preset", "law"], "--preset is for --dry-run alone"),
         (["--into", "X Y"], "index name 'X Y' is not allowed"),
-        (["--into", "ibidem"], "'ibidem' is the index to be copied"),
-        (["--into", "second", "--alias", "x"], "SQLite has no aliases"),
     ],
 )
 def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], message: str) -> None:
     code, _, err = run("backfill", *options)
     assert code == 2
     assert message in err
+
+
+def test_the_index_itself_is_no_copy(run: Run, on_opensearch: str) -> None:
+    code, _, err = run("backfill", "--into", on_opensearch)
+    assert (code, f"'{on_opensearch}' is the index to be copied" in err) == (2, True)
+
+
+def test_an_index_in_sqlite_is_neither_signed_nor_stripped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IBIDEM_ENGINE")
+    monkeypatch.delenv("IBIDEM_INDEX")
+    for command in (["backfill"], ["backfill", "--into", "second"], ["backfill", "--dry-run"], ["strip"]):
+        code, _, err = run(*command)
+        assert (code, "ibidem ingest PATH" in err) == (2, True), command
 
 
 @pytest.mark.slow
@@ -120,7 +131,6 @@ def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, n
     assert (output["read"], output["unchanged"], output["state"]) == (5, 5, "done")
 
 
-@pytest.mark.server("opensearch")
 def test_following_waits_for_an_index_that_is_made_later_or_again(
     opensearch: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

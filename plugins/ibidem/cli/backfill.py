@@ -19,14 +19,11 @@ from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import (
     Indented,
     Json,
-    Preset,
     add_up,
     bar,
     engine_context,
-    figures,
     format_difference,
     messages,
-    presets_for,
     print_json,
     rated_bar,
     results,
@@ -41,7 +38,6 @@ from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
-from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
@@ -76,7 +72,6 @@ def run(
     checked: Check = False,
     following: Follow = False,
     groups: Groups = False,
-    preset: Preset = None,
     as_json: Json = False,
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
@@ -85,12 +80,10 @@ def run(
     """
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
-    if preset is not None and not dry:
-        raise UsageError("--preset is for --dry-run alone", "signatures serve every preset")
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, pair_policy(figures(None, None, preset), presets=presets_for(preset)), as_json=as_json)
+        show_dry_run(settings, as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif groups:
@@ -196,10 +189,10 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
         yield Indented(Text(f"… {result.changed - SHOWN:,} more: --json lists them"), 2)
 
 
-def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
+def show_dry_run(settings: Settings, *, as_json: bool) -> None:
     """Show the expected results and cost of signing."""
     with rated_bar("Signing in memory") as advance:
-        forecast = dry_run(settings, policy, advance)
+        forecast = dry_run(settings, Policy(), advance)
     answer = forecast.as_json()
     if as_json:
         print_json(answer)
@@ -229,14 +222,7 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
-    if cost["untried"]:
-        yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}."
-        yield sanitize(f"Writing and settling groups were not measured: {cost['untried']}")
-    else:
-        yield (
-            f"ibidem backfill would take about {format_time(cost['seconds'])} with writing and settling groups, "
-            f"measured on {format_count(cost['tried'], 'document')}."
-        )
+    yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}; writing and settling come on top."
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
         "rewritten documents take space twice until they are merged."

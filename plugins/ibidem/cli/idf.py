@@ -12,6 +12,7 @@ from ibidem.cli.console import Json, bar, engine_context, messages, print_json, 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_core.settings import Settings, load
+from ibidem_engines.records import SIGN_AGAIN
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Correlation, Tables, changed_fingerprints, correlation
@@ -79,7 +80,7 @@ def build(
 
 @app.command()
 def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name.")], as_json: Json = False) -> None:
-    """Sign with a table from now on; what the index holds is signed again by `ibidem backfill --into NAME`."""
+    """Sign with a table from now on; what the index holds keeps its signatures until it is signed again."""
     tables = Tables(load().tables)
     table = find_table(name, tables)
     tables.use(table)
@@ -87,7 +88,7 @@ def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name
         print_json(table_facts(table))
     else:
         results().print(Text(line(table)))
-        messages().print(Text("The index keeps its signatures until: ibidem backfill --into NEW_INDEX"))
+        messages().print(Text(f"The documents of the index keep their signatures; {SIGN_AGAIN}"))
 
 
 @app.command()

@@ -26,6 +26,7 @@ from ibidem_engines.ledger import (
     find_damaged,
     read_preset,
 )
+from ibidem_engines.records import SIGN_AGAIN
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
@@ -171,7 +172,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         message = (
             f"{settings.index!r} was written with signature schema {', '.join(schemas)}, this version reads {SCHEMA}"
         )
-        yield Check("schema", ok=False, what=message, remedy="rebuild it with: ibidem backfill --into NAME")
+        yield Check("schema", ok=False, what=message, remedy=SIGN_AGAIN)
         return
     yield check_dead_letters(open_index)
     yield check_records(open_index)
@@ -309,7 +310,7 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
             "tables",
             ok=False,
             what=f"documents signed with another idf table: {counts}",
-            remedy="sign them again with: ibidem backfill --into NAME",
+            remedy=SIGN_AGAIN,
         )
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.index.groups import IndexGroups, LongTextIndex, group_slices
-from ibidem_core.errors import EngineError, NoIndex
+from ibidem_core.errors import NoIndex
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef
@@ -16,13 +16,11 @@ from ibidem_engines.engine import ReindexSource, SourceDocument
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import Hit
 from ibidem_engines.stored_groups import Name as Place
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, open_for_backfill
-from ibidem_workers.backfill.trial import Rates, measure_rates
-from ibidem_workers.ingest import Interruption
 
 MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
 
@@ -48,14 +46,11 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Estimated cost of signing the index, from the documents read and a trial."""
+    """Estimated cost of signing the index, from the documents read."""
 
     bytes: int  # that signatures add to all documents, before the engine compresses or indexes them
     signing: float  # seconds to read and to sign all, with as many processes as there are workers, without writing
     index: int  # bytes of the index now
-    seconds: float | None  # of the whole `ibidem backfill`, with writing and settling; None if that could not be tried
-    tried: int  # how many documents were written and settled in the trial
-    untried: str = ""  # why there was no trial; empty if there was one
 
     @property
     def headroom(self) -> int:
@@ -66,9 +61,6 @@ class Cost:
         """Return the cost as shown by `ibidem backfill --dry-run --json`."""
         return {
             "bytes": self.bytes,
-            "seconds": None if self.seconds is None else round(self.seconds, 3),
-            "tried": self.tried,
-            "untried": self.untried,
             "signing_seconds": round(self.signing, 3),
             "index_bytes": self.index,
             "headroom_bytes": self.headroom,
@@ -142,12 +134,9 @@ class _Tally:
                 return
             began = perf_counter()
 
-    def cost(self, documents: int, index: int, processes: int, trial: Rates | str) -> Cost:
+    def cost(self, documents: int, index: int, processes: int) -> Cost:
         share = documents / max(1, self.signed + self.refused)
-        added, signing = round(self.added * share), self.seconds * share / processes
-        if isinstance(trial, str):
-            return Cost(added, signing, index, None, 0, trial)
-        return Cost(added, signing, index, trial.seconds(documents), trial.documents)
+        return Cost(round(self.added * share), self.seconds * share / processes, index)
 
     def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Return the long signatures of documents, as an engine does."""
@@ -164,20 +153,8 @@ class _Tally:
         return reason is None
 
 
-def try_backfill(source: ReindexSource, settings: Settings, names: Sequence[Place]) -> Rates | str:
-    """Measure the cost of a backfill, or return why it cannot be measured, such as missing rights."""
-    if not names:
-        return "there is no document to measure it with"
-    try:
-        return measure_rates(source, settings, names)
-    except Interruption as error:
-        raise KeyboardInterrupt from error
-    except (EngineError, UsageError) as error:
-        return error.what
-
-
 def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
-    """Sign and group an index in memory; a sample is signed into a temporary index to measure the time."""
+    """Sign and group an index in memory."""
     tally = _Tally()
     with open_for_backfill(settings) as (engine, source):
         source.check("memory")
@@ -193,8 +170,7 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MAX_DOCUMENTS)))
         leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
         titles = {name: each.document.title for name, each in leads.items()}
-        trial = try_backfill(source, settings, tally.places(groups.names))
-        cost = tally.cost(documents, source.size(), settings.workers, trial)
+        cost = tally.cost(documents, source.size(), settings.workers)
         return DryRun(groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost)
 
 

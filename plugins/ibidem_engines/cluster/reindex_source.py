@@ -1,14 +1,11 @@
 """Read an existing index in a cluster, shard by shard in the order of sequence numbers."""
 
 import dataclasses
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
 from typing_extensions import override
-from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
@@ -36,7 +33,7 @@ from ibidem_engines.cluster.index import (
 )
 from ibidem_engines.cluster.ranking import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.reindex_target import ClusterReindexTarget, old_trials
+from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
 from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
 from ibidem_engines.cluster.source_storage import (
     WITH_VECTORS,
@@ -56,7 +53,6 @@ from ibidem_engines.engine import (
     ReindexTarget,
     Signed,
     SourceDocument,
-    TrialIndex,
     WriteStatus,
 )
 from ibidem_engines.records import UnstorableRecord, values_of_records
@@ -284,21 +280,6 @@ class ClusterReindexSource(ReindexSource):
     @override
     def index_names(self) -> IndexNames:
         return self._layout.names(self.index)
-
-    @override
-    @contextmanager
-    def open_trial(self, index: str) -> Iterator[TrialIndex]:
-        """Create the trial index, hidden, under a name of its own."""
-        prefix = f"{layout.TRIAL}{xxh3_64_hexdigest(self._layout.names(self.index).home.encode())}-"
-        for each in old_trials(self._cluster, prefix):
-            ClusterReindexTarget(self._cluster, index, each, self._kind).drop()
-        name = f"{prefix}{secrets.token_hex(4)}"
-        target = ClusterReindexTarget(self._cluster, index, name, self._kind)
-        try:
-            target.create_trial()
-            yield TrialIndex(target, name)
-        finally:
-            target.drop()
 
     @override
     def copy_to(self, name: str) -> ReindexTarget:

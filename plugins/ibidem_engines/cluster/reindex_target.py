@@ -1,6 +1,5 @@
 """New index that replaces another: created with the same mapping, filled, and given the alias."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
@@ -10,7 +9,6 @@ from typing_extensions import override
 
 from ibidem_core.address import OURS
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import records
 from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome, ClusterClient, State, run
 from ibidem_engines.cluster.index import NONE, newest, states, write_order
 from ibidem_engines.cluster.records import LedgerStore
@@ -35,10 +33,6 @@ LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
 OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
 
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
-
-TRIAL_OF = "ibidem_trial_of"  # in the metadata of a trial index's mapping: the index that it is like
-
-TRIAL_MS = 3_600_000  # milliseconds after which a trial index was left by a process that was killed
 
 _MISSING = 404
 
@@ -78,10 +72,11 @@ class ClusterReindexTarget(ReindexTarget):
     @override
     def create(self, *, with_fields: bool = True) -> None:
         """Create the index with fields, analyzers and settings of the old one, with or without `ibidem`."""
-        if not with_fields:
-            self._create_bare()
-            return
         settings, mappings = self._read_source()
+        if not with_fields:
+            body = {"settings": {"index": _early(settings)}, "mappings": _strip_mapping(mappings)}
+            self._cluster.ask("PUT", f"/{self.name}", body)
+            return
         own_mappings = layout.template(self._kind)
         own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
@@ -101,24 +96,6 @@ class ClusterReindexTarget(ReindexTarget):
             body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
             self._cluster.ask("PUT", f"/{self.name}", body)
         LedgerStore(self._cluster, IndexNames((self.name,), (self.name,))).create()
-
-    def _create_bare(self, **settings: object) -> None:
-        """Create the index without our fields, and with additional settings."""
-        settings_there, mappings = self._read_source()
-        mapping = _strip_mapping(mappings)
-        mapping["_meta"] |= {TRIAL_OF: self._source} if "hidden" in settings else {}
-        body = {"settings": {"index": _early(settings_there) | settings}, "mappings": mapping}
-        self._cluster.ask("PUT", f"/{self.name}", body)
-
-    def create_trial(self) -> None:
-        """Create the index without our fields, hidden from patterns, and without aliases from templates."""
-        self._create_bare(hidden=True)
-        self._cluster.hold(answer_to(ApiRequest("DELETE", f"/{self.name}/_alias/*", ok_statuses=(_MISSING,))))
-
-    def drop(self) -> None:
-        """Delete the index with its ledgers, if it exists."""
-        self._cluster.ask("DELETE", f"/{self.name}", ignore_unavailable="true")
-        records.drop(self._cluster, [self.name])
 
     @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
@@ -253,18 +230,6 @@ class ClusterReindexTarget(ReindexTarget):
         answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
         check_each(answer["docs"], self._cluster.label)
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
-
-
-def old_trials(cluster: ClusterClient, prefix: str) -> list[str]:
-    """Return the trial indexes with a prefix whose processes were killed."""
-    parts = "*.settings.index.creation_date,*.mappings._meta"
-    found = cluster.ask("GET", f"/{quote_index(prefix)}*", expand_wildcards="all", filter_path=parts)
-    return [
-        name
-        for name, each in found.items()
-        if TRIAL_OF in each.get("mappings", {}).get("_meta", {})
-        and time.time() * 1_000 - int(each["settings"]["index"]["creation_date"]) > TRIAL_MS
-    ]
 
 
 def _early(settings: Mapping[str, Any]) -> dict[str, Any]:

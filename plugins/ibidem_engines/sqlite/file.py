@@ -133,7 +133,7 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
         self._inherited: list[sqlite3.Connection] = []
-        self._checked: dict[bool, int] = {}
+        self._checked = -1  # the version of the file's schema that was found sound
 
     def create(self) -> None:
         """Create the file, its folder and the index, if missing."""
@@ -145,19 +145,19 @@ class SqliteFile:
             remedy = "choose another folder in IBIDEM_ENGINE, or make this one writable"
             raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})", remedy) from error
         with self._lock, self._translate_errors():
-            connection = self._open("rw")
+            connection = self._open()
             self._with_retries(connection, "pragma journal_mode = wal")
             if not self._state():
                 self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the open transaction."""
-        connection = self._open("rw")
+        connection = self._open()
         self._deadline = time.monotonic() + self._longest
         return connection.execute(statement.replace("{index}", self.index), values)
 
     def run_many(self, statement: str, values: Iterable[Row]) -> None:
-        connection = self._open("rw")
+        connection = self._open()
         self._deadline = time.monotonic() + self._longest
         connection.executemany(statement.replace("{index}", self.index), values)
 
@@ -177,13 +177,13 @@ class SqliteFile:
                 raise
 
     @contextmanager
-    def reading(self, *, any_schema: bool = False) -> Iterator[None]:
+    def reading(self) -> Iterator[None]:
         """Read one snapshot of the file throughout the block, also while others write."""
         with self._lock, self._translate_errors():
-            connection = self._open("rw") if any_schema else self._open_existing()
+            connection = self._open_existing()
             connection.execute("begin")
             try:
-                self._check(connection, any_schema=any_schema)
+                self._check(connection)
                 yield
             finally:
                 connection.rollback()
@@ -193,31 +193,23 @@ class SqliteFile:
         if not self.path.exists():
             return {}
         with self._lock, self._translate_errors():
-            self._open("rw")
+            self._open()
             return self._state()
-
-    def read_state(self) -> dict[str, Value]:
-        """Read the index's metadata; a missing index raises."""
-        state = self.state()
-        if not state:
-            raise self._no_index()
-        return state
 
     def close(self) -> None:
         """Close the connection of this process."""
         with self._lock, self._translate_errors():
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
-            self._connection = None
-            self._checked.clear()
+            self._connection, self._checked = None, -1
 
-    def _open(self, mode: str) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         """Return this process's connection; a connection inherited by a fork is not used, as SQLite requires."""
         if self._connection is not None and self._pid == os.getpid():
             return self._connection
         if self._connection is not None:
             self._inherited.append(self._connection)
-        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        address = f"{self.path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(
             address, timeout=self._patience, isolation_level=None, check_same_thread=False, uri=True
         )
@@ -226,7 +218,7 @@ class SqliteFile:
         connection.create_function("ibidem_time_of_day", 1, time_of_day, deterministic=True)
         connection.set_progress_handler(self._is_late, LOOKS_EVERY)
         self._connection, self._pid, self._deadline = connection, os.getpid(), time.monotonic() + self._longest
-        self._checked.clear()
+        self._checked = -1
         return connection
 
     def _is_late(self) -> bool:
@@ -235,34 +227,26 @@ class SqliteFile:
     def _open_existing(self) -> sqlite3.Connection:
         if self._connection is None and not self.path.exists():
             raise self._no_index()
-        return self._open("rw")
+        return self._open()
 
-    def _check(self, connection: sqlite3.Connection, *, any_schema: bool = False) -> None:
+    def _check(self, connection: sqlite3.Connection) -> None:
         """Check that the index is readable by this version, once per schema change."""
         (changes,) = connection.execute("pragma schema_version").fetchone()
-        if self._checked.get(any_schema) == changes:
+        if self._checked == changes:
             return
         state = self._state()
-        if not state and not any_schema:
+        if not state:
             raise self._no_index()
         versions = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
-        if versions[0] != LAYOUT or (versions[1] != SCHEMA and not any_schema):
+        if versions != (LAYOUT, SCHEMA):
             raise Permanent(
                 f"index {self.index!r} in {self.path} was written with layout {versions[0]} and signature schema "
                 f"{versions[1]}, this version reads {LAYOUT} and {SCHEMA}",
-                "rebuild it with: ibidem backfill --into NAME"
-                if versions[0] == LAYOUT
-                else "ingest its documents again, into another file (IBIDEM_ENGINE)",
+                "ingest its documents again, into another file (IBIDEM_ENGINE)",
             )
-        if state and not self._is_sound(connection, versions[0]):
+        if not is_sound(connection, LAYOUT, self.index):
             raise self._foreign_schema()
-        self._checked[any_schema] = changes
-
-    def _is_sound(self, connection: sqlite3.Connection, layout: str) -> bool:
-        try:
-            return is_sound(connection, layout, self.index)
-        except LookupError:
-            return False
+        self._checked = changes
 
     def _foreign_schema(self) -> Permanent:
         return Permanent(
@@ -274,7 +258,7 @@ class SqliteFile:
         return NoIndex(f"no index {self.index!r} in {self.path}", "create it with: ibidem ingest PATH")
 
     def _state(self) -> dict[str, Value]:
-        connection = self._open("rw")
+        connection = self._open()
         if not is_there(connection, LAYOUT, self.index):
             return {}
         if not is_state_sound(connection, LAYOUT, self.index):

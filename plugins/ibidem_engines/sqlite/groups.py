@@ -1,40 +1,26 @@
-"""Stored groups, threads and works in SQLite: columns of each document.
+"""Stored groups, threads and works in SQLite: columns of each document."""
 
-A collapsed search ranks all matches, and the best of each group is kept.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import SignatureLookup
-from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import Row, SqliteFile, Value
-from ibidem_engines.sqlite.read import Selection, choose, count_given_up, find, newest_place
+from ibidem_engines.sqlite.read import count_given_up, find
 from ibidem_engines.sqlite.write import as_json, lookup_values, words
 from ibidem_engines.stored_groups import (
     FIELDS,
     Assignment,
-    Collapsed,
-    Coverage,
-    FacetCount,
-    Facets,
     GroupCounts,
     GroupedDocument,
-    GroupHit,
     Hit,
     LeadKeys,
     Marks,
-    MatchCounts,
-    Members,
     MembershipChange,
     MembershipStore,
     Name,
-    Order,
-    Place,
     SeqNoRange,
     ShardRef,
     StoredGroups,
@@ -194,114 +180,6 @@ def _move(file: SqliteFile, place: int) -> None:
     if key:
         file.run(_FORGET_KEYS, (place, key))
         file.run(_KEYS, (number, key))
-
-
-_ORDERS: dict[Order, str] = {
-    "relevance": "rank, id",
-    "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
-    "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
-}
-_RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name, d.lead,
-        coalesce(nullif(d."group", ''), char(0) || d.id) as one
-    from found join "ibidem.{index}.documents" d on d.place = found.place),
-    numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
-_PACKED = '(select d.packed from "ibidem.{index}.documents" d where d.place = numbered.place)'
-_HEADS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
-    where number = 1 order by {{order}} limit ? offset ?"""  # noqa: S608 - made of constants
-_MEMBERS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
-    where number <= ? and name in (select value from json_each(?)) order by {{order}}"""  # noqa: S608 - made of constants
-_MATCH_COUNTS = """with found as materialized ({found})
-    select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), max(-found.rank)
-    from found join "ibidem.{index}.documents" d on d.place = found.place"""
-_MATCH_SIZES = """with found as materialized ({found}) select d."group", count(*)
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where d."group" in (select value from json_each(?)) group by d."group" """
-_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group", d.lead
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where d.lead and d."group" in (select value from json_each(?))"""
-_COVERAGE = """select (select count(*) from "ibidem.{index}.documents"),
-    (select count(*) from "ibidem.{index}.documents" where "group" = ''),
-    (select count(*) from "ibidem.{index}.documents" where place > ? and lead)"""
-
-_FACETS = """with found as materialized ({found}) select {value} as value, count(*),
-    count(distinct coalesce(nullif(d."group", ''), char(0) || d.id))
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where value is not null and value <> '' group by value order by {order} limit ?"""
-_YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
-YEARS = 10_000
-
-Rows = Iterable[tuple[int, str, bytes | None, float, str, int]]
-
-
-def coverage(file: SqliteFile, settled_marks: Marks) -> Coverage:
-    """Count the documents without a settled group."""
-    with file.reading():
-        return Coverage(*file.run(_COVERAGE, (settled_marks.get(ShardRef(file.index), 0),)).fetchone())
-
-
-def collapse(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.collapse`
-    file: SqliteFile, query: Query, place: Place, size: int, order: Order, view: ReadView
-) -> Collapsed:
-    """Rank the matches with one hit per stored group, and count groups and documents."""
-    with file.reading():
-        newest = newest_place(file, view)
-        selection = choose(query, newest)
-        heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
-        documents, count, best = file.run(_fill(_MATCH_COUNTS, selection), selection.values).fetchone()
-    return Collapsed(_hits(file, heads), MatchCounts(documents, count, exact=True), best, view=ReadView(newest))
-
-
-def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
-    file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
-) -> Members:
-    """Find the matching members of stored groups, the best first, and the sizes of the groups."""
-    names = as_json(list(groups))
-    with file.reading():
-        selection = choose(query, newest_place(file, view))
-        rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
-        sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
-    return Members(_hits(file, rows), sizes)
-
-
-def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hit]:
-    """Find the matching leads of stored groups, by group name."""
-    with file.reading():
-        selection = choose(query, newest_place(file, NOW))
-        rows = file.run(_fill(_MATCHING_LEADS, selection), (*selection.values, as_json(list(groups)))).fetchall()
-    return {each.group: each.hit for each in _hits(file, rows)}
-
-
-def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
-    """Count the documents and groups of each source, language and year among the matches."""
-    with file.reading():
-        selection = choose(query, newest_place(file, NOW))
-
-        def count_facet(value: str, order: str, count: int) -> list[FacetCount]:
-            statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
-            return [FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()]
-
-        frequent = "count(*) desc, value"
-        return Facets(
-            sources=count_facet("d.source", frequent, limit),
-            languages=count_facet("d.language", frequent, limit),
-            years=count_facet(_YEAR, "value desc", YEARS),
-        )
-
-
-def _fill(statement: str, selection: Selection) -> str:
-    return statement.replace("{found}", selection.sql())
-
-
-def _fill_ranked(statement: str, selection: Selection, order: Order) -> str:
-    return (_fill(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
-
-
-def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
-    return [
-        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
-        for place, name, packed, rank, group, lead in rows
-    ]
 
 
 _READ = f"""select id, {", ".join(FIELDS)} from "ibidem.{{index}}.documents"

@@ -1,4 +1,4 @@
-"""Reading an SQLite file: rank, fetch, scan and look documents up.
+"""Reading an SQLite file: select, scan and look documents up.
 
 Words are translated to FTS5, filters to conditions on a document.
 """
@@ -12,16 +12,15 @@ from itertools import chain
 import orjson
 
 from ibidem_engines.cursor import ReadView
-from ibidem_engines.engine import Info, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import Info, LookupResult, SignatureLookup
 from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.write import as_json, word
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.words import MAX_SPELLED, mark, passage, searched_phrases, spellings
-from ibidem_ingest.dates import iso_date
-from ibidem_ingest.document import Document
+from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
+from ibidem_ingest.signatures.schema import SCHEMA
 
 _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
     case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
@@ -123,47 +122,13 @@ def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
     return [Conditions(_ANY_META, (field.removeprefix("meta."), listed, listed))]
 
 
-MAX_HITS = 10_000
-# Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more.
-MARGIN = 200
-
 _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
-_TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
-    where r.rank = ? order by i.id limit ?"""
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
-_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta,
-    coalesce(json_extract(w.entry, '$[0]'), t.title), coalesce(json_extract(w.entry, '$[1]'), t.text),
-    d.origin
-    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
-    left join "ibidem.{index}.ledger" w on w.ledger = 'written' and w.key = d.id
-    where d.id in (select value from json_each(?))"""
-_LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
-    where d.id in (select value from json_each(?))"""
-_DATES = """select id, date from "ibidem.{index}.documents"
-    where date <> '' and id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
-
-RankedPlaces = list[tuple[int, float]]
-
-
-def window(file: SqliteFile, query: Query, size: int, view: ReadView) -> Ranking:
-    """Read the top of the ranking; see `Engine.search`.
-
-    The view ends with the newest document, so that what is written later stays out; scores follow the index.
-    """
-    if not 1 <= size <= MAX_HITS:
-        raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MAX_HITS}")
-    with file.reading():
-        newest = newest_place(file, view)
-        total, ranked_places = _rank(file, choose(query, newest), size)
-        documents = read_places(file, [place for place, _ in ranked_places], leads=False)
-    score = {place: -rank for place, rank in ranked_places}
-    hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
-    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest))
 
 
 def newest_place(file: SqliteFile, view: ReadView) -> int:
@@ -181,41 +146,6 @@ def count_given_up(file: SqliteFile) -> int:
     statement = """select value - (select count(*) from "ibidem.{index}.documents")
         from "ibidem.{index}.state" where name = 'place'"""
     return int(file.run(statement).fetchone()[0])
-
-
-def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
-    """Read documents; see `Engine.fetch`."""
-    expression(query)
-    own_ids = [name for index, name in ids if index == file.index]
-    with file.reading():
-        rows = {row[0]: row for row in file.run(_BY_ID, (as_json(own_ids),))}
-    in_title, in_text = searched_phrases(query, "title"), searched_phrases(query, "text")
-    documents = {name: document(row) for name, row in rows.items()}
-    return [
-        StoredDocument(
-            file.index,
-            documents[name],
-            version=rows[name][1],
-            idf=rows[name][2],
-            snippets=(passage(documents[name].text, in_text),),
-            title=mark(documents[name].title, in_title),
-        )
-        for name in own_ids
-        if name in documents
-    ]
-
-
-def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-    own_ids = [name for index, name in ids if index == file.index]
-    with file.reading():
-        return {(file.index, name): value for name, value in file.run(_LONG, (as_json(own_ids),))}
-
-
-def dates(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    own_ids = [name for index, name in ids if index == file.index]
-    with file.reading():
-        rows = file.run(_DATES, (as_json(own_ids),)).fetchall()
-    return {(file.index, name): date for name, value in rows if (date := iso_date(value))}
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
@@ -239,9 +169,9 @@ def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[lis
 def info(file: SqliteFile) -> Info:
     """Describe the file; see `Engine.info`."""
     state = file.state()
-    if state.get("layout") != LAYOUT:
+    if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
         return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
-    with file.reading(any_schema=True):
+    with file.reading():
         counts = file.run(_COUNTS).fetchall()
     tables: dict[str, int] = {}
     for idf, _, count in counts:
@@ -293,29 +223,6 @@ def choose(query: Query, newest: int) -> Selection:
     condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
     tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
     return Selection(place, _BM25, tables, (words, newest, *limits.values))
-
-
-def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
-    """Count the matches, and read the first positions with their ranks, including ties with the last one."""
-    top: RankedPlaces = file.run(
-        f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
-    ).fetchall()
-    if len(top) < size + MARGIN:
-        return len(top), top
-    (total,) = file.run(selection.count, selection.values).fetchone()
-    last = top[size - 1][1]
-    if top[-1][1] > last:
-        return total, [(place, rank) for place, rank in top if rank <= last]
-    tied = _TIED.replace("{ranked}", selection.sql())
-    better = [(place, rank) for place, rank in top if rank < last]
-    return total, better + file.run(tied, (*selection.values, last, size - len(better))).fetchall()
-
-
-def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
-    """Build a document from its rows; its state is the version that was read."""
-    name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
-    own_version = None if has_version is None else version
-    return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
 
 
 def _schema(state: dict[str, Value]) -> tuple[str, ...]:
