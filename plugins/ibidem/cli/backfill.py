@@ -257,7 +257,6 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
     os.set_blocking(writing, False)
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        """Record a request to end."""
         with suppress(BlockingIOError):  # the pipe already holds thousands of requests
             os.write(writing, b".")
 

@@ -91,7 +91,6 @@ class Columns:
 def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
-    """Yield one passage as it appears in each text."""
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
@@ -104,7 +103,6 @@ def passage_columns(
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
-    """Return the position and length of a passage in a text."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
     parts = (pages.label(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
@@ -112,7 +110,6 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 
 def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
-    """Yield the first blocks of a passage, with the last one shortened."""
     room = OPENING
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
@@ -251,7 +248,6 @@ def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
 
 
 def yes(value: object) -> str:
-    """Format a boolean as `yes` or `no`."""
     return "equal" if value else "different"
 
 

@@ -135,7 +135,6 @@ def results() -> Console:
 
 
 def messages() -> Console:
-    """Return the console of standard error."""
     return PipeConsole(theme=THEME, highlight=False, stderr=True, emoji=False, markup=False)
 
 

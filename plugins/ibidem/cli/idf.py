@@ -149,7 +149,6 @@ def draw_texts(items: Iterator[Document | Refusal], language: str) -> list[str]:
 
 
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
-    """Yield the documents of files, or those of the index."""
     if paths:
         yield from add_languages(read(paths, Choice(language=DETECT), settings.max_text))
         return

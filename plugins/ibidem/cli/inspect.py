@@ -94,7 +94,6 @@ def run(
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:
-    """Describe the stored group of a document, and the reason for it."""
     if not group:
         return "It has no stored group."
     size = format_count(group["documents"], "document")

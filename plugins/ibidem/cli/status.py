@@ -46,7 +46,6 @@ def fates(summary: Summary) -> Iterator[Indented]:
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
-    """Yield the counts of a summary that are not zero, each with its meaning."""
     duplicates = summary["duplicates"]
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
@@ -82,7 +81,6 @@ LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the refusals with place and reason, grouped by reason."""
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")

@@ -315,7 +315,6 @@ class ClusterClient:
         return self._with_retries(method, path, params, JSON, None if body is None else orjson.dumps(body))
 
     def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
-        """Post JSON Lines and return the response."""
         return self._with_retries("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
     def hold(self, flow: RequestFlow[T]) -> T:
@@ -430,7 +429,6 @@ class Action:
 
     @property
     def lines(self) -> list[bytes]:
-        """The one or two lines of the request."""
         head: dict[str, object] = {"_index": self.index, "_id": self.id}
         if self.state:
             head |= {"if_seq_no": self.state[0], "if_primary_term": self.state[1]}
@@ -460,7 +458,6 @@ def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome
 
 
 def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
-    """Split actions into requests."""
     part: list[Action] = []
     size = 0
     for action in actions:

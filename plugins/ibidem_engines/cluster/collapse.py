@@ -64,7 +64,6 @@ class Writes:
 
     @classmethod
     def read(cls, counts: Mapping[str, Any]) -> "Writes":
-        """Read the summary from the aggregation of a response."""
         writes = counts["writes"]
         indices = {each["key"]: cls.read(each) for each in counts.get("indices", {}).get("buckets", ())}
         return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"], indices)
@@ -371,7 +370,6 @@ class ClusterCollapse:
         return answer["hits"]["hits"], Members(hits, sizes)
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        """Read documents of some groups; see `EngineSearch.members`."""
         if not groups:
             return Members((), {})
         limit = min(limit, MAX_MEMBERS, self.layout.max_hits)

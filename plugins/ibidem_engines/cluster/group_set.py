@@ -38,7 +38,6 @@ class SettledNames:
 
     @classmethod
     def of(cls, names: IndexNames, records: Iterable[StoredRecord]) -> "SettledNames":
-        """Build the set from stored records."""
         return cls(names, {each.source: each.entry for each in records})
 
     @property
@@ -52,7 +51,6 @@ class SettledNames:
         return [index for index in self.names.indices if index in self.entries]
 
     def find(self) -> GroupSet:
-        """Find the group set of the indexes."""
         home = self._home()
         if home in self.names.indices:
             return GroupSet(home)

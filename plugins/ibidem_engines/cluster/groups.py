@@ -365,7 +365,6 @@ class ClusterMemberships(MembershipStore):
 
 
 def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
-    """Read the memberships of documents by index and id."""
     memberships: dict[DocumentRef, Values] = {}
     for start in range(0, len(names), AT_ONCE):
         batch = names[start : start + AT_ONCE]

@@ -127,7 +127,6 @@ class Layout:
 
     @property
     def shards(self) -> int:
-        """Total number of primary shards."""
         return sum(self.shard_counts.values())
 
 
@@ -139,7 +138,6 @@ def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
 def read_layout(
     index: str, params: Mapping[str, str] | None = None, ok_statuses: tuple[int, ...] = (MISSING,), *, text: str = ""
 ) -> RequestFlow[Layout]:
-    """Read the layout of the indexes of one or several names."""
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
     answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=ok_statuses)
@@ -165,7 +163,6 @@ def read_layout(
 
 
 def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield each index with each of its aliases, and their settings."""
     for index, each in metadata.items():
         for alias, properties in each.get("aliases", {}).items():
             yield index, alias, properties
@@ -255,7 +252,6 @@ def template(kind: str) -> dict[str, Any]:
 
 
 def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
-    """Return whether an error has this status or type."""
     cause = error.__cause__
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 

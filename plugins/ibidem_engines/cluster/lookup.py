@@ -51,7 +51,6 @@ class _Question:
 
     @property
     def values(self) -> list[str]:
-        """The distinct values to look up."""
         return list(dict.fromkeys(self.search.values[self.name]))
 
     @property
@@ -61,7 +60,6 @@ class _Question:
 
     @property
     def limit(self) -> int:
-        """Maximum number of documents to read."""
         return self.search.hit_limit(self.name)
 
 

@@ -165,7 +165,6 @@ def long_hits(
 
 
 def read_long(hits: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], bytes]:
-    """Read the long signatures of hits, by index and id."""
     values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in hits}
     return {name: value for name, value in values.items() if value}
 

@@ -52,7 +52,6 @@ def record_index(source: str, ledger: Ledger) -> str:
 
 
 def record_indices(sources: Iterable[str]) -> list[str]:
-    """Return both record indexes of each name."""
     return [index for source in sources for index in (f"{PREFIX}{source}", f"{PREFIX}{source}{WORK}")]
 
 
@@ -149,7 +148,6 @@ def is_sound(mapping: Mapping[str, Any]) -> bool:
 
 
 def issues(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
-    """Yield the faults of record indexes."""
     for name, index in sorted((_read(cluster, record_indices(sources)) or {}).items()):
         if fault := fault_of(name, index):
             yield HealthIssue("records", fault.what, fault.remedy, stops=True)
@@ -205,7 +203,6 @@ class LedgerQuery:
     prefix: str = ""  # of the keys
 
     def clause(self) -> Clause:
-        """Return the query that finds the records."""
         prefix = [{"prefix": {"key": self.prefix}}] if self.prefix else []
         ids = [ids_query([record_id(self.ledger, self.key)])] if self.key else []
         return {"bool": {"filter": [{"term": {"ledger": self.ledger}}, *prefix, *ids]}}
@@ -493,7 +490,6 @@ class LedgerStore:
         return self.get_keys(ledger, [key]).get(key)
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read the current records by key."""
         records = self.cluster.hold(read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)
 
@@ -506,7 +502,6 @@ class LedgerStore:
         self._delete(ledger, {(each.source, each.key) for each in records})
 
     def issues(self) -> Iterator[HealthIssue]:
-        """Yield the problems of the names in records."""
         try:
             count = len(self._misnamed())
         except Permanent as error:

@@ -350,7 +350,6 @@ def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
 
 
 def _mget_item(name: Name) -> dict[str, str]:
-    """Build the `_mget` item of one document."""
     document = {"_index": name.index, "_id": name.id}
     return document | {"routing": name.routing} if name.routing else document
 

@@ -101,7 +101,6 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
-    """Parse a page grouped by the plugin."""
     hits = answer["hits"]["hits"]
     documents = {
         (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)

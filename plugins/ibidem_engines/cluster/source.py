@@ -225,7 +225,6 @@ def led_group(own_part: Mapping[str, object]) -> str:
 
 
 def _own_part(record: Record, layout: str, known_values: Values | None = None, group: str = "") -> dict[str, object]:
-    """Build the object `ibidem`."""
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
     own_part |= {"group": group or group_name(document.id), "lead": True}

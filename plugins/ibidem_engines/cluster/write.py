@@ -169,7 +169,6 @@ class _Ready:
 
 
 def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    """Store records; see `Engine.write`."""
     return write_in_turns(records, partial(_write_turn, target))
 
 
@@ -261,7 +260,6 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
 def _decide(
     record: Record, entry: StoredVersion | None, tombstone: int | None, *, retry: bool
 ) -> tuple[WriteStatus, str]:
-    """Decide the status of a record from the documents and tombstones with its id."""
     if entry and entry.others:
         return WriteStatus.REFUSED, _several(entry)
     is_equal = entry is not None and entry.digest == record.digest
