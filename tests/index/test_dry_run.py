@@ -8,8 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from ibidem.index.dry_run import dry_run
-from ibidem.index.groups import index_groups
+from ibidem.index.groups import dry_run, index_groups
 from ibidem_core.settings import Settings
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine

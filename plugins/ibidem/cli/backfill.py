@@ -33,7 +33,7 @@ from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.dry_run import MAX_DOCUMENTS, dry_run
+from ibidem.index.groups import MAX_DOCUMENTS, dry_run
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy

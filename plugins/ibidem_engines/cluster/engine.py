@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, group_set, groups, records, search
+from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
@@ -21,7 +21,7 @@ from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluste
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.ranking import window
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.reindex_source import ClusterReindexSource
+from ibidem_engines.cluster.reindex import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
@@ -163,7 +163,7 @@ class ClusterEngine(Engine):
         sources = names.sources[:MAX_SOURCES]
         issues = [*check_cluster(self._cluster, sources), *records.issues(self._cluster, sources)]
         if names.indices and not any(each.stops for each in issues):
-            issues += [*LedgerStore(self._cluster, names).issues(), *group_set.issues(self._cluster, names)]
+            issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         return [*issues, *([issue] if issue else [])]
 
     @override
@@ -197,7 +197,7 @@ class ClusterEngine(Engine):
         names = layout.names(self.index)
         if names.sources == (self.index,):
             return self
-        home = group_set.find_set(self._cluster, names, takes_over=takes_over)
+        home = groups.find_set(self._cluster, names, takes_over=takes_over)
         if home in layout.filtered:
             raise UsageError(
                 f"the alias {home!r} has a filter, which hides documents that others would join",

@@ -7,14 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.signatures.unique_words import (
-    UniqueWords,
-    common_places,
-    compare,
-    longest,
-    sign,
-    sign_batch,
-)
+from ibidem_ingest.signatures.unique_words import UniqueWords, common_places, compare, longest, sign, sign_batch
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 

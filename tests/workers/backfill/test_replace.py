@@ -12,7 +12,7 @@ from typing import get_args
 import pytest
 
 from ibidem_core.settings import Settings
-from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
+from ibidem_engines.cluster.reindex import ClusterReindexTarget
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Ledger

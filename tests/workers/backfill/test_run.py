@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.cluster import reindex_source
+from ibidem_engines.cluster import reindex
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, SourceDocument
 from ibidem_engines.stored_groups import Name
@@ -162,7 +162,7 @@ class TestTheirIndex:
     ) -> None:
         foreign_index.make()
         foreign_index.write(stories(20))
-        read = reindex_source.ClusterReindexSource.read
+        read = reindex.ClusterReindexSource.read
         turns = iter(range(2))
 
         def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
@@ -172,7 +172,7 @@ class TestTheirIndex:
                 foreign_index.delete("t1")
             return lines
 
-        monkeypatch.setattr(reindex_source.ClusterReindexSource, "read", then_written)
+        monkeypatch.setattr(reindex.ClusterReindexSource, "read", then_written)
         run = backfill_in_place(foreign_settings)
         result = counts(foreign_engine, run)
         assert result["refused"] == 0
