@@ -154,6 +154,9 @@ class Info:
     tables: Mapping[str, int]  # documents for each idf table name
 
 
+FULL = 0.9  # share of a disk that is used from which it counts as nearly full; servers move shards away from there on
+
+
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
     """One problem of an index."""
@@ -162,6 +165,14 @@ class HealthIssue:
     what: str  # the problem
     remedy: str  # what to do about it
     stops: bool = False  # whether nothing can be read or written before it is mended
+
+    @classmethod
+    def of_disk(cls, disk: str, size: int, free: int) -> "list[HealthIssue]":
+        """Return the issue of a disk that is nearly full, if it is."""
+        if free >= (1 - FULL) * size:
+            return []
+        what = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
+        return [cls("disk", what, "free some space, or use a larger disk")]
 
 
 MAX_VERSION = (1 << 63) - 1

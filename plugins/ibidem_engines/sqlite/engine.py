@@ -1,5 +1,7 @@
 """Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
 
+import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -7,7 +9,6 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem_engines.cursor import KEY, new_key, read_key
-from ibidem_engines.disk import file_issues
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow, run_offline
@@ -73,7 +74,18 @@ class SqliteEngine(Engine):
 
     @override
     def health_issues(self) -> list[HealthIssue]:
-        return list(file_issues(self._file.path))
+        path = self._file.path
+        folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
+        if not folder.is_dir():
+            what = f"{folder} is not a folder"
+            return [HealthIssue("folder", what, "name another file in IBIDEM_ENGINE", stops=True)]
+        remedy = "allow it, or name another file in IBIDEM_ENGINE"
+        closed = [each for each in (folder, path) if each.exists() and not os.access(each, os.W_OK)]
+        disk = shutil.disk_usage(folder)
+        return [
+            *(HealthIssue("folder", f"{each} cannot be written", remedy) for each in closed),
+            *HealthIssue.of_disk(f"the disk of {folder}", disk.total, disk.free),
+        ]
 
     @override
     def facets(self, query: Query, limit: int) -> Facets:
