@@ -126,8 +126,7 @@ class TestOneName:
         assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SERVERS)
 def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     before = place.by(place.alias)
     add_override(before, ("a", "b"), "not", author="Ada")
@@ -136,7 +135,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     new = f"{place.first[:-1]}2"
     settings = Settings(engine=place.address, index=place.alias, tables=general_tables().folder)
     replace_index(Replacement(new), settings)
-    for name in {new, place.alias} if place.is_server else {new}:
+    for name in {new, place.alias}:
         engine = place.by(name)
         (word,) = load_overrides(engine)
         assert (word.a, word.b) == ((new, "a"), (new, "b"))

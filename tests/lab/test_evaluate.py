@@ -10,13 +10,7 @@ from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_lab.evaluate import (
-    Labels,
-    PairFigures,
-    adjusted_rand,
-    evaluate,
-    matches_filter,
-)
+from ibidem_lab.evaluate import Labels, PairFigures, adjusted_rand, evaluate, matches_filter
 from ibidem_lab.labels import parse_condition, read_pairs
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
