@@ -1,4 +1,4 @@
-"""Routes of `/ibidem/…`: search, inspect, compare, groups, doctor and manual decisions."""
+"""Routes of `/ibidem/…`: search, inspect, duplicates, compare, groups, doctor and manual decisions."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -10,9 +10,11 @@ from fastapi import APIRouter, Depends, Path, Request, Response
 from pydantic import Field
 
 from ibidem.comparison.compare import compare
+from ibidem.grouped_search.texts import check_date
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
+    inspect_outside,
     read_decision,
     read_document,
     read_verdict,
@@ -40,6 +42,7 @@ from ibidem_gateway.openapi import (
     StrictQuery,
 )
 from ibidem_gateway.upstream import ENGINE_TIMEOUT_S
+from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 
 document_router = APIRouter(prefix="/ibidem", tags=["documents"])
@@ -62,6 +65,24 @@ def search(engine: CallersEngine, context: WithContext, native: SearchParameters
 def inspect(id: PathId, engine: CallersEngine, parameters: LevelParameters) -> Response:  # noqa: A002 - the name in the path
     """Show a document's duplicates in the whole index, as `ibidem inspect --json` does."""
     return answer(inspect_document(engine, id, parameters.policy(engine)).as_json())
+
+
+class OutsideText(StrictQuery):
+    """A text that is not in the index."""
+
+    text: str = Field(min_length=1, description="The text; a form feed is between two pages.")
+    title: str = ""
+    date: str = Field(default="", description="ISO 8601.")
+    language: str = Field(default="", description="ISO 639 code; without it the language is detected.")
+
+
+@document_router.post("/duplicates")
+def duplicates(outside: OutsideText, engine: CallersEngine, context: WithContext, level: LevelParameters) -> Response:
+    """Find the documents that a text repeats which is not in the index, as `ibidem inspect --file` does."""
+    date, policy = check_date(outside.date, "the text"), level.policy(engine, "partial")
+    document = Document("text", outside.text, outside.title, date, language=outside.language)
+    tables = Tables(context.settings.tables)
+    return answer(inspect_outside(engine, document, tables, policy, context.settings.distinct).as_json())
 
 
 @document_router.get("/compare")

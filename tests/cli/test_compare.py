@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import Answer, Run
+from support.leases import LEASE
 
 
 def test_compare_tells_differences_only_of_texts_that_share_enough_to_read_them(run: Run) -> None:
@@ -100,3 +101,12 @@ def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) 
     assert answer("compare", "lease", "draft", "--id")["level"] == "near"
     assert "no document 'nosuch'" in run("compare", "lease", "nosuch")[2]
     assert "cannot be combined" in run("compare", "lease", "draft", "--id", "--format", "text")[2]
+
+
+def test_inspect_of_a_file_finds_what_it_repeats(run: Run, answer: Answer, tmp_path: Path) -> None:
+    file = tmp_path / "draft.txt"
+    file.write_text(LEASE)
+    found = answer("inspect", "--file", str(file))
+    assert ({"lease", "copy"} <= {each["id"] for each in found["duplicates"]}, found["id"]) == (True, str(file))
+    for wrong in (["inspect"], ["inspect", "lease", "--file", str(file)], ["inspect", "--file", str(tmp_path)]):
+        assert run(*wrong)[0] == 2

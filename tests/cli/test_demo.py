@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli import main
-from ibidem.demo import (
+from ibidem.cli.demo import (
     FOLDER,
     Demonstration,
     debian_licences,

@@ -13,6 +13,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import save_preset
 from ibidem_gateway import document_routes
 from ibidem_ingest.idf.store import Tables
+from support.leases import LEASE
 
 
 @pytest.mark.parametrize(
@@ -49,6 +50,15 @@ def test_a_cursor_is_accepted_by_every_process_and_by_no_other_index(
         answer = gateway.get(f"{address}{text}")
         assert (answer.status_code, answer.json()["error"]["type"]) == (400, "illegal_argument_exception")
         assert "no search of this index has issued it" in answer.json()["error"]["reason"]
+
+
+def test_a_text_that_is_not_in_the_index_has_its_duplicates_shown_and_is_not_stored(client: TestClient) -> None:
+    asked = {"text": f"{LEASE} And so on.", "language": "en"}
+    found = client.post("/ibidem/duplicates", json=asked).json()["duplicates"]
+    assert {each["id"] for each in found} >= {"lease", "copy"}
+    assert client.get("/ibidem/inspect/text").status_code == 404
+    for wrong in ({"text": "… !"}, {"text": ""}, {"text": "a", "date": "May"}, {"text": "a", "nosuch": 1}):
+        assert client.post("/ibidem/duplicates", json=wrong).status_code == 400
 
 
 def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient) -> None:

@@ -188,7 +188,7 @@ def read_file(path: str, settings: Settings, choice: Choice) -> Document:
     documents = list(islice(read([path], choice, settings.max_text), 2))
     if len(documents) != 1:
         number = "no document" if not documents else "more than one document"
-        raise UsageError(f"{path} holds {number}", "compare files with one document each, or ids of the index")
+        raise UsageError(f"{path} holds {number}", "give a file with one document, or an id of the index")
     if isinstance(documents[0], Refusal):
         raise Refused(documents[0])
     return documents[0]

@@ -218,7 +218,6 @@ class Indented:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
 
 
 def parameter(name: str | Parameter, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:

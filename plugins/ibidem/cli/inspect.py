@@ -1,13 +1,14 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
-from rich.console import RenderableType
+import typer
+from rich.console import Console, RenderableType
 from rich.text import Text
 
+from ibidem.cli.compare import read_file
 from ibidem.cli.console import (
-    Id,
     Indented,
     Json,
     Level,
@@ -22,13 +23,16 @@ from ibidem.cli.console import (
 )
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count, reason
-from ibidem.index.documents import Duplicate, Inspection, inspect
+from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outside
 from ibidem.index.groups import read_group
 from ibidem_core.settings import load
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import check_distinct
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers.formats import DETECT, Choice
 
 COLUMNS = 20
 SHOWN = 50  # duplicates that are printed; `--json` has all
@@ -64,16 +68,31 @@ class MembershipReport(Protocol):
 
 
 def run(
-    id_: Id,
+    id_: Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)] = "",
+    file: Annotated[
+        str, typer.Option(metavar="FILE", help="A file with one document, in place of the id; nothing is stored.")
+    ] = "",
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
     as_json: Json = False,
 ) -> None:
-    """Show one document's duplicates in the whole index, each with the reason."""
+    """Show one document's duplicates in the whole index, each with the reason; also those of a file outside it."""
+    if bool(id_) == bool(file):
+        raise UsageError("inspect takes an id or --file", "give one of the two: ibidem inspect ID, or --file scan.pdf")
     parameters, presets = figures(level, similarity, preset), presets_for(preset)
-    pair_policy(parameters, presets=presets)
+    policy = pair_policy(parameters, "partial" if file else "near", presets)
     settings = load()
+    if file:
+        document = read_file(file, settings, Choice(language=DETECT))
+        with engine_context(settings) as engine:
+            check_distinct(engine, settings.distinct)
+            inspection = inspect_outside(engine, document, Tables(settings.tables), policy, settings.distinct)
+        if as_json:
+            print_json(inspection.as_json())
+        else:
+            print_report(inspection)
+        return
     with engine_context(settings) as engine:
         policy = index_policy(engine, parameters, presets)
         check_distinct(engine, settings.distinct)
@@ -83,14 +102,20 @@ def run(
     if as_json:
         print_json(inspection.as_json() | {"group": group} | membership)
         return
-    console = results()
-    for part in report(inspection):
-        console.print(part)
+    console = print_report(inspection)
     console.print(Text(describe_group(id_, group), "account"))
     if group and group["documents"] != len(inspection.duplicates) + 1:
         console.print(Text(DIFFERENT_COUNTS, "account"))
     for line in sets.describe(membership) if sets else ():
         console.print(Text(sanitize(line), "account"))
+
+
+def print_report(inspection: Inspection) -> Console:
+    """Print the document and its duplicates; returns the console for what follows."""
+    console = results()
+    for part in report(inspection):
+        console.print(part)
+    return console
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:

@@ -170,7 +170,7 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
         Document(
             str(place),
             each.text,
-            date=check_date(each.date, place),
+            date=check_date(each.date, f"passage {place}"),
             source=each.source,
             language=language or by_document.get(each.document, ""),
         )
@@ -193,13 +193,13 @@ def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
     return {document: detect("\n".join(some)) for document, some in texts.items()}
 
 
-def check_date(date: str, number: int) -> str:
-    """Return the date of a passage."""
+def check_date(date: str, holder: str) -> str:
+    """Return a date; the error names the text that has it."""
     if date:
         try:
             interval(date)
         except ValueError as error:
-            raise UsageError(f"date of passage {number}: {error}", "give it as ISO 8601, or leave it out") from error
+            raise UsageError(f"date of {holder}: {error}", "give it as ISO 8601, or leave it out") from error
     return date
 
 

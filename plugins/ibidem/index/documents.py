@@ -1,25 +1,30 @@
 """Documents of an index, read by id, with their duplicates; manual overrides of pairs are added, removed and read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from ibidem.grouped_search.explanations import relation_name
+from ibidem.grouped_search.explanations import reason, relation_name
 from ibidem.grouped_search.scope import build_lookup, cut_fields
+from ibidem.grouped_search.texts import check_date, general_tables
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.policy import Level, Policy
+from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine, StoredDocument
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import load_overrides, lookup_presets
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.head import MIH, with_hash
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
+from ibidem_ingest.signatures.sign import sign_and_pack
 from ibidem_workers.groups.service import follow_decisions
 
 
@@ -138,6 +143,9 @@ def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], 
     return names_by_id[a][0], names_by_id[b][0]
 
 
+OUTSIDE = "\0"  # in place of the id of a document that is not in the index: none there has it
+
+
 @dataclass(frozen=True, slots=True)
 class Duplicate:
     """A duplicate of the inspected document."""
@@ -146,6 +154,16 @@ class Duplicate:
     id: str
     title: str  # its title, or an empty string
     evidence: Evidence  # evidence that makes it one
+
+    @property
+    def level(self) -> Level:
+        """The strongest level that joins it: `identical`, `near` or `partial`."""
+        return self.evidence.level
+
+    @property
+    def reason(self) -> str:
+        """Why it is a duplicate, in words."""
+        return reason(self.evidence.why)
 
     def as_json(self) -> dict[str, object]:
         """Return the duplicate as shown by `ibidem inspect --json`."""
@@ -184,28 +202,104 @@ def inspect(
     engine: Engine, name: str, policy: Policy | None = None, overrides: Iterable[Override] | None = None
 ) -> Inspection:
     """Find the duplicates of a document in the whole index."""
-    policy = policy or Policy()
     document, packed = read_signed(engine, name)
     all_overrides = load_overrides(engine) if overrides is None else overrides
     own_overrides = [each for each in all_overrides if hit_ref(document) in (each.a, each.b)]
-    window, capped = find_candidates(engine, document, packed, policy, own_overrides)
-    evidence = {row: decision for row in range(1, len(window.hits)) if (decision := window.evidence(row, 0))}
-    documents = {
-        (each.index, each.document.id): each for each in engine.fetch([window.name(row) for row in (0, *evidence)])
-    }
-    own = documents.get(hit_ref(document))
-    mail_hash = with_hash(own.document.meta).get(MIH) if own else None
+    return _inspect(engine, document, packed, policy or Policy(), overrides=own_overrides)
+
+
+def inspect_outside(
+    engine: Engine, document: Document, tables: Tables, policy: Policy, distinct: Sequence[str] = ()
+) -> Inspection:
+    """Find the documents of an index that one repeats which is not in it; nothing is stored."""
+    ((stored, value),) = sign_and_pack([*add_languages([replace(document, id=OUTSIDE)])], tables, distinct)
+    packed = unpack(value)
+    if packed is None or not packed.length:
+        raise UsageError(f"{document.id} holds no words", "give a text to look for")
+    found = _inspect(engine, Hit("", "", 0.0, value), packed, policy, outside=stored.long)
+    return replace(found, id=document.id, title=document.title)
+
+
+def duplicates_of(  # noqa: PLR0913 - named options of a public function
+    text: str,
+    *,
+    engine: Engine,
+    title: str = "",
+    date: str = "",
+    language: str = "",
+    tables: Tables | None = None,
+    level: Level = "partial",
+    similarity: int | None = None,
+    preset: str = "",
+) -> Sequence[Duplicate]:
+    """Find the documents of an index that a text repeats which is not in it; nothing is stored.
+
+    Args:
+        text: The text; a form feed is between two pages.
+        engine: The index, as `open_engine` opens it.
+        title: Its title, which makes short equal texts identical or not.
+        date: ISO 8601, for presets with a date window.
+        language: ISO 639 code; where it is empty, it is detected.
+        tables: The idf tables that the index was signed with; by default the general ones.
+        level: The weakest level that counts: `identical`, `near`, or `partial`, which also finds parts.
+        similarity: Percentage of five-word runs that near duplicates share, 20 to 100, as in `dedupe_similarity`.
+        preset: Figures for a kind of text, as `dedupe_preset` says it, or stored with the index.
+
+    Returns:
+        The duplicates, identical ones first, then by score; `id`, `title`, `level` and `reason` of each.
+
+    Raises:
+        UsageError: The text holds no words, or the date, level, similarity or preset is not valid.
+    """
+    names = {"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset}
+    policy = pair_policy(names, presets=lookup_presets(engine, preset))
+    document = Document("text", text, title, check_date(date, "the text"), language=language)
+    return inspect_outside(engine, document, tables or general_tables(), policy).duplicates
+
+
+def _inspect(  # noqa: PLR0913 - what is known of a document
+    engine: Engine,
+    document: Hit,
+    packed: Packed,
+    policy: Policy,
+    *,
+    overrides: Sequence[Override] = (),
+    outside: bytes | None = None,
+) -> Inspection:
+    """Find the duplicates of a document; the long signature of one from outside is not in the index."""
+    own = hit_ref(document)
+
+    def read_long(names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
+        if outside is None:
+            return engine.long_signatures(names)
+        return {**engine.long_signatures([name for name in names if name != own]), own: outside}
+
+    long_signatures = LongSignatureCache(read_long)
+    needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
+    (result,) = engine.find([build_lookup(packed, policy, long_signatures.get(own) if needs_long else None)])
+    # Documents that people have marked as the same, which look-ups may miss.
+    same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
+    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
+    hits.pop(own, None)
+    pairs = ((0, row) for row in range(1, len(hits) + 1))
+    rows = [document, *hits.values()]
+    window = Window.group(rows, policy, overrides, long_signatures=long_signatures, candidates=pairs)
+    evidence = {ref: decision for row, ref in enumerate(hits, 1) if (decision := window.evidence(row, 0))}
+    names = [*evidence] if outside is not None else [own, *evidence]
+    stored = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
+    titled = {ref: each.title for ref, each in stored.items()}
+    mail_hash = with_hash(stored[own].meta).get(MIH) if own in stored else None
     return Inspection(
-        id=name,
-        title=title(own),
+        id=document.id,
+        title=titled.get(own, ""),
         signatures=packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {}),
         duplicates=[
-            Duplicate(*window.name(row), title(documents.get(window.name(row))), decision)
-            for row, decision in sorted(
-                evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, window.name(each[0]))
+            Duplicate(*ref, titled.get(ref, ""), decision)
+            for ref, decision in sorted(
+                evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, each[0])
             )
         ],
-        capped=capped,
+        capped=cut_fields(result),
     )
 
 
@@ -218,41 +312,20 @@ def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
     return sorted({each.id for each in duplicates_a} & {each.id for each in duplicates_b})
 
 
-def find_candidates(
-    engine: Engine, document: Hit, packed: Packed, policy: Policy, overrides: Sequence[Override]
-) -> tuple[Window, Sequence[LookupField]]:
-    long_signatures = LongSignatureCache(engine.long_signatures)
-    needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
-    long_signature = long_signatures.get(hit_ref(document)) if needs_long else None
-    (result,) = engine.find([build_lookup(packed, policy, long_signature)])
-    # Documents that people have marked as the same, which look-ups may miss.
-    same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
-    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
-    hits.pop(hit_ref(document), None)
-    pairs = ((0, row) for row in range(1, len(hits) + 1))
-    rows = [document, *hits.values()]
-    window = Window.group(rows, policy, overrides, long_signatures=long_signatures, candidates=pairs)
-    return window, cut_fields(result)
-
-
 def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     """Return a document's hit and its packed value."""
     hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
         raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
-    packed = Window.group([hit], Policy()).packed_value(0)
+    packed = unpack(hit.packed) if hit.packed else None
     if packed is None:
         raise UsageError(f"document {name!r} carries no signatures", "ingest it again to sign it")
     return hit, packed
 
 
 def hit_ref(hit: Hit) -> DocumentRef:
+    """Return index and id of a hit."""
     return hit.index, hit.id
-
-
-def title(entry: StoredDocument | None) -> str:
-    """Return a document's title; empty if the document was deleted meanwhile."""
-    return entry.document.title if entry else ""
 
 
 def packed_facts(packed: Packed) -> dict[str, object]:
