@@ -21,8 +21,7 @@ from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.column_rules import Bools, Rows
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import group
-from ibidem_dedupe.long_candidates import PageKeys
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import Why
 from ibidem_engines.ledger import GroupCheckpoint

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import Figures, Pairs, Rows
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
-from ibidem_dedupe.learned_evidence import add_up
-from ibidem_dedupe.pair_figures import measure_columns
+from ibidem_dedupe.learned_evidence import add_up, measure_columns
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError

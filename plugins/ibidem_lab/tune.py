@@ -15,8 +15,8 @@ from typing import Literal
 import numpy as np
 
 from ibidem_dedupe.column_rules import Rows
+from ibidem_dedupe.decision import verify
 from ibidem_dedupe.learned import Learned
-from ibidem_dedupe.pair_rules import verify
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy

@@ -7,13 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe.candidates import marked_keys
-from ibidem_dedupe.copies import DATES, READ_BY_RULES, first_copies
-from ibidem_dedupe.long_candidates import PageKeys
+from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
+from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, expand_pairs
 from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
 from support.signed_books import sign_book

@@ -13,9 +13,8 @@ from ibidem.grouped_search.explanations import reason
 from ibidem.index.groups import IndexGroups
 from ibidem_dedupe import evidence, reasons
 from ibidem_dedupe.candidates import KeyIndex, shared_keys
-from ibidem_dedupe.column_evidence import evidence_of_pairs
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.decision import decide, evidence_of_pairs
 from ibidem_dedupe.evidence import KINDS, Kind, Table
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides

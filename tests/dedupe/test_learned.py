@@ -15,7 +15,7 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.column_rules import Pairs
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.learned import FIGURES, SCHEME, Learned, Weight
-from ibidem_dedupe.pair_figures import measure, measure_columns
+from ibidem_dedupe.learned_evidence import measure, measure_columns
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns

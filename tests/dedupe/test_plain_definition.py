@@ -10,14 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe import collection
-from ibidem_dedupe.column_evidence import evidence_of_pairs
+from ibidem_dedupe.decision import UNDECIDED, evidence_of_pairs, verify
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pair_rules import UNDECIDED, verify
-from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.pairs import SharedValues, duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.shared_values import SharedValues
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.learned_rules import make_rule

@@ -10,7 +10,7 @@ from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest
 from ibidem_gateway.dependencies import CALLERS, INDEXES, CallerCache
 from ibidem_gateway.errors import HttpError
-from ibidem_gateway.grouped_searches import step
+from ibidem_gateway.proxy import step
 from ibidem_gateway.upstream import Caller, Engines, rewrite_headers
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))

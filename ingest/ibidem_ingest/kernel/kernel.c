@@ -1164,7 +1164,7 @@ i64 ibidem_pairs(const i64 *row, const u8 *faint, const i64 *first, const i64 *t
     return out - pairs;
 }
 
-/* pair_rules.py */
+/* decision.py */
 
 /* Which rows have `least` equal slots, and all `high` of one of the first `bands`. */
 WIDE i64 ibidem_equal_slots(const u16 *slots, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 least, i64 bands,

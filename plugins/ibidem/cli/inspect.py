@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Protocol
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.compare import read_file
@@ -83,39 +83,29 @@ def run(
     parameters, presets = figures(level, similarity, preset), presets_for(preset)
     policy = pair_policy(parameters, "partial" if file else "near", presets)
     settings = load()
-    if file:
-        document = read_file(file, settings, Choice(language=DETECT))
-        with engine_context(settings) as engine:
-            check_distinct(engine, settings.distinct)
-            inspection = inspect_outside(engine, document, Tables(settings.tables), policy, settings.distinct)
-        if as_json:
-            print_json(inspection.as_json())
-        else:
-            print_report(inspection)
-        return
+    document = read_file(file, settings, Choice(language=DETECT)) if file else None
+    sets: MembershipReport | None = None if file else hook("membership_report")
+    group = membership = {}
     with engine_context(settings) as engine:
-        policy = index_policy(engine, parameters, presets)
         check_distinct(engine, settings.distinct)
-        inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
-        sets: MembershipReport | None = hook("membership_report")
-        membership = sets.read(engine, id_) if sets else {}
+        if document:
+            inspection = inspect_outside(engine, document, Tables(settings.tables), policy, settings.distinct)
+        else:
+            inspection = inspect(engine, id_, index_policy(engine, parameters, presets))
+            group, membership = read_group(engine, id_), sets.read(engine, id_) if sets else {}
     if as_json:
         print_json(inspection.as_json() | {"group": group} | membership)
         return
-    console = print_report(inspection)
+    console = results()
+    for part in report(inspection):
+        console.print(part)
+    if file:
+        return
     console.print(Text(describe_group(id_, group), "account"))
     if group and group["documents"] != len(inspection.duplicates) + 1:
         console.print(Text(DIFFERENT_COUNTS, "account"))
     for line in sets.describe(membership) if sets else ():
         console.print(Text(sanitize(line), "account"))
-
-
-def print_report(inspection: Inspection) -> Console:
-    """Print the document and its duplicates; returns the console for what follows."""
-    console = results()
-    for part in report(inspection):
-        console.print(part)
-    return console
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:

@@ -275,7 +275,7 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
         return {**engine.long_signatures([name for name in names if name != own]), own: outside}
 
     long_signatures = LongSignatureCache(read_long)
-    needs_long = policy.level == "partial" and policy.related is not None and packed.flags & LONG
+    needs_long = policy.level == "partial" and policy.related and packed.flags & LONG
     (result,) = engine.find([build_lookup(packed, policy, long_signatures.get(own) if needs_long else None)])
     # Documents that people have marked as the same, which look-ups may miss.
     same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
@@ -287,14 +287,13 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     evidence = {ref: decision for row, ref in enumerate(hits, 1) if (decision := window.evidence(row, 0))}
     names = [*evidence] if outside is not None else [own, *evidence]
     stored = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
-    titled = {ref: each.title for ref, each in stored.items()}
     mail_hash = with_hash(stored[own].meta).get(MIH) if own in stored else None
     return Inspection(
         id=document.id,
-        title=titled.get(own, ""),
+        title=stored[own].title if own in stored else "",
         signatures=packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {}),
         duplicates=[
-            Duplicate(*ref, titled.get(ref, ""), decision)
+            Duplicate(*ref, stored[ref].title if ref in stored else "", decision)
             for ref, decision in sorted(
                 evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, each[0])
             )

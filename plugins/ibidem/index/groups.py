@@ -25,9 +25,8 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -30,11 +30,10 @@ from ibidem_gateway.metrics import timed_search
 from ibidem_gateway.openapi import Id, Pair
 from ibidem_gateway.page.body import shown_sections
 from ibidem_gateway.page.comparison import ComparedPair
-from ibidem_gateway.page.decisions import last_decision
-from ibidem_gateway.page.documents import read_copies, timeline
+from ibidem_gateway.page.documents import last_decision, read_copies, timeline
 from ibidem_gateway.page.entries import count_choices, diff, has_more, page_groups, split_marks, web_address
 from ibidem_gateway.page.rendering import STATIC, html, static
-from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_form, read_query
+from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
 from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
@@ -220,7 +219,7 @@ def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Resp
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def decide(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record a manual decision from a form, whose origin was checked before."""
-    form = await read_form(request)
+    form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
     await run_in_threadpool(save_override, form, engine, caller)
     return RedirectResponse(next_address(form), 303)
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
-from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
@@ -313,12 +312,6 @@ def read_leniently(parameters: QueryParams) -> PageState:
         except (RequestValidationError, UsageError):
             continue
     return PageState()
-
-
-async def read_form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form; of a repeated field, the last value."""
-    body = (await request.body()).decode("utf-8", "replace")
-    return {name: values[-1] for name, values in parse_qs(body).items()}
 
 
 def field(form: Mapping[str, str], name: str) -> str:
