@@ -1,5 +1,7 @@
 """All groups of an index, in the order of date and id, and one document's duplicates in it."""
 
+from unittest.mock import patch
+
 import pytest
 from hypothesis import given
 
@@ -10,6 +12,7 @@ from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import NO_DATE, Packed, unpack
 from support.fake_engine import FakeEngine
 from support.naive_grouping import leaders
@@ -25,6 +28,8 @@ def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: Samp
     expected = SampleWindow([window.values[row] for row in order])
     assert [name for _, name in groups.names] == [f"{row:04}" for row in order]
     assert groups.grouping.lead.tolist() == leaders(expected, Policy())
+    with patch.object(loops, "IN_USE", None):
+        assert index_groups(FakeEngine(window)).grouping.lead.tolist() == groups.grouping.lead.tolist()
 
 
 def test_groups_are_listed_with_their_leads_first_and_the_largest_named() -> None:

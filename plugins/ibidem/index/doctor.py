@@ -30,7 +30,6 @@ from ibidem_engines.records import SIGN_AGAIN
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
-from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
@@ -117,11 +116,6 @@ def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, ob
         ],
         "checks": [check.as_json() for check in checks(settings, open_index)],
     }
-
-
-def settings_error_report(error: IbidemError) -> dict[str, object]:
-    """Return the output of `ibidem doctor --json` if the settings themselves are invalid."""
-    return {"settings": [], "checks": [Check.from_issue("settings", error).as_json()]}
 
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
@@ -241,12 +235,6 @@ def zip_version(engine: str, version: str) -> str:
     return f"{engine}-{version.rpartition('.')[0]}.0" if engine == "opensearch" else f"{engine}-{version}"
 
 
-def first_documents(engine: Engine) -> list[Document]:
-    """Read the documents with the lowest sequence numbers."""
-    hits = next(iter(engine.scan()), [])[:FIRST]
-    return [entry.document for entry in engine.fetch([(hit.index, hit.id) for hit in hits])]
-
-
 def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
     """Count the documents that could not be ingested."""
     try:
@@ -280,7 +268,9 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
     sampler, current = LanguageSampler(), tables.current()
     try:
         with closing(open_index()) as engine:
-            for _ in sampler.sample(first_documents(engine)):
+            hits = next(iter(engine.scan()), [])[:FIRST]
+            documents = engine.fetch([(hit.index, hit.id) for hit in hits])
+            for _ in sampler.sample(entry.document for entry in documents):
                 pass
         shares = sampler.find_foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:

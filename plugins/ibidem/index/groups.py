@@ -34,6 +34,7 @@ from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
 from ibidem_engines.stored_groups import Name as Place
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -187,7 +188,8 @@ def read_slices(
         names += [(hit.index, hit.id) for hit in hits]
         columns = PackedColumns.decode([hit.packed for hit in hits])
         long_texts.add(hits, columns.flags)
-        parts.append(replace(columns, values=(), ids=[]))
+        # The plain definition, in place of the compiled loops, reads the values themselves.
+        parts.append(replace(columns, values=(), ids=[]) if loops.IN_USE else columns)
         progress(len(names))
     return names, parts
 
@@ -202,7 +204,9 @@ def sort_documents(
     start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
     arrays = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
-    return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **arrays)
+    values = [value for part in parts for value in part.values]
+    columns = PackedColumns([values[row] for row in order] if values else (), [""] * len(order), **arrays)
+    return [names[row] for row in order], columns
 
 
 AT_ONCE = 100  # groups whose documents are held at once
