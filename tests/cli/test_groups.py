@@ -92,7 +92,7 @@ def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float
     engine.write(list(records(documents, general_tables())))
     settle_all(engine)
     collection = sign_collection(documents, general_tables())
-    expected = found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns))
+    expected = set(found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns)))
     store = engine.groups()
     names: dict[str, list[str]] = {}
     for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):
