@@ -63,7 +63,7 @@ class Metrics:
     def count_search(self, account: Mapping[str, Any]) -> None:
         """Count the documents and groups of a grouped search."""
         self.documents.inc(account["documents"]["in_window"])
-        self.groups.inc(account["groups"]["in_window"])
+        self.groups.inc(account["groups"]["in_window"] or 0)  # stored groups are not always counted
         self.unsigned.inc(account["unsigned"])
 
 

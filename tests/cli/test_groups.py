@@ -3,7 +3,6 @@
 import csv
 import json
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -18,9 +17,7 @@ from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.records import records
-from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
-from ibidem_lab.evaluate import found_evidence, sign_collection
 from ibidem_workers.groups.service import regroup, settle_all
 from support.books import misread_text
 from support.command_line import Answer, Run
@@ -80,26 +77,6 @@ def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are
     assert parse_policy(regroup(engine, everything=True).policy) == parse_policy(named.policy)
     assert regroup(engine, everything=True, policy=stored_policy({"dedupe_preset": "none"})).origin == "collection"
     engine.close()
-
-
-@pytest.mark.parametrize("misread", [0.0, 0.3])
-def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    engine.create()
-    texts = [misread_text(prose(seed), misread) for seed in range(250)]
-    texts += [f"{misread_text(prose(seed), misread)} more" for seed in range(40)]
-    documents = [Document(f"{at:03}", text, language="en") for at, text in enumerate(texts)]
-    engine.write(list(records(documents, general_tables())))
-    settle_all(engine)
-    collection = sign_collection(documents, general_tables())
-    expected = set(found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns)))
-    store = engine.groups()
-    names: dict[str, list[str]] = {}
-    for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):
-        names.setdefault(each.group, []).append(each.name.id)
-    engine.close()
-    assert {pair for members in names.values() for pair in combinations(sorted(members), 2)} == expected
-    assert len(expected) >= 40
 
 
 def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run: Run, answer: Answer) -> None:

@@ -1,17 +1,34 @@
 """Duplicates that are found, against labels: figures as the books count them, and the worst disagreements."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedupe.test_collection import prose
+from ibidem_engines.connect import open_engine
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.query import Filter
+from ibidem_engines.records import records
+from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_lab.evaluate import Labels, PairFigures, adjusted_rand, evaluate, matches_filter
+from ibidem_lab.evaluate import (
+    Labels,
+    PairFigures,
+    adjusted_rand,
+    evaluate,
+    found_evidence,
+    matches_filter,
+    sign_collection,
+)
 from ibidem_lab.labels import parse_condition, read_pairs
+from ibidem_workers.groups.service import settle_all
+from support.books import misread_text
+from support.general_tables import general_tables
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
 DOCS = [
@@ -152,3 +169,23 @@ def test_labels_that_contradict_each_other_are_named(tmp_path: Path, table: str)
     condition = parse_condition("duplicate>=1" if "duplicate" in table else "")
     with pytest.raises(UsageError, match=r"contradict each other about 'x'.*labels\.csv:2 and .*labels\.csv:[34]"):
         read_pairs(path, condition, ["x", "y", "z"])
+
+
+@pytest.mark.parametrize("misread", [0.0, 0.3])
+def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    texts = [misread_text(prose(seed), misread) for seed in range(250)]
+    texts += [f"{misread_text(prose(seed), misread)} more" for seed in range(40)]
+    documents = [Document(f"{at:03}", text, language="en") for at, text in enumerate(texts)]
+    engine.write(list(records(documents, general_tables())))
+    settle_all(engine)
+    collection = sign_collection(documents, general_tables())
+    expected = set(found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns)))
+    store = engine.groups()
+    names: dict[str, list[str]] = {}
+    for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):
+        names.setdefault(each.group, []).append(each.name.id)
+    engine.close()
+    assert {pair for members in names.values() for pair in combinations(sorted(members), 2)} == expected
+    assert len(expected) >= 40
