@@ -25,7 +25,7 @@ from plugin.test_same_answers import WORDS
 from servers.indices import ask
 
 pytestmark = pytest.mark.server
-OWN = ("took_ms", "cursor", "by")
+OWN = ("took_ms", "cursor", "by", "grouper")
 
 
 @pytest.fixture(params=["stories", "spread", "dated", "library"])

@@ -211,7 +211,7 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
         name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items() if name != "facets"
     }
     dedupe = parse_request(parameters)
-    request = PageRequest(dedupe, (number - 1) * size, size, may_leave_out=False)
+    request = PageRequest(dedupe, (number - 1) * size, size)
     result = run_sync(grouped_page(source, request), lambda _: None)
     return {
         "asked": options,

@@ -146,7 +146,6 @@ final class Page {
         account.put("crowded", counts.crowded());
         account.put("too_short", counts.tooShort());
         account.put("mixed_tables", counts.mixedTables());
-        account.put("only_counted", List.of());
         account.put("found_by_scope", 0);
         account.put("capped", List.of());
         account.put("late", additions);
