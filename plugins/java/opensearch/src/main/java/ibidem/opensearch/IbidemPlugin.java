@@ -96,14 +96,8 @@ public final class IbidemPlugin extends Plugin
     }
 
     @Override
-    public List<RescorerSpec<?>> getRescorers() {
-        return List.of(
-                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
-    }
-
-    @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new PageFetch());
+        return List.of(new PackedFetch(confirmed));
     }
 
     @Override
