@@ -74,6 +74,7 @@ final class Hits {
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
         Map<String, DocumentField> fields =
                 document == null ? new HashMap<>() : new HashMap<>(document.getDocumentFields());
+        fields.remove(PackedField.GROUPS);
         if (carryValues && fields.remove(PackedField.NAME) == null) {
             fields.remove(PackedField.ID); // which takes the place of a value
         }

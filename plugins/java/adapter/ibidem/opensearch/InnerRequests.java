@@ -90,6 +90,17 @@ final class InnerRequests {
         return ranked(source).requestCache(false); // which keeps no hits
     }
 
+    /** Returns a part of the search that a window alone can be combined with; empty if there is none. */
+    String partOfWindows() {
+        if (isRescored() || search.timeout() != null) {
+            return isRescored() ? "rescore" : "timeout";
+        }
+        if (Engine.ranksAsAWhole(search) || Engine.isRetrieved(search)) {
+            return "a ranking made of several";
+        }
+        return bytes ? "" : "a node without this plugin";
+    }
+
     /** Asks for the best hits, and for aggregations and the like. */
     private SearchSourceBuilder ranking(Depth depth) {
         SearchSourceBuilder source = matches(innerHits.drop(search.query()), false);

@@ -11,6 +11,7 @@ import ibidem.core.PackedField;
 import ibidem.core.Request;
 import ibidem.core.ResultList;
 import ibidem.core.StoredSearch;
+import ibidem.core.Way;
 import ibidem.lucene.GroupSpec;
 import java.util.Arrays;
 import java.util.Collection;
@@ -55,6 +56,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     private final StoredSearch<SearchResponse, SearchHit, Place> stored;
 
     private final GroupSpec spec;
+    private final Way way;
 
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
@@ -64,10 +66,10 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
      * @param nodes services of the node
      * @param ledgers records next to indexes
      * @param deep the search
-     * @param dedupe how to group it
+     * @param chosen how to group it
      * @param task under which it runs; null where none is known
      */
-    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Request dedupe, Task task) {
+    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way chosen, Task task) {
         this.nodes = nodes;
         this.deep = deep;
         this.request = deep.request();
@@ -75,11 +77,13 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         context = nodes.threads().getThreadContext().newRestorableContext(true);
+        way = chosen.unless(inner.partOfWindows(), Engine.mergesShards() || nodes.haveOneShard(indexes));
+        Request dedupe = way.request();
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
         grouped = new GroupedSearch<>(
                 node, this, new Responses(), dedupe, from, request.source().size());
-        stored = dedupe.isStored() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
+        stored = !way.isWindow() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
         spec = stored == null ? null : spec(stored.members());
     }
 
@@ -87,9 +91,11 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         int start = Math.max(0, request.source().from());
         int size = GroupedSearch.size(request.source().size());
         boolean scored = request.source().trackScores();
-        return nodes.haveOneShard(indexes)
-                ? new GroupSpec(PackedField.GROUP, start, size, members, scored, false)
-                : new GroupSpec(PackedField.GROUP, 0, start + size, members, scored, true);
+        String field = way.by().equals(Way.CONTENT) ? PackedField.CONTENT : PackedField.GROUP;
+        boolean isOne = nodes.haveOneShard(indexes);
+        int groups = isOne ? size : start + size;
+        int most = Math.min(members, Math.max(1, deepest() / Math.max(1, groups)));
+        return new GroupSpec(field, isOne ? start : 0, groups, most, scored, !isOne);
     }
 
     /** Returns the request for the first window. */
@@ -170,7 +176,8 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
 
     @Override
     public void members(Set<String> groups, Consumer<FoundGroups<SearchHit>> next) {
-        GroupSpec one = new GroupSpec(spec.field(), 0, groups.size(), spec.members(), spec.scored(), spec.keyed());
+        int most = Math.min(stored.members(), Math.max(1, deepest() / groups.size()));
+        GroupSpec one = new GroupSpec(spec.field(), 0, groups.size(), most, spec.scored(), spec.keyed());
         sendWhole(inner.pass(one, groups), response -> next.accept(Engine.found(response, 0, groups.size())));
     }
 
@@ -186,7 +193,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         })));
     }
 
-    private static LedgerCache.Batch batch(SearchResponse answer) {
+    static LedgerCache.Batch batch(SearchResponse answer) {
         SearchHit[] hits = answer.getHits().getHits();
         Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
         return new LedgerCache.Batch(
@@ -204,6 +211,8 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
         list.account().putAll(notes());
+        list.account().putAll(way.account());
+        list.account().put("grouper", BY);
         SearchHits hits = new Hits(list, request.source(), stored != null).list(total);
         listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
         if (stored == null && inner.showsOtherDocuments()) {

@@ -122,6 +122,11 @@ final class Engine {
         }
     }
 
+    /** Returns whether the groups of several shards are merged. */
+    static boolean mergesShards() {
+        return true;
+    }
+
     /** Asks for the groups of all matches. */
     static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
         source.aggregation(new GroupsBuilder(spec, sorts));

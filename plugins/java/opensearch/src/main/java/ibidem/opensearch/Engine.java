@@ -4,9 +4,9 @@ import ibidem.core.FoundGroups;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
-import ibidem.core.UsageException;
 import ibidem.lucene.GroupSpec;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -18,6 +18,7 @@ import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
 import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.core.common.io.stream.StreamOutput;
+import org.opensearch.search.SearchExtBuilder;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
 import org.opensearch.search.builder.SearchSourceBuilder;
@@ -104,14 +105,22 @@ final class Engine {
         }
     }
 
-    /** Refuses groups of all matches. */
-    static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
-        throw new UsageException("by=stored is not supported by the plugin", "ibidem.wrap and the gateway do");
+    /** Returns whether the groups of several shards are merged: here a shard's groups are its hits. */
+    static boolean mergesShards() {
+        return false;
     }
 
-    /** Returns nothing: they are refused. */
+    /** Asks the only shard for the groups of all matches. */
+    static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
+        List<SearchExtBuilder> extensions = new ArrayList<>(source.ext());
+        extensions.add(new GroupsExt(spec));
+        source.ext(extensions).trackTotalHits(true).size(Math.max(1, spec.groups() * spec.members()));
+        sorts.forEach(source::sort);
+    }
+
+    /** Returns the groups that the shard found, those of a page with their hits. */
     static FoundGroups<SearchHit> found(SearchResponse response, int from, int size) {
-        return null;
+        return GroupsCollector.read(response.getHits(), size);
     }
 
     /** Sends a search through the pipeline of the request that it is a part or a copy of; copies lack it. */
