@@ -61,11 +61,15 @@ final class Ways {
         Set<String> names = nodes.ledgers(request.indices(), nodes.indexes(request));
         String caller = nodes.caller();
         String target = String.join(",", request.indices()) + "\n" + caller;
-        ledgers.overrides().get(names, caller, this::records, words -> ledgers.settlements()
-                .get(names, target, this::settlements, states -> {
-                    Way.State state = states.size() == 1 ? states.get(0) : Way.State.NONE;
-                    listener.onResponse(Way.choose(dedupe, state.with(words.size())));
-                }));
+        ledgers.overrides()
+                .get(
+                        names,
+                        caller,
+                        this::records,
+                        words -> ledgers.settlements().get(names, target, this::settlements, states -> {
+                            Way.State state = states.size() == 1 ? states.get(0) : Way.State.NONE;
+                            listener.onResponse(Way.choose(dedupe, state.with(words.size())));
+                        }));
     }
 
     private void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
@@ -73,14 +77,15 @@ final class Ways {
         if (task != null) {
             search.setParentTask(parent());
         }
-        nodes.client().search(search, inContext(ActionListener.wrap(answer -> next.accept(Searches.batch(answer)), error -> {
-            RestStatus status = ExceptionsHelper.status(error);
-            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
-                next.accept(new LedgerCache.Batch(List.of(), null));
-            } else {
-                listener.onFailure(error);
-            }
-        })));
+        nodes.client()
+                .search(search, inContext(ActionListener.wrap(answer -> next.accept(Searches.batch(answer)), error -> {
+                    RestStatus status = ExceptionsHelper.status(error);
+                    if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
+                        next.accept(new LedgerCache.Batch(List.of(), null));
+                    } else {
+                        listener.onFailure(error);
+                    }
+                })));
     }
 
     /** Reads the record of settling, and counts what it does not cover. */
@@ -127,8 +132,10 @@ final class Ways {
         if (task != null) {
             searches.setParentTask(parent());
         }
-        nodes.client().multiSearch(searches, inContext(ActionListener.wrap(
-                response -> next.accept(counts(response)), listener::onFailure)));
+        nodes.client()
+                .multiSearch(
+                        searches,
+                        inContext(ActionListener.wrap(response -> next.accept(counts(response)), listener::onFailure)));
     }
 
     private SearchRequest counting(QueryBuilder query, String index) {
@@ -150,10 +157,14 @@ final class Ways {
         }
         long unsettled = totals.stream().skip(3).mapToLong(Long::longValue).sum();
         return Map.of(
-                "documents", totals.get(0),
-                "ungrouped", totals.get(1),
-                "has_content", totals.get(2) > 0 || totals.get(0) == 0,
-                "unsettled", unsettled);
+                "documents",
+                totals.get(0),
+                "ungrouped",
+                totals.get(1),
+                "has_content",
+                totals.get(2) > 0 || totals.get(0) == 0,
+                "unsettled",
+                unsettled);
     }
 
     private TaskId parent() {

@@ -88,8 +88,7 @@ public record Request(
         String preset = values.getOrDefault(PRESET, NONE);
         Policy figures = preset.equalsIgnoreCase(NONE) ? Policy.DEFAULT : Presets.ALL.get(preset);
         if (figures == null) {
-            throw wrong(
-                    PRESET, preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()) + ", or by=stored alone");
+            throw wrong(PRESET, preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()) + ", or by=stored alone");
         }
         choice(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
         choice(values, "by", AUTO, List.of(AUTO, WINDOW_ALONE, Way.STORED));

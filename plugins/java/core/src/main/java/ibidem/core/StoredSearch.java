@@ -69,8 +69,8 @@ public final class StoredSearch<R, H, P> {
             return;
         }
         searches.members(lacking, more -> {
-            Map<String, FoundGroups.Found<H>> whole = more.page().stream()
-                    .collect(Collectors.toMap(FoundGroups.Found::name, Function.identity()));
+            Map<String, FoundGroups.Found<H>> whole =
+                    more.page().stream().collect(Collectors.toMap(FoundGroups.Found::name, Function.identity()));
             List<FoundGroups.Found<H>> groups = found.page().stream()
                     .map(each -> whole.getOrDefault(each.name(), each))
                     .toList();

@@ -133,9 +133,7 @@ public record Way(String by, String rule, String why, Request request, State sta
 
     /** Returns whether a record says that an index was settled. */
     public static boolean isSettled(Object entry) {
-        return entry instanceof Map<?, ?> record
-                && record.get("done") instanceof Map<?, ?> done
-                && !done.isEmpty();
+        return entry instanceof Map<?, ?> record && record.get("done") instanceof Map<?, ?> done && !done.isEmpty();
     }
 
     /** Returns the same, or a window where a part of the search cannot be combined with groups of all matches. */

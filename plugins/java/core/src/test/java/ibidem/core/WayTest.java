@@ -32,7 +32,10 @@ class WayTest {
                         state.get("decisions").asInt(),
                         state.get("has_content").asBoolean()));
         assertEquals(
-                List.of(each.get("by").asText(), each.get("rule").asText(), each.get("why").asText()),
+                List.of(
+                        each.get("by").asText(),
+                        each.get("rule").asText(),
+                        each.get("why").asText()),
                 List.of(way.by(), way.rule(), way.why()));
         assertEquals(Policy.of(Golden.map(each.get("policy"))), way.request().policy());
     }
@@ -41,7 +44,10 @@ class WayTest {
     void aLearnedRuleIsFollowedByStoredGroupsAlone() {
         Map<String, Object> rule = Map.of("learned", Map.of("scheme", "pf1"));
         Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1), "policy", rule), 1, 0, 0, 0, true);
-        assertEquals(Way.STORED, Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state).by());
+        assertEquals(
+                Way.STORED,
+                Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state)
+                        .by());
         Request window = Request.of(Map.of(), Map.of("dedupe", "indent", "by", "window"));
         assertThrows(UsageException.class, () -> Way.choose(window, state));
     }

@@ -52,8 +52,7 @@ final class GroupsAggregator extends MetricsAggregator {
         this.spec = spec;
         shard = PageContexts.of(context.searcher());
         search = shard.search();
-        SharedGroups shared =
-                PageContexts.SHARED.of(context.searcher().getIndexReader(), spec.field());
+        SharedGroups shared = PageContexts.SHARED.of(context.searcher().getIndexReader(), spec.field());
         pass = new GroupPass(spec.pass(shared, sort == null ? null : sort.sort));
         keys = spec.keyed() ? new KeyCounts(spec.field()) : null;
         shard.open().incrementAndGet();

@@ -40,8 +40,7 @@ final class PageContexts implements SearchOperationListener {
         if (search.getSearchExt(WindowExt.NAME) != null) {
             Queue<GroupPass> passes = new ConcurrentLinkedQueue<>();
             UNDER_WAY.put(
-                    search.searcher(),
-                    new Shard(search, new AtomicInteger(), passes, new ConcurrentLinkedQueue<>()));
+                    search.searcher(), new Shard(search, new AtomicInteger(), passes, new ConcurrentLinkedQueue<>()));
         }
     }
 

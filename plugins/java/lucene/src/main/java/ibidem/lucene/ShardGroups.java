@@ -53,14 +53,10 @@ public record ShardGroups(
      * @param members how many documents of a group are shown at most
      */
     public static ShardGroups of(
-            GroupPass.Result found,
-            KeyCounts keys,
-            List<LeafReaderContext> leaves,
-            String field,
-            int from,
-            int members)
+            GroupPass.Result found, KeyCounts keys, List<LeafReaderContext> leaves, String field, int from, int members)
             throws IOException {
-        List<SharedMatches.Group> page = found.groups().page().stream().skip(from).toList();
+        List<SharedMatches.Group> page =
+                found.groups().page().stream().skip(from).toList();
         String[] names = new String[page.size()];
         int[] counts = new int[page.size()];
         int[] shown = new int[page.size()];
@@ -128,22 +124,29 @@ public record ShardGroups(
         for (ScoreDoc each : merge(leads, sort).scoreDocs) {
             Part<H> part = parts.get(each);
             String name = part.shard.groups.names[part.group];
-            groups.computeIfAbsent(name == null ? each : name, key -> new ArrayList<>()).add(part);
+            groups.computeIfAbsent(name == null ? each : name, key -> new ArrayList<>())
+                    .add(part);
         }
         Map<Long, Integer> sizes = isOne ? null : union(shards);
         List<FoundGroups.Found<H>> page = new ArrayList<>();
-        for (List<Part<H>> group : groups.values().stream().skip(isOne ? 0 : from).limit(size).toList()) {
+        for (List<Part<H>> group :
+                groups.values().stream().skip(isOne ? 0 : from).limit(size).toList()) {
             TopDocs documents = merge(group.stream().map(Part::documents).toList(), sort);
             String name = group.get(0).shard.groups.names[group.get(0).group];
             int count = sizes == null || name == null
-                    ? group.stream().mapToInt(each -> each.shard.groups.counts[each.group]).sum()
+                    ? group.stream()
+                            .mapToInt(each -> each.shard.groups.counts[each.group])
+                            .sum()
                     : sizes.get(KeyCounts.hash(new BytesRef(name)));
             List<H> shown = Stream.of(documents.scoreDocs).map(hits::get).toList();
             page.add(new FoundGroups.Found<>(name, count, shown));
         }
         long sum = shards.stream().mapToLong(each -> each.groups.groups).sum();
         if (sizes != null) {
-            sum += sizes.size() - shards.stream().mapToLong(each -> each.groups.sizes.size()).sum();
+            sum += sizes.size()
+                    - shards.stream()
+                            .mapToLong(each -> each.groups.sizes.size())
+                            .sum();
         }
         float highest = Float.NaN;
         for (Shard<H> each : shards) {

@@ -76,9 +76,10 @@ final class DedupeFilter implements ActionFilter {
         ActionListener<Way> next = ActionListener.wrap(
                 way -> {
                     Searches searches = new Searches(nodes.get(), ledgers, deep, way, task);
-                    ActionListener<SearchResponse> first =
-                            ActionListener.wrap(response -> searches.goOn(searchListener, response), listener::onFailure);
-                    chain.proceed(task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) first);
+                    ActionListener<SearchResponse> first = ActionListener.wrap(
+                            response -> searches.goOn(searchListener, response), listener::onFailure);
+                    chain.proceed(
+                            task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) first);
                 },
                 listener::onFailure);
         new Ways(nodes.get(), ledgers, search, task, next).choose(dedupe);

@@ -52,7 +52,9 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
     static Optional<QueryCollectorContextSpec> of(SearchContext context, SharedGroups.Cache cache) throws IOException {
         return context.getSearchExt(GroupsExt.NAME) instanceof GroupsExt ext
                 ? Optional.of(new GroupsCollector(
-                        ext, context, cache.of(context.searcher().getIndexReader(), ext.spec().field())))
+                        ext,
+                        context,
+                        cache.of(context.searcher().getIndexReader(), ext.spec().field())))
                 : Optional.empty();
     }
 
@@ -93,7 +95,12 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
         List<LeafReaderContext> leaves = context.searcher().getIndexReader().leaves();
         GroupPass.Result pass = GroupPass.finish(parts, leaves);
         ShardGroups found = ShardGroups.of(
-                pass, null, leaves, ext.spec().field(), ext.spec().from(), ext.spec().members());
+                pass,
+                null,
+                leaves,
+                ext.spec().field(),
+                ext.spec().from(),
+                ext.spec().members());
         ScoreDoc[] documents = found.documents();
         if (documents.length == 0 && found.matches() > 0) { // a page behind the last group: any hit carries the counts
             documents = new ScoreDoc[] {carrier(pass.matches().document(0))};
@@ -104,8 +111,7 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
                 ? new TopDocs(total, documents)
                 : new TopFieldDocs(total, documents, context.sort().sort.getSort());
         result.topDocs(
-                new TopDocsAndMaxScore(top, found.highest()),
-                context.sort() == null ? null : context.sort().formats);
+                new TopDocsAndMaxScore(top, found.highest()), context.sort() == null ? null : context.sort().formats);
     }
 
     private ScoreDoc carrier(int document) {

@@ -71,8 +71,7 @@ final class Processors {
                 DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(request, dedupe.window());
                 ActionListener<Way> next = ActionListener.wrap(
                         way -> {
-                            Searches searches =
-                                    new PipelineSearches(nodes.get(), ledgers, deep, way, task, asksItself);
+                            Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, way, task, asksItself);
                             SearchRequest first = searches.firstWindow();
                             context.setAttribute(SEARCHES, searches);
                             listener.onResponse(first);
