@@ -43,7 +43,7 @@ def settled(
     settle_all(engine)
     for at in range(FOREIGN):
         ask(cluster, "PUT", f"/{index}/_doc/foreign{at}", json.dumps({"text": f"said {at}"}))
-    engine.delete([story.id for story in STORIES[::17]])
+    engine.delete([story.id for story in STORIES[::17]], 2)
     engine.refresh()
     settle_all(engine)
     engine.refresh()
@@ -114,8 +114,7 @@ def test_the_answer_is_that_of_the_wrapped_client(
     expected = through_layer(wrapped_client, settled, body, options)
     answer = through_plugin(plain_client, settled, body, options)
     assert list(differences(expected["hits"], answer["hits"])) == []
-    for name in ("documents", "duplicates"):
-        assert expected["account"][name] == answer["account"][name]
+    assert expected["account"]["documents"] == answer["account"]["documents"]  # the client counts no groups unasked
 
 
 def test_documents_that_were_never_signed_are_each_alone(plain_client: Any, settled: str) -> None:
