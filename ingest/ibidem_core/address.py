@@ -273,7 +273,7 @@ def _timeout(text: str) -> float:
 
 HIDDEN = "***"
 
-FILES = ("sqlite", "filesystem")
+FILES = ("sqlite",)
 # Schemes of addresses that can be parsed; the last two are in what libraries log.
 SERVERS = (
     "opensearch+http",

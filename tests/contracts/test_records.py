@@ -11,6 +11,11 @@ import pytest
 
 from contracts.command import Command, leases
 from contracts.golden import Golden
+from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import Batch
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 STEPS = (
     "ingest documents.jsonl",
@@ -35,11 +40,11 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, An
 
 def send_too_long(command: Command) -> None:
     """Let a worker refuse a document that the one who sent it took."""
-    for name, text in (("long", "far too long a text"), ("short", "short")):
-        (command.folder / f"{name}.jsonl").write_text(json.dumps({"id": name, "text": text}), encoding="utf-8")
-    assert command.run("ingest", "long.jsonl", "--no-wait").code == 0
-    strict = Command(command.folder, command.settings | {"IBIDEM_MAX_TEXT": "5"})
-    assert strict.run("ingest", "short.jsonl").code == 0
+    settings = Settings(max_text=5, tables=command.folder / "tables")
+    with closing(open_engine(f"sqlite:////{command.database}", "ibidem")) as engine:
+        context = WorkerContext(engine, Tables(settings.tables), settings)
+        batch = Batch(0, [{"id": "long", "text": "far too long a text", "version": 1}])
+        sign_and_write(context, Delivery("20260101-000000-0000aaaa", batch, died=True))
 
 
 def form(key: str) -> str:

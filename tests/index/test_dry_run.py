@@ -32,7 +32,6 @@ def text(position: int) -> str:
 def settings(tmp_path: Path) -> Settings:
     settings = Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
-        broker=f"filesystem:////{tmp_path}/queue",
         tables=tmp_path / "tables",
         concurrency=1,
         patience=1,

@@ -135,8 +135,7 @@ def test_an_index_in_sqlite_keeps_its_documents_and_loses_its_signatures(
     tmp_path: Path, tables_folder: Path, into: str
 ) -> None:
     address = f"sqlite:///{tmp_path / 'index.sqlite'}"
-    broker = f"filesystem:///{tmp_path / 'queue'}"
-    settings = Settings(engine=address, broker=broker, tables=tables_folder, concurrency=1)
+    settings = Settings(engine=address, tables=tables_folder, concurrency=1)
     documents = [Document(f"d{number}", "the export duty on grain " * 30, title="Duty") for number in range(3)]
     ingest_documents(documents, settings)
     result = strip(StripRequest(into=into, records=True), settings)
