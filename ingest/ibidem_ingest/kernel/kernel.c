@@ -82,33 +82,25 @@ WIDE i64 ibidem_fold(const u8 *buffer, i64 size, u8 *folded) {
 }
 
 /* What stands between spaces; the buffer begins and ends with one. */
-
-WIDE i64 ibidem_count(const u8 *buffer, i64 size) {
-    i64 tokens = 0;
-    for (i64 at = 1; at < size; at++) tokens += (buffer[at] != ' ') & (buffer[at - 1] == ' ');
-    return tokens;
-}
-
-/* One bit for each of 64 bytes: set where it is no space. */
+/* One bit for each of 64 bytes: set where it is neither a space nor below one. */
 static inline u64 letters_of(const u8 *at) {
-#ifdef __SSE2__
     u64 mask = 0;
+#ifdef __SSE2__
     for (int part = 0; part < 4; part++) {
-        __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(at + 16 * part)), _mm_set1_epi8(' '));
-        mask |= (u64)(u32)_mm_movemask_epi8(equal) << 16 * part;
+        __m128i octets = _mm_loadu_si128((const __m128i *)(at + 16 * part)), space = _mm_set1_epi8(' ');
+        mask |= (u64)(u32)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(octets, space), space)) << 16 * part;
     }
     return ~mask;
 #else
-    u64 mask = 0;
-    for (int place = 0; place < 64; place++) mask |= (u64)(at[place] != ' ') << place;
+    for (int place = 0; place < 64; place++) mask |= (u64)(at[place] > ' ') << place;
     return mask;
 #endif
 }
 
 /* The same, set where it is no letter, digit or blank of ASCII; letters and digits that are beyond are not asked for. */
 static inline u64 others_of(const u8 *at) {
-#ifdef __SSE2__
     u64 mask = 0;
+#ifdef __SSE2__
     const __m128i below = _mm_set1_epi8((char)0x80);
     for (int part = 0; part < 4; part++) {
         __m128i octets = _mm_loadu_si128((const __m128i *)(at + 16 * part));
@@ -121,7 +113,6 @@ static inline u64 others_of(const u8 *at) {
     }
     return ~mask;
 #else
-    u64 mask = 0;
     for (int place = 0; place < 64; place++) {
         u8 octet = at[place], small = octet | 0x20;
         mask |= (u64)((u8)(small - 'a') >= 26 && (u8)(octet - '0') >= 10 && octet != ' ') << place;
@@ -130,22 +121,39 @@ static inline u64 others_of(const u8 *at) {
 #endif
 }
 
+/* The block of 64 bytes at a place, its end filled with spaces. */
+static const u8 *block_of(const u8 *text, i64 at, i64 size, u8 *rest) {
+    if (size - at >= 64) return text + at;
+    memset(rest, ' ', 64);
+    return memcpy(rest, text + at, (size_t)(size - at));
+}
+
 i64 ibidem_cut(const u8 *buffer, i64 size, i64 *starts, i64 *ends) {
     u8 rest[64];
     u64 before = 0;
+    const i64 *first = starts;
     for (i64 at = 0; at < size; at += 64) {
-        const u8 *block = buffer + at;
-        if (size - at < 64) {
-            memset(rest, ' ', sizeof rest);
-            memcpy(rest, block, (size_t)(size - at));
-            block = rest;
-        }
-        u64 mask = letters_of(block), shifted = mask << 1 | before, begin = mask & ~shifted, end = ~mask & shifted;
+        u64 mask = letters_of(block_of(buffer, at, size, rest)), shifted = mask << 1 | before, begin = mask & ~shifted, end = ~mask & shifted;
         before = mask >> 63;
         for (; begin; begin &= begin - 1) *starts++ = at + __builtin_ctzll(begin);
         for (; end; end &= end - 1) *ends++ = at + __builtin_ctzll(end);
     }
-    return 0;
+    return starts - first;
+}
+
+/* layout.py: blanks that a number of one or two digits follows, or a group of three, or that are between single letters;
+ * blanks are at both ends of the text, 64 or more. */
+i64 ibidem_layout(const u8 *text, i64 size, i64 *places) {
+    i64 found = 0;
+    for (i64 block = 0; block + 64 < size; block += 64)
+        for (u64 blanks = block ? ~letters_of(text + block) : 0; blanks; blanks &= blanks - 1) {
+            const u8 *at = text + block + __builtin_ctzll(blanks);
+            int digits = 0;
+            while (digits < 4 && (u8)(at[digits + 1] - '0') < 10) digits++;
+            int group = digits == 3 && (u8)(at[-1] - '0') < 10, spaced = at[2] == ' ' && at[1] > '>' && at[-1] > '>';
+            if (digits == 1 || digits == 2 || group || (spaced && at[3] > '>' && at[-2] <= '?')) places[found++] = at - text;
+        }
+    return found;
 }
 
 /* Where the first hyphen is that a blank follows, behind a small letter or above; -2 where none is. */
@@ -231,13 +239,7 @@ i64 ibidem_signs(const u8 *text, i64 size, const u8 *shapes, i64 *positions) {
     u8 rest[64];
     i64 found = 0, quoted = -1;
     for (i64 block = 0; block < size; block += 64) {
-        const u8 *from = text + block;
-        if (size - block < 64) {
-            memset(rest, ' ', sizeof rest);
-            memcpy(rest, from, (size_t)(size - block));
-            from = rest;
-        }
-        for (u64 others = others_of(from); others; others &= others - 1) {
+        for (u64 others = others_of(block_of(text, block, size, rest)); others; others &= others - 1) {
             i64 at = block + __builtin_ctzll(others);
             u8 shape = shapes[text[at]];
             if (shape == '_') continue;
@@ -269,12 +271,8 @@ static u8 *write_number(u8 *out, i64 number) {
 }
 
 static u8 *write_utf8(u8 *out, u32 point) {
-    if (point < 0x80) {
-        *out++ = (u8)point;
-        return out;
-    }
-    int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    *out++ = (u8)(0xFF00 >> (more + 1) | point >> 6 * more);
+    int more = (point >= 0x80) + (point >= 0x800) + (point >= 0x10000);
+    *out++ = (u8)((more ? 0xFF00 >> (more + 1) : 0) | point >> 6 * more);
     while (more--) *out++ = (u8)(0x80 | (point >> 6 * more & 0x3F));
     return out;
 }
@@ -851,19 +849,14 @@ static u8 *write_line(const Line *line, u8 *at) {
 }
 
 /* Counts are rounded down to multiples of this; what is below it is dropped. */
-static i64 step_of(i64 highest, int log) {
+static i64 step_of(i64 highest) {
     i64 step = (highest + 50) / 100, least = highest > 1 ? 2 : 1;
-    return log || step < least ? least : step;
-}
-
-static i64 value_of(i64 count, i64 step, int log) {
-    if (log) return step > 1 ? 63 - __builtin_clzll((u64)count) : 1;
-    return count - count % step;
+    return step < least ? least : step;
 }
 
 /* Groups are document by document; `characters` of each word; `bounds` become those of each document's lines. */
 i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const u64 *leading, const i64 *characters,
-                    const i64 *word, const i64 *document, const i64 *count, i64 groups, i64 documents, int log,
+                    const i64 *word, const i64 *document, const i64 *count, i64 groups, i64 documents,
                     u8 *text, i64 *bounds, i64 *kept) {
     Line *lines = malloc((size_t)(2 * groups + 1) * sizeof(Line));
     if (!lines) return -1;
@@ -873,12 +866,11 @@ i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const 
         i64 highest = 0, size = 0, group = first;
         for (; group < groups && document[group] == owner; group++)
             if (count[group] > highest && characters[word[group]] >= 3) highest = count[group];
-        i64 step = step_of(highest, log);
+        i64 step = step_of(highest);
         for (i64 each = first; each < group; each++) {
             i64 its = word[each];
             if (count[each] < step || characters[its] < 3) continue;
-            i64 value = value_of(count[each], step, log);
-            lines[size++] = (Line){value, ends[its] - starts[its], __builtin_bswap64(leading[its]), buffer + starts[its]};
+            lines[size++] = (Line){count[each] - count[each] % step, ends[its] - starts[its], __builtin_bswap64(leading[its]), buffer + starts[its]};
         }
         first = group;
         kept[owner] = size;

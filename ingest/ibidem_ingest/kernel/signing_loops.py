@@ -24,10 +24,14 @@ class SigningLoops(Library):
 
     def tokens(self, buffer: bytes) -> tuple[Places, Places]:
         """Return the start and end of each word of a buffer, separated by spaces."""
-        count = self._call("ibidem_count", buffer, len(buffer))
-        starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
-        self._call("ibidem_cut", buffer, len(buffer), starts, ends)
-        return starts, ends
+        starts, ends = np.empty(len(buffer) // 2, np.int64), np.empty(len(buffer) // 2, np.int64)
+        count = self._call("ibidem_cut", buffer, len(buffer), starts, ends)
+        return starts[:count], ends[:count]
+
+    def layout(self, text: bytes) -> Places:
+        """Return where blanks are that may be part of layout, of a text between at least 64 blanks."""
+        places = np.empty(len(text), np.int64)
+        return places[: self._call("ibidem_layout", text, len(text), places)].copy()
 
     def signs(self, text: bytes, shapes: bytes) -> Places:
         """Run `signs.find` in compiled code: `shapes` is the shape of each of the 256 bytes."""
@@ -171,12 +175,10 @@ class SigningLoops(Library):
         words: tuple[bytes, Places, Places, Hashes, Places],
         groups: Sequence[Places],
         documents: int,
-        *,
-        log: bool,
     ) -> tuple[bytes, list[int], list[int]]:
         """Write the lines of text profiles."""
         room = len(words[0]) + _MAX_NUMBER_BYTES * groups[0].size
         text = np.empty(room, np.uint8)
         bounds, counts = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
-        self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)
+        self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, text, bounds, counts)
         return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()

@@ -99,13 +99,12 @@ def counts_title(words: Sequence[str], title: str) -> bool:
     return bool(title) and 0 < len(words) < SHORT and not f"{' '.join(words)} ".startswith(f"{title} ")
 
 
-def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> tuple[list[str], list[bool]]:
-    """Return the `sign_title` of each title, and whether it counts for the text of a batch."""
+def sign_titles(texts: Sequence[bytes], titles: Sequence[str]) -> tuple[list[str], list[bool]]:
+    """Return the `sign_title` of each title, and whether it counts for the joined words of a text."""
     signed = _title_tokens(titles)
-    ends = batch.offsets.tolist()
     return signed, [
-        bool(title) and end - start < SHORT and counts_title([batch.token(at) for at in range(start, end)], title)
-        for start, end, title in zip(ends, ends[1:], signed, strict=False)
+        bool(title and text) and text.count(b" ") < SHORT and counts_title(text.decode().split(" "), title)
+        for text, title in zip(texts, signed, strict=True)
     ]
 
 

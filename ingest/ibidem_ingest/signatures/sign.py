@@ -6,6 +6,7 @@ its author wrote is signed (`mail.parts`).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import orjson
@@ -27,8 +28,9 @@ from ibidem_ingest.signatures.noise import Blocks, is_source_code
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import SignedColumns
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
+from ibidem_ingest.text.layout import remove_layout
 from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens_and_signs
+from ibidem_ingest.text.tokens import TokenBatch, cut_figures, join_broken_words, tokens_and_signs
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 T = TypeVar("T")
@@ -104,17 +106,19 @@ def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -
 def sign_one(document: Document, table: Table | None) -> Signatures:
     """Sign one document in plain Python."""
     document = signed_part(document)
-    words, signs = tokens_and_signs(document.text)
+    written, signs = tokens_and_signs(document.text)
+    document = replace(document, text=remove_layout([document.text])[0])
+    words = cut_figures(join_broken_words(document.text))
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
     title = content.sign_title(document.title)
-    is_titled = content.counts_title(words[: content.SHORT], title)
+    is_titled = content.counts_title(written[: content.SHORT], title)
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
-        content=content.sign(words, document.id, title if is_titled else "", signs, mail_key(document)),
+        content=content.sign(written, document.id, title if is_titled else "", signs, mail_key(document)),
         fingerprint=fingerprints.value,
         weak=fingerprints.weak,
         profile=text_profile.sign(words),
@@ -128,7 +132,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         titled=is_titled,
         noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
         long=encode_long(document, len(words)),
-        words=content.short_hash(" ".join(words).encode()),
+        words=content.short_hash(" ".join(written).encode()),
         signs=content.short_hash(signs.encode()),
     )
 
@@ -143,14 +147,19 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
 def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
     """Sign documents as `sign_batch` does, and return the signatures as columns."""
     documents = [signed_part(document) for document in documents]
-    page_tokens = PagedTokens.tokenize([document.text for document in documents])
+    texts = [document.text for document in documents]
+    page_tokens = PagedTokens.tokenize(plain := remove_layout(texts))
     batch = page_tokens.batch
     groups = TermGroups.group(batch)
     sequences = Shingles.hash(batch.hashes, batch.offsets)
-    titles, is_titled = content.sign_titles(batch, [document.title for document in documents])
-    words, signs = batch.join_tokens(), page_tokens.signs
+    words, signs = page_tokens.written
+    if changed := [number for number, text in enumerate(texts) if text is not plain[number]]:
+        written = PagedTokens.tokenize([texts[number] for number in changed])
+        for number, its_words, its_signs in zip(changed, *written.written, strict=True):
+            words[number], signs[number] = its_words, its_signs
+    titles, is_titled = content.sign_titles(words, [document.title for document in documents])
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
-    noisy[[is_source_code(document.text) for document in documents]] = 0
+    noisy[[is_source_code(text) for text in plain]] = 0
     return SignedColumns(
         idf=table.name if table else "",
         names=[document.id for document in documents],

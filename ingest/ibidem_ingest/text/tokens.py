@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text import signs
 from ibidem_ingest.text.folding import LATIN, fold
+from ibidem_ingest.text.layout import close_figures
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "?-MLlDSs")
@@ -211,22 +212,45 @@ def tokens_and_signs(text: str) -> tuple[list[str], str]:
 
 def cut_tokens_and_signs(text: str) -> tuple[list[str], str]:
     """Return the tokens and signs of a text whose broken words are already joined."""
-    text, superscripts = (text.lower(), []) if text.isascii() else _signed_form(text)
-    points = code_points(text)
-    bounds = [match.span() for match in _TOKEN.finditer(kinds().take(points).tobytes())]
-    outlines = shapes().take(points)
-    outlines[superscripts] = signs.OF_SUPERSCRIPT
-    starts, positions = [start for start, _ in bounds], signs.find(outlines.tobytes())
-    written = signs.name("".join(text[each] for each in positions))
+    text, positions = _find_signs(text)
+    bounds = [match.span() for match in _TOKEN.finditer(character_kinds(text))]
+    starts, written = [start for start, _ in bounds], signs.name("".join(text[each] for each in positions))
     places = [f"{bisect_left(starts, at)}{sign}" for at, sign in zip(positions, written, strict=True)]
     return [text[start:end] for start, end in bounds], " ".join(places)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class BatchSigns:
-    """The signs of several documents in the buffer of their tokens."""
+def cut_figures(text: str) -> list[str]:
+    """Return the tokens of a text whose broken words are already joined, with figures closed up.
 
-    positions: Places  # (n,) byte offset of each, ascending; a sign may be between two bytes of a token
+    >>> cut_figures("1,200 or 1.200")
+    ['1200', 'or', '1', '200']
+    """
+    text, positions = _find_signs(text)
+    named = code_points(signs.name("".join(text[each] for each in positions)))
+    points = code_points(f"    {text}    ")
+    words = np.where(np.isin(kinds().take(points), tuple(_WORD)), points, np.uint32(_SPACE))
+    points = close_figures(words, np.array(positions, np.int64) + 4, named)
+    text = points.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    return [text[match.start() : match.end()] for match in _TOKEN.finditer(character_kinds(text))]
+
+
+def _find_signs(text: str) -> tuple[str, list[int]]:
+    """Return the normal form of a text, and where its signs are."""
+    text, superscripts = (text.lower(), []) if text.isascii() else _signed_form(text)
+    outlines = shapes().take(code_points(text))
+    outlines[superscripts] = signs.OF_SUPERSCRIPT
+    return text, signs.find(outlines.tobytes())
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WrittenTokens:
+    """The tokens and signs of several documents as they are written, before figures are closed up."""
+
+    buffer: bytes  # as that of a batch
+    starts: Places
+    ends: Places
+    offsets: Places
+    positions: Places  # (n,) byte offset of each sign, ascending; a sign may be between two bytes of a token
     characters: CodePoints  # (n,) uint32
     begins: Places  # where each document begins in the buffer, and the end; documents + 1
 
@@ -241,24 +265,26 @@ class TokenBatch:
     hashes: Hashes  # `wh1` of each token, uint64
     leading: Hashes  # its first eight bytes as a little-endian word, zeros behind a shorter one, uint64
     offsets: Places  # token offset of each document and of the end, int64, documents + 1
-    signs: BatchSigns | None = None
+    written: WrittenTokens | None = None
 
     @classmethod
-    def tokenize(
-        cls, texts: Sequence[str], is_joined: Flags | None = None, *, with_signs: bool = False
-    ) -> "TokenBatch":
-        """Tokenize texts, with the same tokens as `tokens`.
+    def tokenize(cls, texts: Sequence[str], is_joined: Flags | None = None, *, closed: bool = False) -> "TokenBatch":
+        """Tokenize texts, with the same tokens as `tokens`; or as `cut_figures`, if figures are to be closed up.
 
         >>> batch = TokenBatch.tokenize(["Held: affirmed.", "", "12 U.S.C."])
         >>> batch.buffer, batch.offsets.tolist()
         (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
         """
         is_joined = np.zeros(len(texts), bool) if is_joined is None else is_joined
-        buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=with_signs)
+        buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=closed)
         starts, ends = loops.compiled().tokens(buffer)
-        hashes, leading = hash_tokens(buffer, starts, ends)
-        found = BatchSigns(positions, characters, begins) if with_signs else None
-        return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins), found)
+        offsets, written = np.searchsorted(starts, begins), None
+        if closed:
+            written = WrittenTokens(buffer, starts, ends, offsets, positions, characters, begins)
+            buffer = close_figures(np.frombuffer(buffer, np.uint8), positions, characters).tobytes()
+            starts, ends = loops.compiled().tokens(buffer)
+            offsets = np.searchsorted(starts, begins)
+        return cls(buffer, starts, ends, *hash_tokens(buffer, starts, ends), offsets, written)
 
     def __len__(self) -> int:
         """Return the number of documents."""
@@ -295,13 +321,13 @@ class TokenBatch:
         """Return the tokens of each document, joined by one space, as UTF-8."""
         return loops.compiled().join_tokens(self.buffer, self.starts, self.ends, self.offsets)
 
-    def write_signs(self, first: Places) -> list[bytes]:
-        """Return the signs of documents as `tokens_and_signs` does; each begins at a document of this batch."""
-        if self.signs is None:
+    def write(self, first: Places) -> tuple[list[bytes], list[bytes]]:
+        """Return words and signs as `tokens_and_signs` does; each document begins at one of this batch."""
+        if (its := self.written) is None:
             raise ValueError("the batch was tokenized without signs")
-        found = self.signs
-        columns = (found.positions, found.characters, found.begins[first], self.offsets[first])
-        return loops.compiled().write_signs(self.starts, *columns)
+        offsets, columns = its.offsets[first], (its.positions, its.characters, its.begins[first])
+        words = loops.compiled().join_tokens(its.buffer, its.starts, its.ends, offsets)
+        return words, loops.compiled().write_signs(its.starts, *columns, offsets)
 
 
 def _visible(text: str) -> str:
@@ -487,7 +513,7 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     octets = np.frombuffer(raw, np.uint8)
     hyphen = octets[:-1] == ord("-")
     hyphen &= octets[1:] <= _SPACE
-    hyphens = sparse_nonzero(hyphen)
+    hyphens = np.flatnonzero(hyphen)
     hyphens = hyphens[octets.take(hyphens - 1) >= ord("a")]
     if not hyphens.size:
         return texts, raw
@@ -495,11 +521,3 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     text_numbers = set(numbers[~is_joined[numbers]].tolist())
     texts = [join_broken_words(text) if number in text_numbers else text for number, text in enumerate(texts)]
     return texts, "\n".join(["", *texts, _TAIL.decode()]).encode()
-
-
-def sparse_nonzero(flags: Flags) -> Places:
-    """Return `np.flatnonzero`, faster if few of many flags are set: eight flags are read at once."""
-    size = flags.size & ~7
-    words = np.flatnonzero(flags[:size].view(np.uint64) != 0)
-    places = (words[:, None] * 8 + np.arange(8))[flags[:size].reshape(-1, 8)[words]]
-    return np.concatenate((places, np.flatnonzero(flags[size:]) + size))
