@@ -53,7 +53,6 @@ def test_a_scroll_is_refused(cluster: str) -> None:
     [
         ({"dedupe": "hide"}, "allowed: off, collapse, indent"),
         ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not supported by the plugin: it needs signatures"),
-        ({"dedupe": "indent", "by": "stored"}, "by=stored is not supported by the plugin: stored groups are"),
         (
             {"dedupe": "indent", "document": "file"},
             (

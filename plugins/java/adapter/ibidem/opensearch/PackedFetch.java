@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.PackedField;
-import ibidem.lucene.ConfirmedIds;
 import ibidem.lucene.StoredValues;
 import java.io.IOException;
 import java.util.List;
@@ -14,29 +13,17 @@ import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 
 /** Puts the packed value on each hit of a window as bytes, or the id where that value is not the document's own. */
 final class PackedFetch implements FetchSubPhase {
-    private final ConfirmedIds confirmed;
-
-    /** @param confirmed the documents whose ids were looked up before */
-    PackedFetch(ConfirmedIds confirmed) {
-        this.confirmed = confirmed;
-    }
-
     @Override
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {
-        return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ? new Reader(confirmed) : null;
+        return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ? new Reader() : null;
     }
 
     private static final class Reader implements Engine.FieldReader {
-        private final ConfirmedIds confirmed;
         private StoredValues values;
-
-        Reader(ConfirmedIds confirmed) {
-            this.confirmed = confirmed;
-        }
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            values = new StoredValues(reader.reader(), new Ids(), confirmed);
+            values = new StoredValues(reader.reader(), new Ids());
         }
 
         @Override

@@ -1,14 +1,17 @@
 package ibidem.opensearch;
 
 import ibidem.core.Depth;
+import ibidem.core.FoundGroups;
 import ibidem.core.GroupedSearch;
 import ibidem.core.InnerSearches;
 import ibidem.core.LedgerCache;
 import ibidem.core.Ledgers;
 import ibidem.core.Name;
+import ibidem.core.PackedField;
 import ibidem.core.Request;
 import ibidem.core.ResultList;
-import ibidem.core.ShardPage;
+import ibidem.core.StoredSearch;
+import ibidem.lucene.GroupSpec;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -17,6 +20,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.apache.lucene.search.TotalHits;
 import org.opensearch.ExceptionsHelper;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -47,9 +51,14 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     private final List<String> indexes;
     private final Supplier<ThreadContext.StoredContext> context;
     private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
+    /** The search as one whose groups are stored; null where a window is grouped. */
+    private final StoredSearch<SearchResponse, SearchHit, Place> stored;
+
+    private final GroupSpec spec;
 
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
+    private TotalHits total;
 
     /**
      * @param nodes services of the node
@@ -70,16 +79,25 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         int from = request.source().from();
         grouped = new GroupedSearch<>(
                 node, this, new Responses(), dedupe, from, request.source().size());
+        stored = dedupe.isStored() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
+        spec = stored == null ? null : spec(stored.members());
+    }
+
+    private GroupSpec spec(int members) {
+        int start = Math.max(0, request.source().from());
+        int size = GroupedSearch.size(request.source().size());
+        boolean scored = request.source().trackScores();
+        return nodes.haveOneShard(indexes)
+                ? new GroupSpec(PackedField.GROUP, start, size, members, scored, false)
+                : new GroupSpec(PackedField.GROUP, 0, start + size, members, scored, true);
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        ShardPage.Spec page = grouped.pageOfShard();
-        if (page == null) {
-            return inner.window(grouped.depth());
+        if (stored != null) {
+            return inner.pass(spec, null);
         }
-        Nodes services = nodes; // else the request would hold this search for as long as a node remembers the request
-        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> services, page));
+        return inner.window(grouped.depth());
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
@@ -89,7 +107,17 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         listener = ActionListener.runAfter(next, () -> Engine.release(response));
         try {
             Completeness.check(response);
-            grouped.goOn(response);
+            if (stored == null) {
+                total = response.getHits().getTotalHits();
+                grouped.goOn(response);
+                return;
+            }
+            FoundGroups<SearchHit> found = Engine.found(
+                    response,
+                    request.source().from(),
+                    GroupedSearch.size(request.source().size()));
+            total = new TotalHits(found.matches(), TotalHits.Relation.EQUAL_TO);
+            stored.goOn(found);
         } catch (Exception e) {
             listener.onFailure(e);
         }
@@ -116,11 +144,6 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     }
 
     @Override
-    public boolean goWithPageOfShard() {
-        return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
-    }
-
-    @Override
     public String caller() {
         return nodes.caller();
     }
@@ -143,6 +166,12 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void documents(Set<Name> names, Consumer<SearchResponse> next) {
         sendWhole(inner.page(names), next);
+    }
+
+    @Override
+    public void members(Set<String> groups, Consumer<FoundGroups<SearchHit>> next) {
+        GroupSpec one = new GroupSpec(spec.field(), 0, groups.size(), spec.members(), spec.scored(), spec.keyed());
+        sendWhole(inner.pass(one, groups), response -> next.accept(Engine.found(response, 0, groups.size())));
     }
 
     @Override
@@ -175,9 +204,9 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
         list.account().putAll(notes());
-        SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
+        SearchHits hits = new Hits(list, request.source(), stored != null).list(total);
         listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
-        if (inner.showsOtherDocuments()) {
+        if (stored == null && inner.showsOtherDocuments()) {
             sendWhole(later(inner.otherDocuments()), others -> Answer.send(listener, hits, first, others, list));
         } else {
             Answer.send(listener, hits, first, first, list);
@@ -191,7 +220,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
             notes.put("raised", deep.raised());
         }
         String fields = Engine.nearestFields(request.source());
-        if (!fields.isEmpty() && first.getHits().getTotalHits().value() == 0) {
+        if (!fields.isEmpty() && total.value() == 0) {
             notes.put("remedy", "check whether documents have vectors in " + fields + ", and pass the filters of knn");
         }
         return notes;

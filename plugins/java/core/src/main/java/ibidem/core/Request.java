@@ -36,6 +36,7 @@ public record Request(
     private static final int LEAST_SIMILARITY = 20;
     private static final int MOST_DAYS = 1_000_000;
     private static final String WINDOW_ALONE = "window";
+    private static final String STORED = "stored";
     private static final String NONE = "none";
     private static final String PRESET = "preset";
     private static final String OFF = "off";
@@ -91,7 +92,7 @@ public record Request(
                     PRESET, preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()) + ", or dedupe_by=stored");
         }
         choice(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
-        choice(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
+        choice(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE, STORED));
         int window = integer(values, "window", WINDOW, 1, DEEPEST, "hits");
         Keep keep = values.containsKey("keep") ? Keep.read(values.get("keep")) : Keep.RANK;
         if (keep == null) {
@@ -112,7 +113,6 @@ public record Request(
     private static void refuseWhatTheLayerDoes(Map<String, String> values) {
         refuse(values, "scope", "matches", "it needs signatures from outside the window");
         refuse(values, "scope", "index", "it needs signatures from outside the window");
-        refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
         refuse(values, "document", values.get("document"), "it does not read texts, which tell which passages overlap");
         refuse(values, "level", "partial", "it does not read the parts of long texts");
         refuse(values, "level", "thread", "it does not read the threads that are stored with mails");
@@ -207,6 +207,16 @@ public record Request(
     /** Estimates the bytes that grouping so many hits takes. */
     public long bytes(int hits) {
         return hits * BYTES_OF_A_ROW;
+    }
+
+    /** Returns how groups are found: stored ones, or by a window. */
+    String by() {
+        return values.getOrDefault("by", WINDOW_ALONE).toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns whether stored groups are asked for. */
+    public boolean isStored() {
+        return by().equals(STORED);
     }
 
     /** Returns the level of the request. */

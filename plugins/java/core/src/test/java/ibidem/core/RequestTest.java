@@ -69,7 +69,6 @@ class RequestTest {
     @CsvSource({
         "scope,matches,outside the window",
         "scope,index,outside the window",
-        "by,stored,stored groups",
         "document,meta.file,it does not read texts",
         "level,partial,parts of long texts",
         "level,thread,threads that are stored",

@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.lucene.ConfirmedIds;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -42,7 +41,6 @@ public final class IbidemPlugin extends Plugin
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
-    private final ConfirmedIds confirmed = new ConfirmedIds();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -68,7 +66,7 @@ public final class IbidemPlugin extends Plugin
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<RepositoriesService> repositoriesServiceSupplier) {
         Indexes indexes = new Indexes(clusterService, indexNameExpressionResolver);
-        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry, confirmed));
+        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry));
         return List.of();
     }
 
@@ -96,14 +94,8 @@ public final class IbidemPlugin extends Plugin
     }
 
     @Override
-    public List<RescorerSpec<?>> getRescorers() {
-        return List.of(
-                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
-    }
-
-    @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new PageFetch());
+        return List.of(new PackedFetch());
     }
 
     @Override
