@@ -46,7 +46,7 @@ class Kind:
     lookup: LookupField | None = None
     # Returns how many of these have to be shared; None: one is enough.
     several: Callable[[Policy], SharedCount] | None = None
-    screened: bool = False  # whether the compiled screen of `decision.screen` knows it
+    screened: bool = False  # whether the compiled screen of `pair_rules.screen` knows it
     # Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     weighs_titles: bool = False
 
@@ -232,6 +232,10 @@ class Table:
         """Return the kinds that count under a policy, up to its level."""
         levels = LEVELS[: LEVELS.index(policy.level) + 1]
         return [kind for kind in self.kinds if kind.level in levels and kind.counts(policy)]
+
+    def is_screened(self, policy: Policy) -> bool:
+        """Return whether the compiled screen supports every kind that counts under a policy."""
+        return all(kind.screened for kind in self.counted(policy))
 
 
 TABLE = Table()  # the table that decides

@@ -88,7 +88,7 @@ def unpack_numbers(packed: Packed) -> Numbers:
     return Numbers(packed.numbers, packed.number_sketch)
 
 
-def required_fields_conflict(a: Packed, b: Packed) -> bool:
+def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
     """Return whether required fields differ; a missing value passes."""
     return any(a.guard) and any(b.guard) and a.guard != b.guard
 
@@ -220,9 +220,13 @@ def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     share = minhash.containment(a.slots, b.slots, a.shingles, b.shingles)
     if share < rule.share:
         return None
-    is_smaller = (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
-    figures = {"relation": "part_of" if is_smaller else "contains", "estimate": round(share, 3)}
+    figures = {"relation": "part_of" if is_smaller(a, b) else "contains", "estimate": round(share, 3)}
     return build_evidence("partial", "shingles", share, figures, guards)
+
+
+def is_smaller(a: Packed, b: Packed) -> bool:
+    """Return whether `a` has at most as many shingles as `b`."""
+    return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
 
 
 def build_evidence(

@@ -59,14 +59,14 @@ PRESETS: Mapping[str, Preset] = {
 
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
-By = Literal["auto", "window", "stored", "content"]
+By = Literal["window", "stored"]
 Membership = Literal["thread", "version"]
 ListLevel = Level | Membership
 KeepBy = Literal["rank", "earliest", "latest", "longest", "current", "source"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-WAYS: tuple[By, ...] = get_args(By)[:3]  # `content` is what `auto` may become
+WAYS: tuple[By, ...] = get_args(By)
 # Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work.
 MEMBERSHIPS: tuple[Membership, ...] = get_args(Membership)
 
@@ -224,9 +224,8 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "dedupe_by": Parameter(
         ", ".join(WAYS),
-        "auto",
-        "stored: all matches, by the groups stored with them; window: the best hits are grouped as they are found; "
-        "auto: stored if these groups are settled by the rule of the request, else window",
+        "window",
+        "window: the best hits are grouped as they are found; stored: all matches, by the groups stored with them",
         parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(

@@ -48,7 +48,16 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
-    """Refuse a request from a page of another site, except for links that the user follows; names in small letters."""
+    """Refuse a request from a page of another site, except for links that the user follows.
+
+    Args:
+        method: The request's method.
+        headers: Its headers, names in small letters.
+        path: The requested path.
+
+    Raises:
+        HttpError: It comes from another site.
+    """
     if same_site(headers):
         return
     followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
@@ -130,9 +139,7 @@ class GatewayMiddleware:
             await refuse(Request(scope), error)(scope, receive, answer)
         finally:
             took = perf_counter() - began
-            route = getattr(scope.get("route"), "path", "")
-            self._metrics.requests.labels(route, str(answer.status)).inc()
-            self._metrics.seconds.labels(route).observe(took)
+            self._metrics.count_request(getattr(scope.get("route"), "path", ""), answer.status, took)
             log_response(scope, answer.status, took)
 
     def _check(self, scope: Scope) -> None:

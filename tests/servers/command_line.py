@@ -27,8 +27,7 @@ class Way:
 
     def start_worker(self, concurrency: int = 1) -> "subprocess.Popen[bytes]":
         """Start `ibidem worker`."""
-        self.environment["IBIDEM_CONCURRENCY"] = str(concurrency)
-        worker = self.start("worker")
+        worker = self.start("worker", "--concurrency", str(concurrency))
         self.workers.append(worker)
         return worker
 

@@ -212,6 +212,8 @@ class ResponseRenderer:
     documents: Mapping[DocumentRef, Json]  # the documents that are shown as hits hold them, by index and id
     # Documents that a scope found and that do not match the query.
     outside: frozenset[DocumentRef] = field(default_factory=frozenset)
+    # How many further copies of a group's text match, by the group's id.
+    only_counted: Mapping[str, int] = field(default_factory=dict)
     # Rows of stored leads, with which the documents of a group were compared, by the row of its first.
     stored_leads: Mapping[int, int] = field(default_factory=dict)
 
@@ -257,6 +259,8 @@ class ResponseRenderer:
         notes = list(self.override_notes(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
+        elif group.id in self.only_counted:
+            mark["only_counted"] = self.only_counted[group.id]
         if self.window.name(row) in self.outside:
             mark["outside"] = True
         if self.window.name(row) not in self.documents:
@@ -271,9 +275,7 @@ class ResponseRenderer:
         target = group.lead
         evidence = self.window.evidence(row, target)
         if evidence is None:
-            is_hidden = self.request.by == "stored" and group.first not in self.stored_leads
-            without = "; the lead of its group is not among the results" if is_hidden else ""
-            notes.append(f"would not pass against {self.window.hits[target].id} alone{without}")
+            notes.append(f"would not pass against {self.window.hits[target].id} alone")
             target = self.stored_leads.get(group.first, group.first)
             evidence = self.window.evidence(row, target) if row != target else None
         by_stored_lead = group.first in self.stored_leads and target not in (group.lead, row)

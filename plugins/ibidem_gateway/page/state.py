@@ -4,8 +4,9 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
+from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
@@ -19,8 +20,8 @@ from ibidem_engines.stored_groups import Order
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_gateway.page.rendering import written_date
-from ibidem_ingest.dates import iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.written_dates import iso_date, iso_range
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
@@ -51,8 +52,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
         ("longest", "longest"),
     ),
     "by": (
-        ("", "all results where stored groups fit"),
-        ("stored", "all results, as stored"),
+        ("", "all results, as stored"),
         ("window", "top results"),
         ("matches", "top results, with duplicates among all results"),
         ("index", "top results, with duplicates in the whole index"),
@@ -67,6 +67,14 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
 
 
+def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
+    """Return the display options of a list; some depend on whether groups are stored."""
+    if is_stored:
+        return LABELS
+    _, (_, best), *further = LABELS["by"]
+    return {**LABELS, "by": (("", best), *further)}
+
+
 @dataclass(frozen=True, slots=True)
 class PageState:
     """The query of a list, and its display options."""
@@ -75,7 +83,9 @@ class PageState:
     dedupe: str = "indent"  # how duplicates are shown
     level: str = ""  # how much alike two documents have to be; empty: `near`, or as groups are stored
     keep: str = "rank"  # which copy leads; `source:A,B` too
-    by: str = ""  # what is grouped, one of `GROUPED`; empty: `auto`
+    # What is grouped, one of `GROUPED`; empty: all matches by their stored groups, where groups are settled, else the
+    # best hits.
+    by: str = ""
     similarity: str = ""  # least share of common text, in percent; empty: the preset's figures
     days: str = ""  # most days between two duplicates; empty: any
     preset: str = ""  # a named set of figures; empty: the default ones
@@ -284,7 +294,7 @@ class ListQuery(StrictQuery):
         """Return the dates of the form as one range, else the range of the URL."""
         if not (self.since or self.until):
             return iso_range(self.date)
-        since, until = spelled_date(self.since), spelled_date(self.until)
+        since, until = iso_date(self.since), iso_date(self.until)
         return since if since == until else f"{since}..{until}"
 
     def _words(self) -> str:
@@ -312,6 +322,12 @@ def read_leniently(parameters: QueryParams) -> PageState:
         except (RequestValidationError, UsageError):
             continue
     return PageState()
+
+
+async def read_form(request: Request) -> Mapping[str, str]:
+    """Return the fields of a form; of a repeated field, the last value."""
+    body = (await request.body()).decode("utf-8", "replace")
+    return {name: values[-1] for name, values in parse_qs(body).items()}
 
 
 def field(form: Mapping[str, str], name: str) -> str:

@@ -86,7 +86,8 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
         Engine.keep(response);
         first = response;
-        listener = ActionListener.runAfter(next, () -> Engine.release(response));
+        listener = ActionListener.runAfter(
+                ActionListener.runAfter(next, grouped::release), () -> Engine.release(response));
         try {
             Completeness.check(response);
             grouped.goOn(response);
@@ -143,6 +144,11 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void documents(Set<Name> names, Consumer<SearchResponse> next) {
         sendWhole(inner.page(names), next);
+    }
+
+    @Override
+    public void longSignatures(List<Name> names, Consumer<SearchResponse> next) {
+        sendWhole(inner.longSignatures(names), next);
     }
 
     @Override

@@ -17,13 +17,16 @@ import java.util.stream.Stream;
  * @param <P> a hit's place in the ranking
  */
 public final class GroupedSearch<R, H, P> {
+    /** Documents in a request for long signatures: those of a book take some 100 KB. */
+    private static final int LONG_AT_ONCE = 200;
+
     private static final int SIZE = 10;
 
     /**
      * The node that coordinates.
      *
      * @param ledgers records next to indexes
-     * @param memory counts that of windows
+     * @param memory counts that of windows and long signatures
      * @param by who groups
      */
     public record Node(Ledgers ledgers, Memory memory, String by) {}
@@ -35,8 +38,9 @@ public final class GroupedSearch<R, H, P> {
     private final Reading reading;
     private final ShardPage.Spec spec;
     private final long startNanos = System.nanoTime();
+    private final LongTexts longs = new LongTexts();
 
-    private final Request request;
+    private Request request;
     private Depth depth;
     /** Whether the only shard makes the page itself. */
     private boolean pageOfShard;
@@ -44,6 +48,8 @@ public final class GroupedSearch<R, H, P> {
     private R first;
     /** The highest score of all hits. */
     private float highest;
+
+    private volatile long longBytes;
 
     /**
      * @param node services of the node
@@ -72,7 +78,7 @@ public final class GroupedSearch<R, H, P> {
         reading = new Reading(request, groups == 0 ? 0 : start, groups, deepest);
         depth = depth(false);
         spec = new ShardPage.Spec(request.values(), start, groups, deepest, node.by());
-        pageOfShard = groups > 0 && searches.goWithPageOfShard() && !mayHoldOverrides();
+        pageOfShard = groups > 0 && request.needsOneSearch() && searches.goWithPageOfShard() && !mayHoldOverrides();
     }
 
     private boolean mayHoldOverrides() {
@@ -95,6 +101,12 @@ public final class GroupedSearch<R, H, P> {
         first = response;
         highest = responses.highest(response);
         handle(response);
+    }
+
+    /** Frees the memory that the search takes until its answer. */
+    public void release() {
+        node.memory().free(longBytes);
+        longBytes = 0;
     }
 
     private Depth depth(boolean inFullOrder) {
@@ -170,7 +182,15 @@ public final class GroupedSearch<R, H, P> {
         if (names.isEmpty()) {
             ranking.rows().names.forEach(name -> names.add(name.index()));
         }
-        listenToReaders(names, words -> group(ranking, words));
+        if (!request.needsPresets()) {
+            listenToReaders(names, words -> group(ranking, words));
+            return;
+        }
+        Set<String> ledgers = searches.ledgers(names);
+        node.ledgers().presets().get(ledgers, searches.caller(), searches::records, presets -> {
+            request = request.with(presets);
+            listenToReaders(names, words -> group(ranking, words));
+        });
     }
 
     private void listenToReaders(Set<String> names, Consumer<List<Verdict>> next) {
@@ -183,7 +203,11 @@ public final class GroupedSearch<R, H, P> {
         node.memory().take(bytes, Memory.WINDOW);
         Page page;
         try {
-            Window window = Window.of(ranking.rows().names, ranking.rows().packed, request.policy(), words);
+            Window window = Window.of(ranking.rows().names, ranking.rows().packed, request.policy(), words, longs);
+            if (!longs.missing().isEmpty()) {
+                readLong(() -> group(ranking, words));
+                return;
+            }
             if (!reading.enough(window)) {
                 read(false);
                 return;
@@ -192,7 +216,38 @@ public final class GroupedSearch<R, H, P> {
         } finally {
             node.memory().free(bytes);
         }
-        fetch(ranking, page);
+        page.wantLong();
+        readLong(() -> fetch(ranking, page));
+    }
+
+    /** Reads the long signatures that are missing, some after the other, and goes on. */
+    private void readLong(Runnable next) {
+        readLong(List.copyOf(longs.missing()), 0, new HashMap<>(), next);
+    }
+
+    private void readLong(List<Name> missing, int at, Map<Name, byte[]> values, Runnable next) {
+        if (at >= missing.size()) {
+            longs.take(values);
+            next.run();
+            return;
+        }
+        int end = Math.min(missing.size(), at + LONG_AT_ONCE);
+        searches.longSignatures(missing.subList(at, end), response -> {
+            for (H hit : responses.hits(response)) {
+                byte[] value = PackedField.read(responses.value(hit, PackedField.LONG));
+                if (value != null) {
+                    hold(value.length);
+                    values.put(name(hit), value);
+                }
+            }
+            readLong(missing, end, values, next);
+        });
+    }
+
+    /** Counts memory that the search takes until its answer. */
+    private void hold(long bytes) {
+        node.memory().take(bytes, Memory.LONG_SIGNATURES);
+        longBytes += bytes;
     }
 
     private Name name(H hit) {

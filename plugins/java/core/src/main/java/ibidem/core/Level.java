@@ -5,7 +5,8 @@ import java.util.Locale;
 /** How sure it is that two documents are duplicates; each level holds those before it. */
 public enum Level {
     IDENTICAL,
-    NEAR;
+    NEAR,
+    PARTIAL;
 
     /** Returns its name in requests and responses. */
     public String word() {

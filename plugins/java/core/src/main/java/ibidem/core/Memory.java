@@ -4,6 +4,8 @@ package ibidem.core;
 public interface Memory {
     /** Memory of the groups of a window. */
     String WINDOW = "ibidem window";
+    /** Memory of the long signatures of a search under way. */
+    String LONG_SIGNATURES = "ibidem long signatures";
 
     /**
      * Takes some, or throws the engine's exception where there is too little.
