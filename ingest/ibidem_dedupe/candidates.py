@@ -59,7 +59,8 @@ class KeyIndex:
 
 def content_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the rows that share a hash of the whole text."""
-    yield shared_keys(fold_hash(columns.content), has_words)
+    # Both halves of a hash folded into one: a collision only costs a comparison.
+    yield shared_keys(columns.content[:, :1] ^ columns.content[:, 1:], has_words)
 
 
 def fingerprint_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
@@ -86,12 +87,6 @@ def contained_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iter
 def related_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
     """Return the long texts that share a single slot of the min-hash sketch."""
     yield from slot_index(columns.slots, has_words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
-
-
-def fold_hash(content: Hashes) -> Hashes:
-    """Fold the two halves of a content hash into one; a collision only costs a comparison."""
-    keys: Hashes = content[:, :1] ^ content[:, 1:]
-    return keys
 
 
 def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: int = BAND_ROWS) -> Iterator[KeyIndex]:

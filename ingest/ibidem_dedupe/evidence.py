@@ -233,9 +233,5 @@ class Table:
         levels = LEVELS[: LEVELS.index(policy.level) + 1]
         return [kind for kind in self.kinds if kind.level in levels and kind.counts(policy)]
 
-    def is_screened(self, policy: Policy) -> bool:
-        """Return whether the compiled screen supports every kind that counts under a policy."""
-        return all(kind.screened for kind in self.counted(policy))
-
 
 TABLE = Table()  # the table that decides

@@ -220,13 +220,9 @@ def contained_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     share = minhash.containment(a.slots, b.slots, a.shingles, b.shingles)
     if share < rule.share:
         return None
-    figures = {"relation": "part_of" if is_smaller(a, b) else "contains", "estimate": round(share, 3)}
+    is_smaller = (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
+    figures = {"relation": "part_of" if is_smaller else "contains", "estimate": round(share, 3)}
     return build_evidence("partial", "shingles", share, figures, guards)
-
-
-def is_smaller(a: Packed, b: Packed) -> bool:
-    """Return whether `a` has at most as many shingles as `b`."""
-    return (a.shingles, a.content, a.id) < (b.shingles, b.content, b.id)
 
 
 def build_evidence(

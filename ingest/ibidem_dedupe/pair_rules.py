@@ -63,7 +63,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
 
     Every pair that a rule accepts passes, and some that none accepts.
     """
-    if policy.level == "partial" or not evidence.TABLE.is_screened(policy):
+    if policy.level == "partial" or not all(kind.screened for kind in evidence.TABLE.counted(policy)):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
     noisy = np.zeros(len(columns), bool)

@@ -1,10 +1,13 @@
 """All groups of an index, taken in the order of date and id."""
 
+from unittest.mock import patch
+
 from hypothesis import given
 
 from ibidem.index.groups import index_groups
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import NO_DATE
 from support.fake_engine import FakeEngine
 from support.naive_grouping import leaders
@@ -13,19 +16,14 @@ from support.windows import SampleWindow, example_settings, signatures, value, w
 
 @example_settings
 @given(windows)
-def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id(window: SampleWindow) -> None:
+def test_documents_are_grouped_by_leads_in_the_order_of_date_and_id_and_the_counts_add_up(window: SampleWindow) -> None:
     groups = index_groups(FakeEngine(window))
     dates = [each.date_from if each else NO_DATE for each in window.packed]
     order = sorted(range(len(dates)), key=lambda row: (dates[row] == NO_DATE, dates[row], row))
-    expected = SampleWindow([window.values[row] for row in order])
     assert [name for _, name in groups.names] == [f"{row:04}" for row in order]
-    assert groups.grouping.lead.tolist() == leaders(expected, Policy())
-
-
-@example_settings
-@given(windows)
-def test_the_counts_add_up(window: SampleWindow) -> None:
-    groups = index_groups(FakeEngine(window))
+    assert groups.grouping.lead.tolist() == leaders(SampleWindow([window.values[row] for row in order]), Policy())
+    with patch.object(loops, "IN_USE", None):  # as where no compiler was
+        assert index_groups(FakeEngine(window)).grouping.lead.tolist() == groups.grouping.lead.tolist()
     json_form = groups.as_json()
     assert json_form["documents"] == json_form["groups"] + json_form["duplicates"] == len(window.values)  # type: ignore[operator]
     assert sum(groups.kinds.values()) == json_form["duplicates"]

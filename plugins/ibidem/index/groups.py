@@ -27,6 +27,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -173,14 +174,15 @@ def group_slices(
 def read_slices(
     slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], long_texts: LongTextIndex
 ) -> tuple[list[DocumentRef], list[PackedColumns]]:
-    """Read an index slice by slice; packed values are kept for long texts only."""
+    """Read an index slice by slice; packed values are kept for long texts, and where they are read one by one."""
     names: list[DocumentRef] = []
     parts: list[PackedColumns] = []
     for hits in slices:
         names += [(hit.index, hit.id) for hit in hits]
         columns = PackedColumns.decode([hit.packed for hit in hits])
         long_texts.add(hits, columns.flags)
-        parts.append(replace(columns, values=(), ids=[]))
+        # The plain definition, in place of the compiled loops, reads the values themselves.
+        parts.append(replace(columns, values=(), ids=[]) if loops.IN_USE else columns)
         progress(len(names))
     return names, parts
 
@@ -195,7 +197,9 @@ def sort_documents(
     start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
     arrays = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
-    return [names[row] for row in order], PackedColumns(values=(), ids=[""] * len(order), **arrays)
+    values = [value for part in parts for value in part.values]
+    columns = PackedColumns([values[row] for row in order] if values else (), [""] * len(order), **arrays)
+    return [names[row] for row in order], columns
 
 
 AT_ONCE = 100  # groups whose documents are held at once
