@@ -152,11 +152,11 @@ def test_a_file_that_unpacks_into_far_more_than_its_size_is_read_to_that_limit(
 
 @pytest.mark.slow
 def test_a_mailbox_whose_mails_hold_nothing_is_left_and_the_next_is_read(tmp_path: Path) -> None:
-    (tmp_path / "a.mbox").write_bytes(b"From x\nSubject: a\n\n\n" * 2_000)
+    (tmp_path / "a.mbox").write_bytes(b"From x\nX-Mailer: a\n\n\n" * 20_000)
     (tmp_path / "b.jsonl").write_bytes(GOOD)
-    *refusals, good = read([tmp_path], seconds=0.2)
-    assert len(refusals) < 2_000
-    assert isinstance(refusals[-1], Refusal)
+    *found, good = read([tmp_path], seconds=0.2)
+    refusals = [each for each in found if isinstance(each, Refusal)]
+    assert len(refusals) == len(found) < 20_000
     assert "0.2 seconds of reading gave no document" in refusals[-1].why
     assert refusals[-1].where == f"{tmp_path}/a.mbox:{len(refusals)}"
     assert isinstance(good, Document)
