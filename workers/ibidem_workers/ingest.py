@@ -53,7 +53,6 @@ def check_tables(engine: Engine, tables: Tables) -> None:
 IN_FLIGHT = 200  # batches in the file queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
 RECOVERS_EVERY = 1.0
-STARTS_WITHIN = 10.0  # seconds in which an index that another process has just created can be searched
 WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
 
 MAX_FILE_BYTES = 5_000_000  # bytes of files beyond which a run is not small, whatever they hold
@@ -116,7 +115,7 @@ def _prepare(engine: Engine, settings: Settings) -> None:
     """Create the index if missing; refuse an index that cannot be written, or an unavailable broker."""
     engine.create()
     _check_shards(engine)
-    retry_unavailable(lambda: check_tables(engine, Tables(settings.tables)), STARTS_WITHIN)
+    check_tables(engine, Tables(settings.tables))
     check_distinct(engine, settings.distinct, writes=True)
     connect_broker(settings)
 

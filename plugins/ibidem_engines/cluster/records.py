@@ -8,6 +8,7 @@ from typing import Any
 import orjson
 
 from ibidem_core.errors import Permanent
+from ibidem_core.retry import retry_unavailable
 from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import is_failure, refresh_index
@@ -33,6 +34,7 @@ from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, Rec
 from ibidem_engines.ttl_cache import TtlCache
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
+STARTS_WITHIN = 10.0  # seconds in which an index that another process has just created starts
 
 Place = tuple[str, str]  # the name next to which a record is stored, and its key
 
@@ -48,7 +50,7 @@ class LedgerStore:
     def create(self) -> None:
         """Create the record indexes, and a cursor key unless there is a valid one: the first process wins."""
         make_missing(self.cluster, self.names.home)
-        stored = self.get_key("runs", KEY)
+        stored = retry_unavailable(lambda: self.get_key("runs", KEY), STARTS_WITHIN)
         if not first_cursor_key([stored]):
             run(self.cluster, [self._action("create" if stored is None else "index", "runs", KEY, new_key())])
             refresh_index(self.cluster, record_index(self.names.home, "runs"))

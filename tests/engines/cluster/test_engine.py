@@ -551,6 +551,13 @@ class TestOtherWriters:
         assert (outcome.status, outcome.previous_version) == (WriteStatus.DELETED, 4)
         assert find_ids(at(address)) == []
 
+    def test_an_index_that_another_process_has_just_created_is_waited_for(self, address: str, kind: str) -> None:
+        error = {"type": "illegal_index_shard_state_exception", "reason": "CurrentState[RECOVERING]"}
+        starts = Answer(200, {"docs": [{"_index": INDEX, "_id": "runs/cursors", "error": error}]})
+        at(address).create()
+        with between(address, first(2, "_mget", lambda _: starts)) as server:
+            at(server.address(kind)).create()
+
     def test_a_ledger_that_was_removed_since_its_record_was_read_is_made_anew_as_ours(self, address: str) -> None:
         engine = at(address)
         state = engine.replace_record("runs", "a", {"at": 1}, None)
