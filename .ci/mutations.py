@@ -28,8 +28,7 @@ PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_*", "wor
 
 # Each module, with the tests that are asked about it: files and folders of `tests`.
 MODULES: Mapping[str, Sequence[str]] = {
-    "ibidem_dedupe/decision.py": ("dedupe/test_decision.py", "dedupe/test_pairs*.py", "ingest/test_title.py"),
-    "ibidem_dedupe/pair_rules.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py", "dedupe/test_pairs.py"),
+    "ibidem_dedupe/decision.py": ("dedupe/test_[dcp]*.py", "ingest/signatures/test_sign.py"),
     "ibidem_dedupe/pair_evidence.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py"),
     "ibidem_dedupe/column_rules.py": ("dedupe/test_column_rules.py", "dedupe/test_pairs.py"),
     "ibidem_dedupe/leader_clustering.py": (
@@ -38,8 +37,8 @@ MODULES: Mapping[str, Sequence[str]] = {
         "adversary/test_hot_keys.py",
     ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
-    "ibidem_engines/group_checkpoint.py": ("engines/test_group_checkpoint.py",),
-    "ibidem_engines/cluster/state_store.py": ("engines/cluster/test_state_store.py",),
+    "ibidem_engines/ledger.py": ("engines/test_group_checkpoint.py",),
+    "ibidem_engines/cluster/records.py": ("engines/cluster/test_state_store.py",),
     "ibidem_workers/groups/settle.py": (
         "workers/groups/test_settle.py",
         "workers/groups/test_promotion.py",
@@ -68,7 +67,7 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_follower.py",
         "workers/groups/test_service.py",
     ),
-    "ibidem_mail/thread_places.py": ("mail/test_thread_places.py",),
+    "ibidem_mail/memberships.py": ("mail/test_thread_places.py",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),
 }
 

@@ -36,7 +36,7 @@ from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
-from ibidem_lab.evaluate import PairFigures, found_pairs, sign_collection
+from ibidem_lab.evaluate import PairFigures, found_evidence, sign_collection
 from ibidem_lab.labels import Pair, order_pair
 
 CONFUSED = {  # letters that recognition confuses
@@ -144,7 +144,7 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
     """Measure one language."""
     collection = sign_collection(documents, tables)
     policies = (*POLICIES.values(), Policy(slots=Slots(25), characters=None))
-    alike = set().union(*(found_pairs(collection, each) for each in policies))
+    alike = set().union(*(set(found_evidence(collection, each)) for each in policies))
     counts = Counter("".join(each.text.lower() for each in documents))
     letters = [letter for letter, _ in counts.most_common(60) if letter.isalpha()]
     true = {order_pair(each.id, f"{each.id}~") for each in documents}
@@ -155,7 +155,7 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
             replace(each, id=f"{each.id}~", text=confuse_letters(each.text, rate, letters, rng)) for each in documents
         ]
         noisy_collection = sign_collection([*documents, *copies], tables)
-        cells += [figures(true, found_pairs(noisy_collection, each), alike) for each in POLICIES.values()]
+        cells += [figures(true, set(found_evidence(noisy_collection, each)), alike) for each in POLICIES.values()]
     table = tables.of(language)
     terms = f"{table.size:,}" if table else "none"
     return f"| {kind} | {language} | {len(documents)} | {terms} | {' | '.join(cells)} |"

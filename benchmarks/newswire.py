@@ -21,11 +21,12 @@ from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.query import parse_query
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
-from servers.indices import ask, remove_indices
+from ibidem_workers.groups.service import settle_all
+from servers.indices import remove_indices
 
 BATCH = 500
 QUERIES = ("bank", "trade", "oil prices", "shares", "dlrs", "export", "said year", "market")
@@ -41,15 +42,15 @@ def body(words: str, size: int) -> dict[str, Any]:
 
 
 def load(url: str, stories: Sequence[Record], index: str) -> None:
-    """Make a new index, merged into one segment as after some time of use."""
+    """Make a new index, with its groups settled."""
     remove_indices(url, index)
     engine = open_engine(url, index)
     engine.create()
     for at in range(0, len(stories), BATCH):
         engine.write(stories[at : at + BATCH])
+    settle_all(engine)
     engine.refresh()
     engine.close()
-    ask(url, "POST", f"/{index}/_forcemerge?max_num_segments=1")
 
 
 def sign_stories(source: Path, count: int | None) -> list[Record]:

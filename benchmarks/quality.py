@@ -48,7 +48,6 @@ from ibidem_lab.evaluate import (
     count_evidence,
     filter_documents,
     found_evidence,
-    found_pairs,
     sign_collection,
     split_refusals,
 )
@@ -170,13 +169,13 @@ class Row:
 def own_rows(truth: Truth, collection: Collection, target: LabelledCollection) -> Iterator[Row]:
     """Measure ibidem: every level at the default thresholds, and the collection's preset."""
     for level in LEVELS:
-        yield Row.measure(f"ibidem, {level}", truth, [found_pairs(collection, Policy(level=level))])
+        yield Row.measure(f"ibidem, {level}", truth, [set(found_evidence(collection, Policy(level=level)))])
     rule = Policy(level=target.level, characters=None)
-    yield Row.measure(f"ibidem, {target.level}, without characters", truth, [found_pairs(collection, rule)])
+    yield Row.measure(f"ibidem, {target.level}, without characters", truth, [set(found_evidence(collection, rule))])
     if target.level == "near":
         yield tune_row(truth, collection)
     if target.preset:
-        pairs = found_pairs(collection, target.policy.at(target.level))
+        pairs = set(found_evidence(collection, target.policy.at(target.level)))
         yield Row.measure(f"ibidem, {target.level}, preset {target.preset}", truth, [pairs])
 
 
@@ -192,7 +191,8 @@ def tune_row(truth: Truth, collection: Collection) -> Row:
     )
     choice = choose_figures(half, *pair_sets, collection_size=len(truth.ids))
     figures = choice.chosen if choice.improves else Figures()
-    return Row.measure(f"ibidem tune on the first half: {figures}", truth, [found_pairs(collection, figures.policy)])
+    found = set(found_evidence(collection, figures.policy))
+    return Row.measure(f"ibidem tune on the first half: {figures}", truth, [found])
 
 
 def peer_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:

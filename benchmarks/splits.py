@@ -29,7 +29,7 @@ from ibidem_lab.evaluate import (
     PairFigures,
     components,
     filter_documents,
-    found_pairs,
+    found_evidence,
     sign_collection,
     split_refusals,
 )
@@ -86,7 +86,7 @@ class Splits:
         policies["ibidem, as recommended"] = choice.policy
         for method, policy in policies.items():
             if policy not in known:
-                known[policy] = found_pairs(self.collection, policy)
+                known[policy] = set(found_evidence(self.collection, policy))
             self.add(method, second, known[policy])
 
     def first_half(self, second: set[str]) -> tuple[Collection, set[Pair], set[Pair]]:

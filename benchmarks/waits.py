@@ -36,7 +36,7 @@ import orjson
 
 from benchmark import SERVERS, introduction, options, publish, run_servers
 from clusters import BARE, make_bare
-from ibidem.demo import licences
+from ibidem.cli.demo import licences
 from ingest import compile_modules
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices

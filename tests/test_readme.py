@@ -1,11 +1,13 @@
-"""Files and names in README, CONTRIBUTING and `docs/` exist."""
+"""Pages: the files, commands, tests, figures and words that they name exist."""
 
 import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from ibidem.cli.app import COMMANDS, side_commands
+from support.named_tests import names_of_tests
 
 ROOT = Path(__file__).parents[1]
 HERE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
@@ -49,3 +51,84 @@ def code(page: Path) -> str:
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(r"^```[^`]*^```|^ {4}.*$|`[^`\n]+`", text, re.MULTILINE)
     return "\n".join(blocks)
+
+
+ROWS = re.findall(
+    r"^\| ([^|]+) \| [^|]+ \| `([\w.]+)` \|$",
+    (Path(__file__).parents[1] / "docs" / "glossary.md").read_text(encoding="utf-8"),
+    re.MULTILINE,
+)
+
+
+def test_each_word_is_defined_by_a_module_that_exists() -> None:
+    assert ROWS
+    assert [module for _, module in ROWS if find_spec(module) is None] == []
+
+
+def test_each_word_has_one_meaning() -> None:
+    words = [word for word, _ in ROWS]
+    assert sorted(words) == sorted(set(words))
+
+
+FIGURES_PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+LINK = re.compile(r"\[([^\]]*)\]\(((?:docs/)?figures/[\w-]+\.md)(?:#[^)]*)?\)")
+NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
+# What commands print, and what is typed: examples, no claims.
+SHOWN = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+
+# Times, sizes and shares that nobody knows without measuring.
+MEASURED = re.compile(r"\d[\d.,]* ?(?:ms|µs|[Kk]B|documents a second)\b|(?<![\d.])[01]?\.\d{3}\b")
+
+
+@pytest.mark.parametrize("page", FIGURES_PAGES, ids=lambda page: page.name)
+def test_every_figure_that_a_page_links_is_on_the_page_of_its_benchmark(page: Path) -> None:
+    for figure, target in LINK.findall(page.read_text(encoding="utf-8")):
+        measured = NUMBER.findall((page.parent / target).read_text(encoding="utf-8"))
+        assert not set(NUMBER.findall(figure)) - set(measured), f"{page.name}: {figure!r} is not in {target}"
+
+
+@pytest.mark.parametrize("page", FIGURES_PAGES, ids=lambda page: page.name)
+def test_no_measured_figure_is_on_a_page_without_a_link_to_its_benchmark(page: Path) -> None:
+    claims = LINK.sub("", SHOWN.sub("", page.read_text(encoding="utf-8")))
+    assert not MEASURED.findall(claims), f"{page.name}: write [figure](figures/….md)"
+
+
+def test_every_page_of_figures_says_when_and_how_they_were_taken() -> None:
+    for path in (ROOT / "docs" / "figures").glob("*.md"):
+        assert re.search(r"^Taken on .+ at commit .+ by `python benchmarks/\w+\.py.*`", path.read_text(), re.MULTILINE)
+
+
+PAGE = ROOT / "docs" / "reliability.md"
+TESTS = re.compile(r"`(tests/[\w/]+\.py)((?:::\w+)+)`")
+PROMISE = re.compile(r"^\| (?!promise|---|watch|it happens)(.+) \| (.+) \|$", re.MULTILINE)
+
+
+@pytest.mark.parametrize(("path", "name"), TESTS.findall(PAGE.read_text(encoding="utf-8")))
+def test_every_test_that_the_page_names_is_there(path: str, name: str) -> None:
+    assert name.removeprefix("::") in names_of_tests(ROOT / path)
+
+
+def test_every_promise_names_what_holds_it() -> None:
+    promises = PAGE.read_text(encoding="utf-8").partition("## For operators")[0]
+    rows = PROMISE.findall(promises)
+    assert len(rows) > 20
+    assert not [promise for promise, evidence in rows if not TESTS.search(evidence) and "benchmarks/" not in evidence]
+
+
+NAMED = re.compile(r"`(tests/[\w/]+\.(?:py|md))((?:::\w+)*)`")
+
+
+def test_every_test_that_the_list_names_exists() -> None:
+    page = (ROOT / "tests" / "removed.md").read_text(encoding="utf-8")
+    names = {path: names_of_tests(ROOT / path) for path, name in NAMED.findall(page) if name}
+    missing = [path + name for path, name in NAMED.findall(page) if not (ROOT / path).exists()]
+    missing += [path + name for path, name in NAMED.findall(page) if name and name[2:] not in names[path]]
+    assert missing == []
+
+
+def test_every_removed_test_names_what_keeps_its_promise_or_says_that_there_is_none() -> None:
+    rows = (ROOT / "tests" / "removed.md").read_text(encoding="utf-8").partition("|---|---|\n")[2].splitlines()
+    assert len(rows) > 15
+    assert [
+        row for row in rows if not NAMED.search(row.split("|")[2]) and not row.split("|")[2].startswith(" none: ")
+    ] == []

@@ -3,7 +3,7 @@
     python docs/drawings/record.py
 
 The commands run in a folder of their own on the files below, and the picture has what they print, with its colours.
-`tests/test_recording.py` runs them again and fails when one prints anything else.
+`tests/test_drawings.py` runs them again and fails when one prints anything else.
 """
 
 import os

@@ -1,4 +1,11 @@
-"""Errors of search engines; the tree is drawn in `ibidem_ingest.errors`."""
+"""Errors of search engines (the tree is drawn in `ibidem_ingest.errors`), and retries while one is away."""
+
+import logging
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from ibidem_ingest.errors import IbidemError
 
@@ -21,3 +28,47 @@ class NoIndex(Permanent):
 
 class DamagedRecord(Permanent):
     """A record next to the index is damaged."""
+
+
+BACKOFF = wait_random_exponential(multiplier=0.1, max=5.0)
+WARN_AT = 5  # attempt after which a warning is logged: about two seconds have passed
+
+HEEDS_AFTER = 0.5  # seconds after which a waiting worker looks whether it was asked to end
+
+Answer = TypeVar("Answer")
+
+_log = logging.getLogger(__name__)
+
+
+def retry_unavailable(
+    call: Callable[[], Answer],
+    seconds: float,
+    has_ended: Callable[[], bool] = lambda: False,
+    pause: Callable[[float], None] = time.sleep,
+) -> Answer:
+    """Call until the engine or broker responds, with random pauses that grow to 5 s at most."""
+
+    def warn(state: RetryCallState) -> None:
+        """Log a warning when the retries begin to take long."""
+        error = state.outcome.exception() if state.outcome else None
+        if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
+            _log.warning("waiting for a service that does not answer", extra={"why": error.what, "seconds": seconds})
+
+    retrying = Retrying(
+        retry=retry_if_exception_type(Unavailable),
+        stop=lambda state: state.idle_for >= seconds or has_ended(),
+        wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
+        sleep=lambda pause_s: _pause(pause_s, has_ended, pause),
+        before_sleep=warn,
+        reraise=True,
+    )
+    answer = retrying(call)
+    if retrying.statistics["attempt_number"] > WARN_AT:
+        _log.warning("the service answers again", extra={"waited_s": round(retrying.statistics["idle_for"], 1)})
+    return answer
+
+
+def _pause(pause_s: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+    while pause_s > 0 and not has_ended():
+        pause(min(pause_s, HEEDS_AFTER))
+        pause_s -= HEEDS_AFTER

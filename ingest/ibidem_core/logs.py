@@ -13,7 +13,7 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, TextIO
 
-from ibidem_core.redaction import redact_value, secrets
+from ibidem_core.address import redact_value, secrets
 from ibidem_core.settings import Level, Settings
 from ibidem_ingest.errors import printable
 

@@ -1,40 +1,171 @@
-"""All settings in one frozen object, read from the environment, `.env` and `ibidem.toml`, in that order."""
+"""All settings in one frozen object, read from the environment, `.env` and `ibidem.toml`; and their table."""
 # ruff: noqa: ARG003 - the library's hook names five sources and we keep one
 
 import os
-from collections.abc import Mapping
+import sys
+import tomllib
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import parse_qsl, urlsplit
 
 from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 from pydantic_settings import (
     BaseSettings,
+    DotEnvSettingsSource,
+    EnvSettingsSource,
     NoDecode,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    TomlConfigSettingsSource,
 )
 
-from ibidem_core.address import with_fields
-from ibidem_core.redaction import redact_text
-from ibidem_core.settings_sources import (
-    BROKER_OPTIONS,
-    BROKERS,
-    ENGINES,
-    PREFIX,
-    UnknownScheme,
-    as_text,
-    check_options,
-    check_scheme,
-    file_path,
-    read_dotenv,
-    read_environment,
-    read_toml,
-    redacted_value,
-    unknown_setting,
-    variable,
-)
+from ibidem_core.address import FILES, is_address, redact, redact_text, with_fields
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
+
+PREFIX = "IBIDEM_"
+TESTS = "IBIDEM_TEST_"  # prefix of the variables of the tests, which are not refused as unknown
+
+CLOSE = 0.7  # similarity of a name to the setting that was probably meant
+
+Values = dict[str, object]
+Kind = type[BaseSettings]
+
+
+def variable(name: str) -> str:
+    """Return the environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
+    """Read the variables of a process."""
+    variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
+    names = {variable(name) for name in kind.model_fields}
+    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names)
+    source = EnvSettingsSource(kind)
+    source.env_vars = {name.lower(): value for name, value in variables.items()}
+    return source()
+
+
+def read_dotenv(kind: Kind, path: Path) -> Values:
+    """Read a `.env` file, which may also hold other programs' variables."""
+    if not path.is_file():
+        return {}
+    try:
+        source = DotEnvSettingsSource(kind, env_file=path, env_file_encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
+    variables = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
+    names = {variable(name) for name in kind.model_fields}
+    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names, str(path))
+    return {name: value for name, value in source().items() if name in kind.model_fields}
+
+
+def read_toml(kind: Kind, path: Path) -> Values:
+    """Read an `ibidem.toml`."""
+    if not path.is_file():
+        return {}
+    try:
+        values = TomlConfigSettingsSource(kind, toml_file=path)()
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path}: {error}", "write lines such as: index = 'news'") from error
+    _refuse_unknown(values, kind.model_fields, str(path))
+    return values
+
+
+def _refuse_unknown(names: Iterable[str], choices: Collection[str], location: str = "") -> None:
+    """Refuse unknown settings."""
+    for name in sorted(set(names) - set(choices)):
+        raise unknown_setting(name, choices, location)
+
+
+def unknown_setting(name: str, choices: Collection[str], location: str = "") -> UsageError:
+    """Return the error of an unknown setting, with the one that is probably meant, or else all of them."""
+    bare_names = {choice.removeprefix(PREFIX): choice for choice in choices}
+    close = get_close_matches(name.removeprefix(PREFIX), bare_names, n=1, cutoff=CLOSE)
+    remedy = f"did you mean {bare_names[close[0]]}?" if close else f"the settings are: {', '.join(sorted(choices))}"
+    return UsageError(f"{location and f'{location}: '}{redact_text(name)} is not a setting", remedy)
+
+
+class UnknownScheme(ValueError):
+    """The kind of an address is unknown; the message is the remedy."""
+
+
+ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+# Options of a broker's address; kombu fails at others, or takes no notice of them.
+BROKER_OPTIONS = (
+    "connect_timeout",
+    "db",
+    "heartbeat",
+    "health_check_interval",
+    "socket_connect_timeout",
+    "socket_timeout",
+    "ssl_ca_certs",
+    "ssl_cert_reqs",
+    "ssl_certfile",
+    "ssl_check_hostname",
+    "ssl_keyfile",
+    "ssl_password",
+)
+
+BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
+
+
+def file_path(url: str) -> Path:
+    """Return the path in a `sqlite:///` or `filesystem:///` URL: three slashes relative, four absolute.
+
+    >>> str(file_path("filesystem:///.ibidem/queue")), str(file_path("filesystem:////var/queue"))
+    ('.ibidem/queue', '/var/queue')
+    """
+    return Path(urlsplit(url).path[1:])
+
+
+def name_schemes(schemes: Sequence[str]) -> str:
+    """Name the kinds of addresses; those with TLS are left out.
+
+    >>> name_schemes(BROKERS)
+    'filesystem:///…, amqp://… or redis://…'
+    """
+    plain = [each for each in schemes if not (each.endswith("s") and each[:-1] in schemes)]
+    kinds = [f"{each}:///…" if each in FILES else f"{each}://…" for each in plain]
+    return f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+
+
+def check_scheme(url: str, schemes: Sequence[str]) -> str:
+    """Return an address, if it has one of the allowed schemes."""
+    scheme, separator, tail = url.partition("://")
+    if not separator or scheme not in schemes:
+        raise UnknownScheme(f"Use {name_schemes(schemes)}")
+    if not is_address(url):
+        raise ValueError("it is not valid; special characters of an address are escaped")
+    if scheme in {"sqlite", "filesystem"} and len(tail) < 2:
+        raise ValueError(f"a path follows {scheme}:///")
+    return url
+
+
+def check_options(url: str, choices: Collection[str]) -> str:
+    """Return an address, if all its options are known."""
+    names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
+    for number, name in enumerate(names, 1):
+        if name not in choices:
+            right = f"credentials are before the host; the options are: {', '.join(choices)}"
+            raise ValueError(f"option number {number} is unknown; {right}")
+    return url
+
+
+def redacted_value(name: str, value: object) -> str:
+    """Return the value of a setting without secrets."""
+    text = as_text(value)
+    return redact(text) if name in {"engine", "broker"} else redact_text(text)
+
+
+def as_text(value: object) -> str:
+    """Return a value as text for the environment."""
+    return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+
 
 DOTENV = ".env"
 TOML = "ibidem.toml"
@@ -307,3 +438,56 @@ def _usage_error(
         f"{variable(name)} (from {origin}) is {redacted_value(name, values[name])!r}: {message}",
         Settings.model_fields[name].description or "",
     )
+
+
+_HEAD = """# Settings
+
+Read from the environment, a `.env` file and `ibidem.toml` in the current folder; the first that names a setting wins.
+In `ibidem.toml` the names are in lower case and without `IBIDEM_`. `ibidem doctor` shows every value with its origin.
+An unknown name is an error. This page is written by `python -m ibidem_core.settings`.
+
+| variable | default | meaning |
+|---|---|---|
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SettingRow:
+    """One setting as shown by `ibidem doctor` and the documentation, with passwords masked."""
+
+    name: str  # its name in `ibidem.toml`
+    variable: str  # its name in the environment
+    value: str  # its value as text
+    default: str  # its default as text
+    origin: str  # where the value comes from
+    meaning: str  # its meaning, in a sentence
+
+
+def settings_rows(settings: Settings) -> list[SettingRow]:
+    """Return every setting with its value, origin and meaning."""
+    fields = type(settings).model_fields
+    return [
+        SettingRow(
+            name=name,
+            variable=variable(name),
+            value=redacted_value(name, getattr(settings, name)),
+            default=as_text(field.default),
+            origin=settings.origin(name),
+            meaning=field.description or "",
+        )
+        for name, field in fields.items()
+    ]
+
+
+def page() -> str:
+    """Return the page in Markdown."""
+    rows = (f"| `{row.variable}` | {_code(row.default)} | {row.meaning} |\n" for row in settings_rows(Settings()))
+    return _HEAD + "".join(rows)
+
+
+def _code(value: str) -> str:
+    return f"`{value}`" if value else ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

@@ -14,10 +14,9 @@ from typing import Self
 import numpy as np
 
 from ibidem_dedupe.column_rules import Rows
-from ibidem_dedupe.pair_rules import SLICE
-from ibidem_dedupe.pairs import CandidateRanges, count_earlier, expand_pairs, pairs_sharing_values
+from ibidem_dedupe.decision import SLICE
+from ibidem_dedupe.pairs import CandidateRanges, build_key_index, count_earlier, expand_pairs, pairs_sharing_values
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
-from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import found_share

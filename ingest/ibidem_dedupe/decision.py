@@ -18,24 +18,47 @@ Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`s
 The decision is symmetric, and monotone: `identical` pairs are also `near` and `partial`. It is not transitive.
 """  # noqa: E501 - a row of a table is one line
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import cache
 
-from ibidem_dedupe import evidence
+import numpy as np
+from numpy.typing import NDArray
+
+from ibidem_dedupe import evidence, pair_evidence
+from ibidem_dedupe.column_rules import (
+    Bools,
+    Codes,
+    Pairs,
+    Rows,
+    are_long,
+    is_in_window,
+    may_match,
+    needed_by_size,
+    titles_agree,
+)
 from ibidem_dedupe.pair_evidence import (
     Evidence,
     Guards,
     LongPair,
-    differ_where_they_must_not,
+    minhash_evidence,
     relation_evidence,
+    required_fields_conflict,
+    same_content_evidence,
     titles_differ,
 )
 from ibidem_dedupe.policy import LEVELS, Policy
-from ibidem_ingest.signatures.packed import Packed
+from ibidem_ingest.kernel import loops
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.noise_columns import ESTIMATES, is_noisy
+from ibidem_ingest.signatures.packed import NO_DATE, TITLED, Packed
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import SLOTS
 
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy."""
-    if not a.length or not b.length or differ_where_they_must_not(a, b):
+    if not a.length or not b.length or required_fields_conflict(a, b):
         return None
     guards = Guards.compare(a, b)
     found = strongest(a, b, policy, guards)
@@ -58,3 +81,149 @@ def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence 
             if kind.decide and (found := kind.decide(a, b, policy, guards)):
                 return found
     return None
+
+
+UNDECIDED = 255  # the code of a pair of long texts that only their long signatures can decide on
+
+SLICE = 8_192  # pairs decided on at once: their columns stay in the processor's cache
+
+
+def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+    """Decide on many pairs."""
+    if loops.IN_USE is None:
+        return verify_one_by_one(columns, a, b, policy)
+    codes = np.zeros(len(a), np.uint8)
+    open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
+    for start in range(0, len(open_pairs), SLICE):
+        part = open_pairs[start : start + SLICE]
+        codes[part] = strongest_codes(Pairs(columns, a[part], b[part]), policy)
+    return codes
+
+
+def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+    """Decide on many pairs by the definition for one."""
+    unpack = cache(lambda row: columns.unpack_row(row) if columns.length[row] else None)
+    codes = np.zeros(len(a), np.uint8)
+    for place, (row, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        one, another = unpack(row), unpack(other)
+        if one is None or another is None:
+            continue
+        if found := decide(one, another, policy):
+            codes[place] = evidence.TABLE.code(found.signature)
+        elif policy.level == "partial" and policy.related is not None and pair_evidence.are_long(one, another):
+            codes[place] = UNDECIDED
+    return codes
+
+
+def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
+    """Return which pairs a rule may accept, so that the rules run on few pairs.
+
+    Every pair that a rule accepts passes, and some that none accepts.
+    """
+    if policy.level == "partial" or not all(kind.screened for kind in evidence.TABLE.counted(policy)):
+        return np.ones(len(a), bool)
+    terms, characters = policy.terms, policy.characters
+    noisy = np.zeros(len(columns), bool)
+    if characters:
+        noisy = is_noisy(columns.noise, characters.misread, characters.misread_dense)
+    arrays = (
+        columns.content,
+        columns.fingerprint,
+        columns.profile,
+        columns.idf,
+        columns.length,
+        columns.slot_count,
+        columns.term_count,
+        columns.noise,
+        noisy,
+        columns.slots,
+        columns.terms,
+        needed_by_size(terms.share if terms else 1.0),
+    )
+    figures = (
+        policy.slots.least + 1 if policy.slots else 0,
+        policy.fingerprint is not None,
+        policy.profile is not None,
+        terms is not None,
+        int(np.searchsorted(ESTIMATES, characters.least_share)) + 1 if characters else 0,
+        characters.pairs if characters else 0,
+        *noise.APART,
+    )
+    lengths = (terms.lengths if terms else 0.0, characters.lengths if characters else 0.0)
+    return loops.compiled().screen(arrays, figures, lengths, (a, b))
+
+
+def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:
+    """Check the levels up to the requested one; a pair keeps the first evidence that it passes."""
+    codes = np.zeros(len(pairs.a), np.uint8)
+    agree = titles_agree(pairs)
+    candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))
+    for level in LEVELS[: LEVELS.index(policy.level) + 1]:
+        if level != "identical":
+            candidates = candidates[is_in_window(pairs.take(candidates), policy.window_days)]
+        for kind in evidence.TABLE.at(level):
+            if kind.verify and len(candidates):
+                mask = kind.verify(pairs.take(candidates), policy) & (agree[candidates] | kind.weighs_titles)
+                codes[candidates[mask]] = evidence.TABLE.code(kind.name)
+                candidates = candidates[~mask]
+    if policy.level == "partial" and policy.related is not None:
+        candidates = candidates[agree[candidates]]
+        codes[candidates[are_long(pairs.take(candidates))]] = UNDECIDED
+    return codes
+
+
+Build = Callable[[int, Guards], Evidence]  # builds the evidence of a pair from its number of equal slots and its guards
+
+# Kinds of evidence whose figures are at hand; the others need the packed values.
+BUILD: dict[str, Build] = {
+    "content": lambda _, guards: same_content_evidence(guards),
+    "minhash": lambda equal, guards: minhash_evidence(equal, SLOTS, guards),
+}
+
+
+def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Iterator[Evidence | None]:
+    """Yield the evidence of each pair; None if the two documents are not duplicates."""
+    if loops.IN_USE is None:
+        for row, other in zip(map(columns.unpack_row, a.tolist()), map(columns.unpack_row, b.tolist()), strict=True):
+            yield decide(row, other, policy) if row and other else None
+        return
+    names = [evidence.TABLE.name(code) for code in verify(columns, a, b, policy).tolist()]
+    equal_slots = (columns.slots[a] == columns.slots[b]).sum(axis=1).tolist()
+    for row, other, name, equal, guards in zip(
+        a.tolist(), b.tolist(), names, equal_slots, guards_of(Pairs(columns, a, b)), strict=True
+    ):
+        if name in BUILD:
+            yield BUILD[name](equal, guards)
+        else:
+            values = columns.unpack_row(row), columns.unpack_row(other)
+            yield decide(values[0], values[1], policy) if name and values[0] and values[1] else None
+
+
+def guards_of(pairs: Pairs) -> Iterator[Guards]:
+    """Yield the guards of each pair, as `Guards.compare` returns them."""
+    columns, a, b = pairs.columns, pairs.a, pairs.b
+    start, end = columns.date_from, columns.date_to
+    is_missing = (start == NO_DATE) | (end == NO_DATE)
+    days = np.maximum(0, np.maximum(start[a] - end[b], start[b] - end[a]))
+    is_equal = (columns.numbers[a] == columns.numbers[b]) & (columns.number_sketch[a] == columns.number_sketch[b]).all(
+        axis=1
+    )
+    parts = (days, is_missing[a] | is_missing[b], pairs.lengths, pairs.numbers_agree, is_equal, differences(pairs))
+    for apart, missing, ratio, agree, equal, differs in zip(*(part.tolist() for part in parts), strict=True):
+        yield Guards(None if missing else apart, ratio, agree, equal, differs)
+
+
+def differences(pairs: Pairs) -> NDArray[np.object_]:
+    """Return `difference_beside_words` of each pair."""
+    columns, a, b = pairs.columns, pairs.a, pairs.b
+    found = np.full(len(a), None, object)
+    same = (columns.words[a] > 0) & (columns.content[a] != columns.content[b]).any(axis=1)
+    for name in ("length", "shingles", "words"):
+        same &= pairs.has_equal(getattr(columns, name))
+    one, other = columns.flags[a], columns.flags[b]
+    titled = ((one | other) & TITLED > 0) & ((one != other) | ~pairs.has_equal(columns.title))
+    found[same] = "mail"
+    found[same & ~pairs.has_equal(columns.source)] = "sender"
+    found[same & titled] = "title"
+    found[same & ~pairs.has_equal(columns.signs)] = "signs"
+    return found

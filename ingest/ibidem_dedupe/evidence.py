@@ -46,7 +46,7 @@ class Kind:
     lookup: LookupField | None = None
     # Returns how many of these have to be shared; None: one is enough.
     several: Callable[[Policy], SharedCount] | None = None
-    screened: bool = False  # whether the compiled screen of `pair_rules.screen` knows it
+    screened: bool = False  # whether the compiled screen of `decision.screen` knows it
     # Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     weighs_titles: bool = False
 

@@ -88,7 +88,7 @@ def unpack_numbers(packed: Packed) -> Numbers:
     return Numbers(packed.numbers, packed.number_sketch)
 
 
-def differ_where_they_must_not(a: Packed, b: Packed) -> bool:
+def required_fields_conflict(a: Packed, b: Packed) -> bool:
     """Return whether required fields differ; a missing value passes."""
     return any(a.guard) and any(b.guard) and a.guard != b.guard
 

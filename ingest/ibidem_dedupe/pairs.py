@@ -3,27 +3,27 @@
 Signatures of long texts come from an LRU cache that reads them in batches when a pair needs them.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
+from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.candidates import MAX_ROWS, KeyIndex, Numbers, join_indexes
-from ibidem_dedupe.column_evidence import evidence_of_pairs
+from ibidem_dedupe.candidates import MAX_ROWS, TERMS, Hashes, KeyIndex, Numbers, drop_singletons, join_indexes
 from ibidem_dedupe.column_rules import Bools, Codes, Rows
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.decision import UNDECIDED, decide, evidence_of_pairs, verify
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem_dedupe.pair_evidence import Evidence, are_long
-from ibidem_dedupe.pair_rules import UNDECIDED, verify
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.shared_keys import build_key_index
-from ibidem_dedupe.shared_values import SharedValues
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.kernel.loops import compiled
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import Packed
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
+from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 MAX_BYTES = 256 << 20  # limit of the cache: the long signatures of some three thousand books
@@ -298,3 +298,151 @@ def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
             end = int(np.searchsorted(rows, rows[start], side="right"))
         yield start, end
         start = end
+
+
+def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | None = None) -> KeyIndex:
+    """Return the keys that rows share under a policy."""
+    has_words: Bools = columns.length > 0
+    policy = policy.candidates
+    if is_copy is not None:
+        has_words &= ~is_copy
+    strong_keys = join_indexes(_indexes(columns, policy, has_words, is_weak=False))
+    weak_keys = list(_indexes(columns, policy, has_words, is_weak=True))
+    if not weak_keys:
+        return strong_keys
+    return replace(join_indexes([strong_keys, *weak_keys]), first_weak=strong_keys.keys, min_shared=TERMS)
+
+
+def _indexes(columns: PackedColumns, policy: Policy, has_words: Bools, *, is_weak: bool) -> Iterator[KeyIndex]:
+    for kind in evidence.TABLE.counted(policy):
+        if kind.keys is not None and kind.has_weak_keys == is_weak:
+            yield from kind.keys(columns, policy, has_words)
+
+
+Values = Iterable[Hashable]
+
+
+def _bands(packed: Packed, policy: Policy) -> Values:
+    height = policy.band_rows
+    return ((at, packed.slots[at : at + height]) for at in range(0, len(packed.slots) - height + 1, height))
+
+
+def _runs(packed: Packed, _: Policy) -> Values:
+    if not any(packed.noise):
+        return ()
+    places = (0, *noise.APART)
+    return ((at, *(packed.noise[(at + place) % noise.SLOTS] for place in places)) for at in range(noise.SLOTS))
+
+
+def _slots(packed: Packed, _: Policy) -> Values:
+    return enumerate(packed.slots)
+
+
+# The values of a document, by kind of evidence: a pair that the kind joins shares one of them.
+VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
+    "content": lambda packed, _: [packed.content],
+    "minhash": _bands,
+    "termvector": lambda packed, _: packed.terms,
+    "fingerprint": lambda packed, _: [packed.fingerprint] * any(packed.fingerprint),
+    "profile": lambda packed, _: [packed.profile] * any(packed.profile),
+    "characters": _runs,
+    "shingles": _slots,
+    "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG),
+}
+
+
+class SharedValues:
+    """Inverted index from value to rows, filled row by row."""
+
+    def __init__(
+        self, columns: PackedColumns, policy: Policy, constraints: PairConstraints, most: int = MAX_ROWS
+    ) -> None:
+        self._most = most  # rows of a value that later ones are paired with
+        self._columns, self._policy = columns, policy.candidates
+        self._kinds = [kind.name for kind in evidence.TABLE.counted(self._policy) if kind.keys is not None]
+        self._same: defaultdict[int, set[int]] = defaultdict(set)
+        for a, b in constraints.same:
+            self._same[max(a, b)].add(min(a, b))
+        self._rows: defaultdict[Hashable, list[int]] = defaultdict(list)
+        self._added: set[int] = set()
+
+    def earlier(self, row: int) -> Sequence[int]:
+        """Return the added rows that share a value with a row, or that a manual decision joins to it, ascending."""
+        sharing = (self._rows[value] for value in self._values(row) if value in self._rows)
+        return sorted(set().union(*sharing) | (self._same[row] & self._added))
+
+    def add(self, row: int) -> None:
+        """Add a row, which later rows may share values with."""
+        self._added.add(row)
+        for value in set(self._values(row)):
+            if len(self._rows[value]) < self._most:
+                self._rows[value].append(row)
+
+    def _values(self, row: int) -> Iterator[Hashable]:
+        packed = self._columns.unpack_row(row) if self._columns.length[row] else None
+        if packed is not None:
+            for name in self._kinds:
+                # Of a kind that is not listed all rows are compared.
+                values = VALUES[name](packed, self._policy) if name in VALUES else [None]
+                yield from ((name, value) for value in values)
+
+
+# How many values of a class of long texts are asked for, where one is not enough.
+MIN_SHARED: dict[LookupField, int] = {"sampled": 2}
+
+
+MAX_TEXTS_PER_KEY = 100  # texts that may share a key: what more carry is a banner page, an oath or a stock form
+
+
+@dataclass(slots=True)
+class PageKeys:
+    """Look-up keys of long texts, collected text by text."""
+
+    names: list[DocumentRef] = field(default_factory=list)  # index and id of each text
+    # For each class of clues the hashes of each text.
+    hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    # For each class how many of its keys were left out when the index was built, since too many texts carry them.
+    capped_keys: dict[LongClue, int] = field(default_factory=dict)
+
+    def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
+        """Add a text."""
+        self.names.append(name)
+        clues = signatures.clues()
+        for clue, entries in self.hashes.items():
+            values = clues.get(clue, [])
+            entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
+
+    def key_index(self, names: Sequence[DocumentRef]) -> KeyIndex:
+        """Return the rows that share a key."""
+        if loops.IN_USE is None:  # all long texts are compared then
+            return KeyIndex(np.empty(0, np.int32), np.empty(0, np.int32))
+        row = {name: number for number, name in enumerate(names)}
+        rows = np.array([row[name] for name in self.names], np.int64)
+        return join_indexes(list(self._parts(rows, len(names))))
+
+    def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
+        yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64))
+        for clue, entries in self.hashes.items():
+            lengths = [len(each) for each in entries]
+            if not sum(lengths):
+                continue
+            key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths))
+            if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_TEXTS_PER_KEY)):
+                self.capped_keys[clue] = count
+            shared = drop_frequent(key_index)
+            if (min_shared := MIN_SHARED.get(clue, 1)) > 1:
+                shared = pair_keys(pairs_sharing(shared, min_shared, size), size)
+            yield shared
+
+
+def drop_frequent(entries: KeyIndex) -> KeyIndex:
+    """Drop the keys that more than `MAX_TEXTS_PER_KEY` rows have."""
+    counts = np.bincount(entries.key, minlength=1)
+    rest = entries.keep(counts[entries.key] <= MAX_TEXTS_PER_KEY)
+    return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
+
+
+def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
+    """Return the pairs that share `min_shared` keys, as `row * size + earlier`."""
+    weak = replace(entries, first_weak=0, min_shared=min_shared)
+    return np.concatenate([np.empty(0, np.int64), *expand_pairs(weak, CandidateRanges.build(weak), size)])

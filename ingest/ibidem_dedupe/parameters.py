@@ -59,14 +59,14 @@ PRESETS: Mapping[str, Preset] = {
 
 Mode = Literal["off", "collapse", "indent"]
 Scope = Literal["window", "matches", "index"]
-By = Literal["window", "stored"]
+By = Literal["auto", "window", "stored", "content"]
 Membership = Literal["thread", "version"]
 ListLevel = Level | Membership
 KeepBy = Literal["rank", "earliest", "latest", "longest", "current", "source"]
 
 MODES: tuple[Mode, ...] = get_args(Mode)
 SCOPES: tuple[Scope, ...] = get_args(Scope)
-WAYS: tuple[By, ...] = get_args(By)
+WAYS: tuple[By, ...] = get_args(By)[:3]  # `content` is what `auto` may become
 # Levels of a list whose groups are stored with the documents: mails of one thread, versions of one work.
 MEMBERSHIPS: tuple[Membership, ...] = get_args(Membership)
 
@@ -224,8 +224,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     ),
     "dedupe_by": Parameter(
         ", ".join(WAYS),
-        "window",
-        "window: the best hits are grouped as they are found; stored: all matches, by the groups stored with them",
+        "auto",
+        "stored: all matches, by the groups stored with them; window: the best hits are grouped as they are found; "
+        "auto: stored if these groups are settled by the rule of the request, else window",
         parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(

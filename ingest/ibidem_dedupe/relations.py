@@ -24,8 +24,8 @@ Signals, for texts a and b:
   c), c the greater *covered* (the paper's page-based similarity, made independent of noise).
 - *slope*, *rest*: of the linear fit p2 = slope · p1 + offset over matching parts, and Δ = max(p2) - (slope · max(p1) +
   offset); *consecutive*: Σ (sim(i, j) + sim(i, j + 1)) over matching neighbours by the parts of the denser text (RCPC;
-  high for *different* page breaks, as in the paper's Figure 3b). These are shown only: *in step* says the same
-  and is more robust to noise.
+  high for *different* page breaks, as in the paper's Figure 3b). *in step* is more robust to noise: of these only a
+  *slope* below 0 counts, since pages in reverse order are not the same pages.
 - *aligned*: the `its` of the unique words.
 """
 
@@ -232,7 +232,7 @@ def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], ma
     }
     kind = max(KINDS, key=lambda pair: sum(confidences[name] for name in pair))
     sure = sum(confidences[name] for name in kind)
-    name: Name = max(kind, key=lambda each: confidences[each])
+    name: Name = kind[confidences[kind[0]] < confidences[kind[1]] or signals.get("slope", 1.0) < 0]
     if sure < MIN_CONFIDENCE:
         name, sure = "overlapping_text", 1 - sure
     holder: Side | None = None

@@ -31,8 +31,8 @@ from ibidem_ingest.errors import UsageError
 
 DEDUPE = "dedupe"
 
-# Parameters that say when two documents are duplicates.
-FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days")
+# Parameters that say when two documents are duplicates, and which are compared.
+FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days", "dedupe_window")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +49,12 @@ class DedupeRequest:
         preset: The name of the set of figures, or an empty string.
         cursor: `dedupe.cursor` of an earlier answer, or an empty string.
         explain: Whether each duplicate says why it is one.
-        by: Whether a window is grouped, or all matches by the groups that are stored.
+        by: Whether a window is grouped, or all matches by the groups that are stored or by equal texts; `auto`: not
+            chosen yet.
         passages: Fields of passages, of which those that overlap in their document are grouped; None: no passages.
         membership: What groups the documents that have it, the others being grouped by the policy: `thread` or
             `version`; an empty string: the policy groups all.
-        figures: Parameters that were named and that say when two documents are duplicates, with their values.
+        figures: The named ones of `FIGURES`, with their values.
     """
 
     mode: Mode = "off"
@@ -65,7 +66,7 @@ class DedupeRequest:
     preset: str = ""
     cursor: str = ""
     explain: bool = False
-    by: By = "window"
+    by: By = "auto"
     passages: PassageFields | None = None
     membership: Membership | Literal[""] = ""
     figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
@@ -74,6 +75,11 @@ class DedupeRequest:
     def level(self) -> ListLevel:
         """The weakest level that joins two documents."""
         return self.membership or self.policy.level
+
+    @property
+    def takes_all(self) -> bool:
+        """Whether all matches are grouped, and no window."""
+        return self.by in ("stored", "content")
 
     def for_people(self) -> "DedupeRequest":
         """Return the request with a small number of duplicates per group, unless it sets this number."""
@@ -127,6 +133,7 @@ def parse_request(
     mode = values.get("dedupe", mode)
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
+    bound = window if values.get("dedupe_by") == "window" or "dedupe_window" in values else MAX_WINDOW
     check_stored(values)
     check_membership(values)
     return DedupeRequest(
@@ -135,11 +142,11 @@ def parse_request(
         keep=values.get("dedupe_keep", Keep()),
         window=window,
         scope=values.get("dedupe_scope", "window"),
-        max_per_group=max_duplicates(values, mode, MAX_WINDOW if values.get("dedupe_by") == "stored" else window),
+        max_per_group=max_duplicates(values, mode, bound),
         preset=preset,
         cursor=values.get("dedupe_cursor", ""),
         explain=values.get("dedupe_explain", False),
-        by=values.get("dedupe_by", "window"),
+        by=values.get("dedupe_by", "auto"),
         passages=values.get("dedupe_document"),
         membership=next((each for each in MEMBERSHIPS if values.get("dedupe_level") == each), ""),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),

@@ -8,6 +8,7 @@ import orjson
 
 from ibidem_ingest.dates import interval, iso_date
 from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
+from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.text.tokens import WIDEST, normal_length
 
 PAGE_BREAK = "\f"
@@ -329,7 +330,7 @@ def _meta(record: Mapping[str, object], unread_date: str) -> Mapping[str, object
         raise _FieldError(
             "meta", f"{short_repr(meta)} cannot be written as JSON ({error}); keep to what JSON has"
         ) from error
-    return meta
+    return with_hash(meta)
 
 
 def printable_id(record: Mapping[str, object]) -> str:

@@ -191,16 +191,12 @@ def translate_errors() -> Iterator[None]:
         yield
     except Exception as error:
         _check_memory(error)
-        sentence = _sentence(error)
+        # The entry of the error's own class, else that of a base class.
+        names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
+        sentence = next((SENTENCES[name] for name in names if name in SENTENCES), None)
         if sentence is None:
             raise
         raise Unreadable(sentence if isinstance(sentence, str) else sentence(error)) from error
-
-
-def _sentence(error: BaseException) -> str | Callable[[BaseException], str] | None:
-    """Return the table entry for an error: by its own class, else by its base classes."""
-    names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
-    return next((SENTENCES[name] for name in names if name in SENTENCES), None)
 
 
 @contextmanager

@@ -12,12 +12,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ibidem.clients.search import search
-    from ibidem.clients.wrap import wrap
+    from ibidem.clients.search import search, wrap
     from ibidem.comparison.compare import Comparison, compare
     from ibidem.grouped_search.api import search_index
     from ibidem.grouped_search.passage import Passage
     from ibidem.grouped_search.texts import TextGroup, group_texts
+    from ibidem.index.documents import duplicates_of
     from ibidem_core.settings import Settings
     from ibidem_dedupe.policy import Policy
     from ibidem_dedupe.request import DedupeRequest, parse_request
@@ -48,6 +48,7 @@ __all__ = [
     "TextGroup",
     "UsageError",
     "compare",
+    "duplicates_of",
     "group_texts",
     "open_engine",
     "parse_query",
@@ -76,6 +77,7 @@ _HOMES = {
     "TextGroup": "ibidem.grouped_search.texts",
     "UsageError": "ibidem_ingest.errors",
     "compare": "ibidem.comparison.compare",
+    "duplicates_of": "ibidem.index.documents",
     "group_texts": "ibidem.grouped_search.texts",
     "open_engine": "ibidem_engines.connect",
     "parse_query": "ibidem_engines.query",
@@ -86,7 +88,7 @@ _HOMES = {
     "search_index": "ibidem.grouped_search.api",
     "sign": "ibidem_ingest.signatures.sign",
     "submit": "ibidem_workers.ingest",
-    "wrap": "ibidem.clients.wrap",
+    "wrap": "ibidem.clients.search",
 }
 
 

@@ -5,9 +5,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_core.address import RIGHT, Address, parse_address
-from ibidem_core.redaction import redact
-from ibidem_core.settings_sources import ENGINES, name_schemes
+from ibidem_core.address import RIGHT, Address, parse_address, redact
+from ibidem_core.settings import ENGINES, name_schemes
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
@@ -49,7 +48,6 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
 
 
 def check_name(index: str) -> None:
-    """Refuse an invalid index name."""
     if not isinstance(index, str) or not _INDEX.fullmatch(index):
         raise UsageError(
             f"index name {index!r} is not allowed",

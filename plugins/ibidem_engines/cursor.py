@@ -126,7 +126,6 @@ def _forged() -> UsageError:
 
 
 def new_key() -> dict[str, object]:
-    """Return the record of a new key."""
     return {"key": secrets.token_hex(_KEY_BYTES)}
 
 

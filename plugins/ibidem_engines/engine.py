@@ -5,8 +5,7 @@ one query is a request flow: whoever waits runs it by `Engine.run`, at the outer
 part by part, each part by the number of the write, so that a reader knows where it stopped.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
@@ -16,7 +15,9 @@ from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import (
     Collapsed,
+    Coverage,
     Facets,
+    GroupField,
     Hit,
     IndexNames,
     Ledger,
@@ -33,6 +34,7 @@ from ibidem_engines.stored_groups import (
     Values,
 )
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import Signatures, StoredSignatures
 
@@ -112,8 +114,7 @@ class SignatureLookup:
     # How many of a field's values must be carried (1 where not named; `rare` asks for 5).
     min_shared: Mapping[LookupField, int] = field(default_factory=dict)
     # The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of a long
-    # text that more documents carry is passed over, so that a banner page hides nothing else. With 0 the documents with
-    # the content hash are only counted.
+    # text that more documents carry is passed over, so that a banner page hides nothing else.
     limit: int = 1_000
     # Id of the stored document whose values these are, in the index that is searched: it is left out of the hits, and
     # the engine need not look up what only it carries. Empty: nothing is left out.
@@ -121,7 +122,7 @@ class SignatureLookup:
 
     def hit_limit(self, name: LookupField) -> int:
         """Return the maximum number of hits for a class of values."""
-        return max(self.limit, CONTENT_HITS) if name == "content" and self.limit else self.limit
+        return max(self.limit, CONTENT_HITS) if name == "content" else self.limit
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +154,9 @@ class Info:
     tables: Mapping[str, int]  # documents for each idf table name
 
 
+FULL = 0.9  # share of a disk that is used from which it counts as nearly full; servers move shards away from there on
+
+
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
     """One problem of an index."""
@@ -161,6 +165,14 @@ class HealthIssue:
     what: str  # the problem
     remedy: str  # what to do about it
     stops: bool = False  # whether nothing can be read or written before it is mended
+
+    @classmethod
+    def of_disk(cls, disk: str, size: int, free: int) -> "list[HealthIssue]":
+        """Return the issue of a disk that is nearly full, if it is."""
+        if free >= (1 - FULL) * size:
+            return []
+        what = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
+        return [cls("disk", what, "free some space, or use a larger disk")]
 
 
 MAX_VERSION = (1 << 63) - 1
@@ -202,20 +214,13 @@ class EngineSearch(Protocol):
     Where the query is None, everything matches, and nothing can be ranked.
     """
 
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
         """Read the top of the ranking; see `Engine.search`."""
 
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
     ) -> RequestFlow[GroupedHits | None]:
-        """Let a plugin inside the engine search and group; None unless every node has it.
-
-        Args:
-            options: How to group, as the plugin reads it.
-            start: How many groups come before the page's.
-            size: Groups on the page.
-            view: As in `window`.
-        """
+        """Let a plugin inside the engine search and group; None unless every node has it."""
 
     def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
         """Read documents by (index, id); see `Engine.fetch`."""
@@ -229,26 +234,28 @@ class EngineSearch(Protocol):
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
         """Read long signatures; see `Engine.long_signatures`."""
 
-    def collapse(
-        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
-    ) -> RequestFlow[Collapsed]:
-        """Rank the matches, keeping only the best document of each stored group.
+    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+        """Count the documents of the index without a settled group; the result may be that of the last seconds."""
 
-        Args:
-            place: Start of the page.
-            size: How many groups.
-            settled_marks: Up to which write of each part groups are settled.
-            order: How documents are ordered.
-            view: What it reads: that of an earlier ranking.
+    def collapse(
+        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
+    ) -> RequestFlow[Collapsed]:
+        """Rank the matches, keeping only the best document of each group; view: that of an earlier ranking.
 
         Raises:
             UsageError: The place lies beyond what can be counted off.
         """
 
     def members(
-        self, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+        self,
+        groups: Sequence[str],
+        limit: int,
+        *,
+        by: GroupField = "group",
+        order: Order = "relevance",
+        view: ReadView = NOW,
     ) -> RequestFlow[Members]:
-        """Read up to `limit` matching documents of each of some stored groups, in rank order."""
+        """Read up to `limit` matching documents of each of some groups, in rank order."""
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         """Read the matching leads of some stored groups."""
@@ -258,7 +265,7 @@ class EngineSearch(Protocol):
 
 
 # Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again.
-Target = Literal["place", "copy", "memory", "strip"]
+Destination = Literal["place", "copy", "memory", "strip"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -313,7 +320,7 @@ class ReindexSource(Protocol):
     def updates_in_part(self) -> bool:
         """Whether documents are signed in place by partial updates, which need no JSON."""
 
-    def check(self, target: Target) -> None:
+    def check(self, target: Destination) -> None:
         """Refuse an index that cannot be signed in place, or copied; nothing is changed."""
 
     def prepare(self) -> None:
@@ -388,13 +395,6 @@ class ReindexSource(Protocol):
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""
 
-    def open_trial(self, index: str) -> AbstractContextManager["TrialIndex"]:
-        """Create an empty index like one of the source's, hidden from searches; it is deleted when the context ends.
-
-        Args:
-            index: The one of the indexes whose settings and mapping it gets.
-        """
-
     def copy_to(self, name: str) -> "ReindexTarget":
         """Return the copy target with a name; it need not exist."""
 
@@ -414,11 +414,7 @@ class ReindexTarget(Protocol):
         """Return whether an existing index was created as this copy, and is still empty."""
 
     def create(self, *, with_fields: bool = True) -> None:
-        """Create the target with the source's settings and mappings, or complete an interrupted creation.
-
-        Args:
-            with_fields: Whether it gets the current `ibidem` mapping; else it gets none.
-        """
+        """Create the target with the source's settings and mappings, with or without our fields, or complete that."""
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer stored version is kept (`stale`)."""
@@ -443,15 +439,6 @@ class ReindexTarget(Protocol):
 
         It came through the alias, so it is newer; but batches do not come in the order of their versions.
         """
-
-
-@dataclass(frozen=True, slots=True)
-class TrialIndex:
-    """A temporary index."""
-
-    target: ReindexTarget  # takes documents
-    name: str
-    engine: str = ""  # address of its engine; empty if that is the source's
 
 
 class Engine(Protocol):
@@ -486,15 +473,13 @@ class Engine(Protocol):
     def run(self, flow: RequestFlow[T]) -> T:
         """Send the requests of a flow, wait for the responses, and return its result."""
 
-    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW) -> Ranking:
         """Return the first `size` hits of the ranking, each with only its packed signatures.
 
         The view of an earlier ranking leaves out what was written since.
         Where nothing matches and the index lacks a field that words are looked for in, `UsageError` names likely ones.
-        Documents with one of the content hashes in `exclude` are left out of hits and total; all others are ranked as
-        they are with them.
         """
-        return self.run(self.searching(query).window(size, view, exclude))
+        return self.run(self.searching(query).window(size, view))
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in this order; deleted documents are omitted.
@@ -560,6 +545,10 @@ class Engine(Protocol):
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the current record of one key; None if there is none."""
+
+    def recent_record(self, ledger: Ledger, key: str) -> Any:
+        """Read a record as `get_record` does, or as it was some seconds ago."""
+        return self.get_record(ledger, key)
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         """Read the current records of some keys; missing ones are omitted."""
@@ -627,4 +616,8 @@ class Engine(Protocol):
         return []
 
     def reindex_source(self) -> ReindexSource:
-        """Open the documents of the index."""
+        """Open the documents of the index, to be signed again; refused where an engine holds none but ours."""
+        raise UsageError(
+            f"index {self.index!r} holds documents that ibidem ingested, so there are none to sign or to strip",
+            "ingest them again, into another IBIDEM_INDEX if a table or schema has changed: ibidem ingest PATH",
+        )

@@ -1,17 +1,29 @@
-"""Validating reader of records: damaged records are skipped, counted and reported."""
+"""Records next to an index: tombstones, overrides, the progress of settling, presets.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+A damaged record is skipped, counted and reported; of a damaged progress only the policy is kept.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
-from typing import Any, TypeVar
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
 
-from ibidem_core.errors import DamagedRecord, Unavailable
+import orjson
+from xxhash import xxh3_64_hexdigest
+
+from ibidem_core.errors import DamagedRecord, NoIndex, Unavailable
 from ibidem_core.records import REMOVE, parse_record
+from ibidem_dedupe.collection import MIN_DOCUMENTS, CollectionFigures
 from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.parameters import PRESETS, Preset
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import Ledger, RecordState
+from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, parse_marks
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import IbidemError
+from ibidem_ingest.errors import IbidemError, UsageError
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 T = TypeVar("T")
 Parse = Callable[[Mapping[str, Any]], T]  # makes a value of a record, or raises an error of ours
@@ -27,7 +39,6 @@ class DamagedEntry:
 
 
 def check_entry(entry: object, parse: Parse[T]) -> T:
-    """Parse a record."""
     if not isinstance(entry, dict):
         raise _damaged("it is not a JSON object")
     try:
@@ -63,7 +74,6 @@ def read_key(engine: Engine, ledger: Ledger, key: str, parse: Parse[T]) -> T | N
 
 
 def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[object]]) -> Iterator[DamagedEntry]:
-    """Yield the damaged records of a ledger."""
     for key, entry in engine.get_records(ledger):
         try:
             check_entry(entry, parse(key))
@@ -80,12 +90,10 @@ class Tombstone:
 
     @property
     def time(self) -> datetime | None:
-        """Time of the deletion."""
         return datetime.fromisoformat(self.at) if self.at else None
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Tombstone":
-        """Parse a tombstone."""
         stone = parse_record(cls, record)
         if (time := stone.time) is not None and time.tzinfo is None:
             raise ValueError(f"at: {stone.at!r} has no time zone")
@@ -101,7 +109,6 @@ class DeletedDocument:
 
 
 def load_overrides(engine: Engine) -> list[Override]:
-    """Read all overrides."""
     return [word for _, word in read_ledger(engine, "overrides", Override.from_record)]
 
 
@@ -118,7 +125,6 @@ class OwnRecord:
     _state: RecordState | None = field(default=None, init=False)
 
     def write(self, entry: Mapping[str, object]) -> None:
-        """Write the record unconditionally."""
         for _ in range(ATTEMPTS):
             state = self.engine.replace_record(self.ledger, self.key, entry, self._state)
             if state is not None:
@@ -129,3 +135,251 @@ class OwnRecord:
             f"the record {self.key!r} of the ledger {self.ledger!r} is constantly changed by others",
             "try again once the other process has ended",
         )
+
+
+KEY = "checkpoint"
+
+POLICY = Policy()  # of groups before figures of the collection are counted, or others named
+
+
+class Conflict(Exception):
+    """Another process has written the checkpoint since it was read."""
+
+
+@dataclass(slots=True)
+class GroupCheckpoint:
+    """Progress of settling, and the policy of the groups."""
+
+    done: dict[str, int] = field(default_factory=dict)  # for each part the number of the last write that is settled
+    # For each part the number of the last write when the index was last followed.
+    seen: dict[str, int] = field(default_factory=dict)
+    joined: dict[str, int] = field(default_factory=dict)  # how many documents have joined a lead so far, by level
+    # Index and id of the documents that were about to be written; a process that ended, or stands still, may have
+    # written some of them, or write them yet.
+    in_hand: list[tuple[str, str]] = field(default_factory=list)
+    takeovers: int = 0  # how often a process has gone on where another had documents in hand
+    deletions: int = 0  # the engine's count of deletions when groups without a lead were last looked for
+    # A hash of each manual decision that groups follow, by its key.
+    overrides: dict[str, str] = field(default_factory=dict)
+    # The figures that groups are settled by.
+    policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
+    # Where these come from: the default, figures counted in the collection, or a command that named them.
+    origin: Literal["default", "collection", "named"] = "default"
+    # Whether all documents, and not the new ones alone, are still to be settled by these figures.
+    everything: bool = False
+    by: Literal["auto", "window"] = "auto"  # the way of searches that name none, as the owner of the index has set it
+    guarded: bool = False  # whether any document has fields that must not differ
+    counted: int = 0  # number of writes when figures of the collection were last counted
+    # The engine's own identity of each index when it was last followed.
+    uuids: dict[str, str] = field(default_factory=dict)
+    # The engine's state of the record that was read, which it is written in place of; None if there was none. It is no
+    # part of the record.
+    state: RecordState | None = field(default=None, compare=False)
+
+    def follow_indices(self, parts: Iterable[ShardRef], uuids: Mapping[str, str]) -> bool:
+        """Remove the progress of indexes that were deleted or created again; returns whether there were any."""
+        known = {**uuids, **self.uuids}
+        there = {str(part) for part in parts if known.get(part.index) == uuids.get(part.index)}
+        gone = {*self.done, *self.seen} - there
+        self.done = {part: number for part, number in self.done.items() if part in there}
+        self.seen = {part: number for part, number in self.seen.items() if part in there}
+        self.uuids = dict(uuids)
+        return bool(gone)
+
+    def is_due(self, end: Marks) -> bool:
+        """Return whether figures of the collection are to be counted: with 200 writes, then with twice as many."""
+        written = sum(end.values())
+        return self.origin == "default" and written >= max(MIN_DOCUMENTS, 2 * self.counted)
+
+    def choose_policy(self, columns: PackedColumns) -> Policy:
+        """Return the policy for all documents: of the collection, unless it was named or too few can be counted.
+
+        In clean text groups do without characters, as long as few documents are misread: to look these up takes SQLite
+        several times as long as all others.
+        """
+        policy, self.guarded = parse_policy(self.policy), bool(columns.guard.any())
+        if self.origin == "named" or (figures := CollectionFigures.count(columns)).blocks < MIN_DOCUMENTS:
+            return policy
+        policy = figures.policy(policy if self.origin == "collection" else None)
+        policy = policy if policy.terms else replace(policy, characters=None)
+        self.policy, self.origin = policy_as_record(policy), "collection"
+        return policy
+
+    def settled_write(self, part: ShardRef) -> int:
+        """Return the sequence number of the last settled write of a part."""
+        return self.done.get(str(part), 0)
+
+    def plan(self, names: Iterable[tuple[str, str]]) -> None:
+        """Record the documents in progress, before any of them is written."""
+        self.in_hand = list(names)
+
+    def take_over(self, engine: Engine) -> None:
+        """Take over the checkpoint, so that another process with documents in progress can no longer write it."""
+        self.takeovers += 1
+        self.save(engine)
+
+    def settle(self, part: ShardRef, end: int, joins: Mapping[str, int]) -> None:
+        """Mark all writes of a part up to a sequence number as settled."""
+        self.joined = dict(Counter(self.joined) + Counter(joins))
+        self.done[str(part)] = end
+        self.in_hand = []
+
+    @classmethod
+    def read(cls, engine: Engine) -> "GroupCheckpoint":
+        """Read the checkpoint of an index; a new one if there is none."""
+        entry, state = engine.read_record("groups", KEY)
+        checkpoint = cls() if entry is None else checkpoint_of(entry)
+        checkpoint.state = state
+        return checkpoint
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, object]) -> "GroupCheckpoint":
+        """Parse a stored checkpoint."""
+        checkpoint = parse_record(cls, record)
+        parse_policy(checkpoint.policy)
+        parse_marks({**checkpoint.done, **checkpoint.seen})
+        return checkpoint
+
+    def save(self, engine: Engine) -> None:
+        """Write the checkpoint next to the index, in place of the one that was read."""
+        self.state = engine.replace_record("groups", KEY, self._as_record(), self.state)
+        if self.state is None:
+            raise Conflict
+
+    def put(self, engine: Engine) -> None:
+        """Write the checkpoint next to the index unconditionally; other processes that settle by it start again."""
+        engine.put_records("groups", {KEY: self._as_record()})
+
+    def _as_record(self) -> dict[str, object]:
+        record = asdict(self)
+        del record["state"]
+        return record
+
+
+def checkpoint_of(entry: object) -> GroupCheckpoint:
+    """Parse a checkpoint; of a damaged one only the policy and its origin are kept: everything is settled again.
+
+    >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
+    42
+    """
+    try:
+        return check_entry(entry, GroupCheckpoint.from_record)
+    except DamagedRecord:
+        kept = {name: entry[name] for name in ("policy", "origin") if name in entry} if isinstance(entry, dict) else {}
+    try:
+        return check_entry(kept, GroupCheckpoint.from_record)
+    except DamagedRecord:
+        return GroupCheckpoint()
+
+
+def has_settled(engine: Engine, goal: Marks) -> bool:
+    """Return whether the writes up to some sequence numbers are settled.
+
+    Only these numbers of the record are read: to check the whole record takes a process as long as to settle some
+    hundred documents, and most processes only wait.
+    """
+    entry = engine.get_record("groups", KEY)
+    done = entry.get("done") if isinstance(entry, dict) else None
+    numbers = done if isinstance(done, dict) else {}
+    settled_numbers = {part: numbers.get(str(part), 0) for part in goal}
+    return all(
+        isinstance(settled_numbers[part], int) and settled_numbers[part] >= number for part, number in goal.items()
+    )
+
+
+def count_joined(engine: Engine) -> dict[str, int]:
+    """Count the documents that have joined a group so far, by level."""
+    return GroupCheckpoint.read(engine).joined
+
+
+def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
+    """Return a hash of each manual decision, by its key."""
+    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
+
+
+def policy_as_record(policy: Policy) -> dict[str, object]:
+    return asdict(policy)
+
+
+def parse_policy(record: Mapping[str, object]) -> Policy:
+    """Parse a policy; figures missing in the record are the default ones.
+
+    >>> parse_policy(policy_as_record(Policy(window_days=42))) == Policy(window_days=42)
+    True
+    """
+    return _read_policy(orjson.dumps(record))
+
+
+@lru_cache(maxsize=16)
+def _read_policy(record: bytes) -> Policy:
+    """Parse a policy; cached, since each search by stored groups reads it."""
+    return parse_record(Policy, orjson.loads(record))
+
+
+MAX_NAME = 100
+NO_PRESET = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPreset:
+    """A stored preset."""
+
+    name: str
+    about: str  # purpose, in one line
+    policy: Policy  # its figures
+
+
+def check_name(name: str) -> None:
+    if name.lower() in {*PRESETS, NO_PRESET}:
+        raise UsageError(f"the preset {name!r} is built in", "choose another name")
+    if not 0 < len(name) <= MAX_NAME or not all(each.isalnum() or each in "-_." for each in name):
+        raise UsageError(f"preset name {name!r} is not allowed", f"use letters, digits, - _ and ., at most {MAX_NAME}")
+
+
+def save_preset(engine: Engine, name: str, preset: Preset) -> None:
+    """Store a preset with an index, replacing a preset of the same name."""
+    check_name(name)
+    if not engine.info().exists:
+        raise NoIndex(
+            f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
+        )
+    engine.create()
+    engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
+
+
+def stored_presets(engine: Engine) -> Mapping[str, Preset]:
+    """Return the presets of an index by name; none if the index does not exist."""
+    try:
+        return dict(read_ledger(engine, "presets", read_preset))
+    except NoIndex:
+        return {}
+
+
+def read_preset(record: Mapping[str, object]) -> Preset:
+    read = parse_record(StoredPreset, record)
+    return Preset(read.policy, read.about)
+
+
+def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
+    """Return the presets for a name; those of the index are read only if the name is not built in."""
+    if not name or name in PRESETS or name.lower() == NO_PRESET:
+        return PRESETS
+    presets = known_presets(engine)
+    if name not in presets:
+        _check_preset(engine, name)
+    return presets
+
+
+def _check_preset(engine: Engine, name: str) -> None:
+    """Raise the error of a damaged preset of this name, if there is one."""
+    try:
+        record = engine.get_record("presets", name)
+    except NoIndex:
+        return
+    if record is not None:
+        check_entry(record, read_preset)
+
+
+def known_presets(engine: Engine) -> Mapping[str, Preset]:
+    """Return every preset that a search of an index may use: the built-in ones and its own."""
+    return {**PRESETS, **stored_presets(engine)}

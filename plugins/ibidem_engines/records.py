@@ -1,11 +1,15 @@
-"""Records of documents, checked for values that an engine can store."""
+"""Documents signed as records, and checked for values that an engine can store."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from ibidem_engines.engine import Outcome, Record, WriteStatus
-from ibidem_ingest.document import MAX_ID_BYTES
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_ingest.document import MAX_ID_BYTES, Document
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
+from ibidem_ingest.signatures.packed import guard, unpack
+from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
 
 _TEXTS = ("id", "title", "text", "date", "source", "url", "language")
 _WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
@@ -96,3 +100,43 @@ def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[
         if values and record.long:
             values.update(long_clues(LongSignatures.decode(record.long)))
     return keys
+
+
+def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
+    """Sign documents in one batch and return their records."""
+    for batch in batches(documents):
+        for document, (signatures, packed) in zip(batch, sign_and_pack(batch, tables, distinct), strict=True):
+            yield Record(
+                document=document,
+                signatures=signatures,
+                version=document.version or 0,
+                digest=digest(document, signatures.idf),
+                packed=packed,
+            )
+
+
+# Remedy for documents of another idf table or schema.
+SIGN_AGAIN = (
+    "sign them again with: ibidem backfill --into NAME; in SQLite with ibidem ingest PATH, into another IBIDEM_INDEX"
+)
+
+SAMPLE = 100  # documents that are looked at; one that changed since it was signed decides nothing alone
+
+
+def check_distinct(engine: Engine, distinct: Sequence[str], *, writes: bool = False) -> None:
+    """Refuse fields that an index was not signed with; whoever only reads may name none."""
+    if not (distinct or writes):
+        return
+    hits = next(iter(engine.scan(size=SAMPLE)), [])
+    values = [(hit, unpack(hit.packed)) for hit in hits if hit.packed]
+    stored = {(hit.index, hit.id): packed.guard for hit, packed in values if packed is not None}
+    wanted = dict.fromkeys(stored, bytes(4))
+    if distinct and stored:
+        wanted |= {(each.index, each.document.id): guard(each.document, distinct) for each in engine.fetch([*stored])}
+    judged = [stored[name] == wanted[name] for name in stored if any(stored[name]) or any(wanted[name])]
+    if sum(judged) * 2 < len(judged):
+        raise UsageError(
+            f"IBIDEM_DISTINCT={','.join(distinct)!r}, but index {engine.index!r} was signed with another value",
+            "set it to the value of that time; or sign again: on a cluster with ibidem backfill, else with ibidem "
+            "ingest into another IBIDEM_INDEX",
+        )

@@ -1,11 +1,13 @@
 """Sans-I/O request flows: a generator yields requests and receives responses, for sync and async clients alike.
 
-So one piece of code serves the engines, clients of others, waiting or not, and the gateway.
+So one piece of code serves the engines, clients of others, waiting or not, and the gateway. What a cluster has answered
+about its indexes is believed for some seconds.
 """
 
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeVar
+from time import monotonic
+from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 T = TypeVar("T")
@@ -105,7 +107,6 @@ class Target:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
-        """Return a flow of one search."""
         return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._complete(body))
 
     def search_packed(self, body: Mapping[str, Any]) -> ApiRequest:
@@ -155,3 +156,37 @@ class Transport(Protocol):
 
 
 BUSY = 429
+
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+# Seconds for which it is believed that an index is what it was: another may take its place behind an alias.
+INDEX_S = 60.0
+
+ALIAS_S = 5.0  # seconds for which it is believed which indexes are behind an alias
+
+COUNTS_S = 5.0  # seconds for which counts of the whole index are used
+
+
+class TtlCache(Generic[Key, Value]):
+    """Values by key, each with an expiry time."""
+
+    def __init__(self) -> None:
+        self._entries: dict[Key, tuple[float, Value]] = {}
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def get(self, key: Key) -> Value | None:
+        """Return a value; None if it is missing or expired."""
+        expiry, value = self._entries.get(key, (0.0, None))
+        return value if monotonic() < expiry else None
+
+    def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
+        self._entries[key] = monotonic() + seconds, value
+        return value
+
+    def clear(self) -> None:
+        """Remove all values."""
+        self._entries.clear()

@@ -13,8 +13,10 @@ these names, and the names of indexes inside them are those of the indexes thems
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, overload
 
+import numpy as np
+from typing_extensions import override
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.overrides import DocumentRef, pair_key
@@ -22,6 +24,7 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
+from ibidem_ingest.signatures.packed import IdColumn, PackedValues
 
 Ledger = Literal["runs", "dead", "tombstones", "deleted", "overrides", "presets", "groups"]
 # Ledgers that people write: each write depends on the record that is there, and searches see it at once.
@@ -231,6 +234,7 @@ def index_places(store: StoredGroups) -> dict[str, int]:
     return {index: place for place, index in enumerate(indices)}
 
 
+GroupField = Literal["group", "content"]  # what the documents of a group share: its name, or the content hash
 # How what matches is ordered; by date, documents without one come last.
 Order = Literal["relevance", "newest", "oldest"]
 
@@ -246,6 +250,7 @@ class GroupHit:
     hit: Hit
     group: str  # the group's name; empty for a document that has none
     score: float | None  # the engine's score; None if it does not score
+    lead: bool = False  # whether it leads that group
 
     @property
     def name(self) -> tuple[str, str]:
@@ -258,14 +263,20 @@ class MatchCounts:
     """Counts of all matching documents and groups."""
 
     documents: int
-    groups: int  # groups with at least one matching document; a document without a group counts as one
+    # Groups with at least one matching document, of which one without a group counts as one; None: not counted.
+    groups: int | None
     exact: bool  # whether the groups were counted, not estimated
-    ungrouped: int  # documents without a stored group
-    unsettled: int  # documents whose group is not settled yet
-    unsigned: int  # documents without signatures, or without words
-    short_count: int  # signed documents of fewer than five words
-    tables: Mapping[str, int]  # documents by the name of their idf table; those without one are left out
-    limited: bool = False  # whether more may match than the engine ranks
+    ungrouped: int = 0  # documents without a stored group; 0 where nobody asked
+
+
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How far the groups of an index reach, for whoever may see these documents."""
+
+    documents: int = 0
+    ungrouped: int = 0  # documents without a group: ibidem never wrote them
+    unsettled: int = 0  # leads that were written after the last settled write
+    has_content: bool = False  # whether content hashes can be collapsed by
 
 
 @dataclass(frozen=True, slots=True)
@@ -406,7 +417,6 @@ class IndexNames:
         return replace(self, kept=home)
 
     def covers(self, source: str, index: str) -> bool:
-        """Return whether a name covers an index."""
         return source == index or index in self.aliases.get(source, ())
 
     def own_records(self, ledger: Ledger, records: Iterable[StoredRecord]) -> dict[str, Any]:
@@ -457,3 +467,101 @@ def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str |
 
 def _is_document(value: object) -> bool:
     return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value)
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HitColumns(Sequence[Hit]):
+    """The fields of n hits; a window of a few hundred hits is grouped without a Python object for each."""
+
+    indices: Sequence[str]  # (n) as `Hit.index`
+    ids: IdColumn  # (n) as `Hit.id`
+    scores: Sequence[float]  # (n) as `Hit.score`
+    packed: PackedValues  # (n) as `Hit.packed`
+    orders: Sequence[int] = ()  # (n) as `Hit.order`; empty if none has one
+    sorts: Sequence[tuple[object, ...]] = ()  # (n) as `Hit.sort`; empty if none has any
+    cache: dict[int, Hit] = field(default_factory=dict)  # the hits that were asked for so far, by their row
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    @overload
+    def __getitem__(self, row: int) -> Hit: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "HitColumns": ...
+
+    @override
+    def __getitem__(self, row: int | slice) -> "Hit | HitColumns":
+        """Return one hit, or a slice of hits."""
+        if isinstance(row, slice):
+            return HitColumns(
+                self.indices[row],
+                self.ids[row],
+                self.scores[row],
+                self.packed[row],
+                self.orders[row],
+                self.sorts[row],
+            )
+        row = range(len(self))[row]
+        if row not in self.cache:
+            self.cache[row] = Hit(
+                self.indices[row],
+                self.ids[row],
+                self.scores[row],
+                self.packed[row],
+                self.orders[row] if self.orders else 0,
+                self.sorts[row] if self.sorts else (),
+            )
+        return self.cache[row]
+
+    def take(self, rows: Sequence[int]) -> "HitColumns":
+        """Return some of the hits, in the given order."""
+        return HitColumns(
+            [self.indices[row] for row in rows],
+            self.ids.take(rows),
+            [self.scores[row] for row in rows],
+            self.packed.take(rows),
+            [self.orders[row] for row in rows] if self.orders else (),
+            [self.sorts[row] for row in rows] if self.sorts else (),
+        )
+
+    def sort(self) -> "HitColumns":
+        """Sort hits as in a ranking: by score, ties by index and id."""
+        worse = -np.array(self.scores, np.float64)
+        if (worse[1:] > worse[:-1]).all():
+            return self
+        keys = self.ids.keys
+        if keys is None:
+            return self.take(sorted(range(len(self)), key=lambda row: (worse[row], self.indices[row], self.ids[row])))
+        place = {index: number for number, index in enumerate(sorted(set(self.indices)))}
+        index = [np.array([place[each] for each in self.indices])] if len(place) > 1 else []
+        rows: list[int] = np.lexsort([*reversed(keys), *index, worse]).tolist()
+        return self.take(rows)
+
+
+def read_packed(hits: Sequence[Hit]) -> PackedValues:
+    return hits.packed if isinstance(hits, HitColumns) else PackedValues.join([hit.packed for hit in hits])
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class HitNames(Sequence[tuple[str, str]]):
+    """Index and id of hits, built on access."""
+
+    hits: Sequence[Hit]
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    @overload
+    def __getitem__(self, row: int) -> tuple[str, str]: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "HitNames": ...
+
+    @override
+    def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
+        """Return the name of one hit, or the names of a slice."""
+        if isinstance(row, slice):
+            return HitNames(self.hits[row])
+        hit = self.hits[row]
+        return hit.index, hit.id

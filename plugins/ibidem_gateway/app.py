@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from ibidem_core.address import parse_address
 from ibidem_core.settings import Settings
-from ibidem_gateway import document_routes, operation_routes, proxy
+from ibidem_gateway import document_routes, proxy
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithContext
 from ibidem_gateway.document_routes import answer
 from ibidem_gateway.error_handlers import refuse
@@ -18,7 +18,7 @@ from ibidem_gateway.errors import HttpError, accepts_html
 from ibidem_gateway.metrics import Metrics
 from ibidem_gateway.middleware import GatewayMiddleware
 from ibidem_gateway.openapi import add_error_schema
-from ibidem_gateway.page import decisions, rendering, routes
+from ibidem_gateway.page import documents, rendering, routes
 from ibidem_gateway.page.routes import home
 from ibidem_gateway.page.state import read_query
 from ibidem_gateway.proxy import everything, forward
@@ -46,9 +46,9 @@ PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 
 # Routers, in the order in which paths are compared.
 ROUTERS = (
-    operation_routes.router,
+    document_routes.router,
     routes.router,
-    decisions.router,
+    documents.router,
     rendering.docs_router,
     document_routes.document_router,
     document_routes.override_router,

@@ -1,5 +1,6 @@
-"""Routes of `/ibidem/…`: search, inspect, compare, groups, doctor and manual decisions."""
+"""Routes of `/ibidem/…`: search, inspect, duplicates, compare, groups, doctor and manual decisions."""
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Lock
@@ -7,12 +8,18 @@ from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Depends, Path, Request, Response
+from fastapi.responses import PlainTextResponse
+from prometheus_client import CollectorRegistry, Gauge
+from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
+from prometheus_client.multiprocess import MultiProcessCollector
 from pydantic import Field
 
 from ibidem.comparison.compare import compare
+from ibidem.grouped_search.texts import check_date
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
+    inspect_outside,
     read_decision,
     read_document,
     read_verdict,
@@ -20,9 +27,11 @@ from ibidem.index.documents import (
     remove_override,
     titles,
 )
+from ibidem.index.documents import inspect as inspect_document
 from ibidem.index.groups import index_groups
-from ibidem.index.inspection import inspect as inspect_document
+from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_dedupe.overrides import VERDICTS
+from ibidem_engines.cluster.client import Failure
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
@@ -40,6 +49,7 @@ from ibidem_gateway.openapi import (
     StrictQuery,
 )
 from ibidem_gateway.upstream import ENGINE_TIMEOUT_S
+from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 
 document_router = APIRouter(prefix="/ibidem", tags=["documents"])
@@ -62,6 +72,24 @@ def search(engine: CallersEngine, context: WithContext, native: SearchParameters
 def inspect(id: PathId, engine: CallersEngine, parameters: LevelParameters) -> Response:  # noqa: A002 - the name in the path
     """Show a document's duplicates in the whole index, as `ibidem inspect --json` does."""
     return answer(inspect_document(engine, id, parameters.policy(engine)).as_json())
+
+
+class OutsideText(StrictQuery):
+    """A text that is not in the index."""
+
+    text: str = Field(min_length=1, description="The text; a form feed is between two pages.")
+    title: str = ""
+    date: str = Field(default="", description="ISO 8601.")
+    language: str = Field(default="", description="ISO 639 code; without it the language is detected.")
+
+
+@document_router.post("/duplicates")
+def duplicates(outside: OutsideText, engine: CallersEngine, context: WithContext, level: LevelParameters) -> Response:
+    """Find the documents that a text repeats which is not in the index, as `ibidem inspect --file` does."""
+    date, policy = check_date(outside.date, "the text"), level.policy(engine, "partial")
+    document = Document("text", outside.text, outside.title, date, language=outside.language)
+    tables = Tables(context.settings.tables)
+    return answer(inspect_outside(engine, document, tables, policy, context.settings.distinct).as_json())
 
 
 @document_router.get("/compare")
@@ -171,3 +199,58 @@ def remove(engine: CallersEngine, pair: PairParameters) -> Response:
     return answer(
         {"overrides": [each.as_record() for each in remove_override(engine, pair.a, pair.b, readable_overrides)]}
     )
+
+
+router = APIRouter(tags=["operation"])
+
+
+@router.get("/metrics", response_class=PlainTextResponse)
+def metrics(context: WithContext, engine: CallersEngine) -> Response:
+    """Return the Prometheus metrics; the number of dead letters only to callers who may read them."""
+    text = generate_latest(shared_registry(context.metrics.registry)) + dead_letters(engine)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
+
+
+def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
+    """Return the metrics of all processes of this gateway, or of this process if it is the only one."""
+    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
+        return registry
+    together = CollectorRegistry()
+    MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no type here
+    return together
+
+
+def dead_letters(engine: Engine) -> bytes:
+    """Count the documents that could not be ingested; None if they cannot be read."""
+    registry = CollectorRegistry()
+    try:
+        count = engine.count("dead")
+    except EngineError:
+        return b""
+    Gauge("ibidem_dead_letters", "Documents that could not be ingested.", registry=registry).set(count)
+    return generate_latest(registry)
+
+
+PATIENCE_S = 5.0
+
+
+@router.get("/healthz")
+async def healthz() -> dict[str, str]:
+    """Report that the gateway responds, whatever the state of the engine."""
+    return {"status": "ok"}
+
+
+@router.get("/readyz")
+def readyz(context: WithContext) -> dict[str, str]:
+    """Report whether the engine responds, too; a response that requires credentials counts."""
+    engine = open_for_caller(context.settings.address, context.settings.index, (), PATIENCE_S)
+    try:
+        engine.info()
+    except Permanent as error:
+        if not isinstance(error.__cause__, Failure) or error.__cause__.status not in (401, 403):
+            raise
+    except Unavailable as error:
+        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+    finally:
+        engine.close()
+    return {"status": "ok", "engine": context.kind}

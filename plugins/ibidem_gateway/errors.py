@@ -126,11 +126,6 @@ def classify_engine_error(error: IbidemError) -> tuple[int, str]:
     return (502, "bad_gateway_exception") if isinstance(error, EngineError) else (500, "exception")
 
 
-def turned_away(error: IbidemError) -> bool:
-    """Return whether the engine answered 401 or 403."""
-    return isinstance(error.__cause__, Failure) and error.__cause__.status in (401, 403)
-
-
 def as_response(error: HttpError) -> Response:
     """Create an error response for programs."""
     return Response(orjson.dumps(error.as_json()), error.status, headers=AGAIN.get(error.status), media_type=JSON)

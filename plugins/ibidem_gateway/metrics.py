@@ -45,10 +45,6 @@ class Metrics:
             "ibidem_window_unsigned", "Documents in windows without signatures.", registry=self.registry
         )
 
-    def count_request(self, route: str, status: int, seconds: float) -> None:
-        self.requests.labels(route, str(status)).inc()
-        self.seconds.labels(route).observe(seconds)
-
     def took(self, stage: Stage, seconds: float) -> None:
         """Record the time of a stage of a grouped search."""
         self.stages.labels(stage).observe(seconds)
@@ -67,7 +63,7 @@ class Metrics:
     def count_search(self, account: Mapping[str, Any]) -> None:
         """Count the documents and groups of a grouped search."""
         self.documents.inc(account["documents"]["in_window"])
-        self.groups.inc(account["groups"]["in_window"])
+        self.groups.inc(account["groups"]["in_window"] or 0)  # stored groups are not always counted
         self.unsigned.inc(account["unsigned"])
 
 

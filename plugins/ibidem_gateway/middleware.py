@@ -48,16 +48,7 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
-    """Refuse a request from a page of another site, except for links that the user follows.
-
-    Args:
-        method: The request's method.
-        headers: Its headers, names in small letters.
-        path: The requested path.
-
-    Raises:
-        HttpError: It comes from another site.
-    """
+    """Refuse a request from a page of another site, except for links that the user follows; names in small letters."""
     if same_site(headers):
         return
     followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
@@ -139,7 +130,9 @@ class GatewayMiddleware:
             await refuse(Request(scope), error)(scope, receive, answer)
         finally:
             took = perf_counter() - began
-            self._metrics.count_request(getattr(scope.get("route"), "path", ""), answer.status, took)
+            route = getattr(scope.get("route"), "path", "")
+            self._metrics.requests.labels(route, str(answer.status)).inc()
+            self._metrics.seconds.labels(route).observe(took)
             log_response(scope, answer.status, took)
 
     def _check(self, scope: Scope) -> None:

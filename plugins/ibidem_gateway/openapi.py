@@ -9,8 +9,8 @@ from ibidem_dedupe.parameters import MAX_WINDOW, PAIR_LEVEL, PARAMETERS, Mode, P
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import lookup_presets
 from ibidem_engines.query import QUERY_HELP
-from ibidem_engines.stored_presets import lookup_presets
 from ibidem_ingest.document import MAX_ID_BYTES
 
 # An error as OpenSearch and Elasticsearch write theirs.

@@ -1,5 +1,6 @@
 """Evaluation on labelled documents: agreement of decision and labels, and the pairs on which they disagree."""
 
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -10,18 +11,20 @@ from time import perf_counter
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Signals, signals
 from ibidem.grouped_search.explanations import guards, reason
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.column_rules import Bools, Rows
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import group
-from ibidem_dedupe.long_candidates import PageKeys
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, duplicates
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import Why
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -30,15 +33,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_stream
-from ibidem_lab.labels import (
-    Pair,
-    count_labelled,
-    labelled_ids,
-    order_pair,
-    parse_condition,
-    read_labels,
-    read_pairs,
-)
+from ibidem_lab.labels import Pair, count_labelled, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,7 +316,7 @@ def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress, filters)
-    figures = compare(collection, labels, policy or Policy())
+    figures = compare(collection, labels, policy or GroupCheckpoint().choose_policy(collection.columns))
     return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
 
@@ -350,13 +345,6 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
         ),
         took_s=round(perf_counter() - began, 2),
     )
-
-
-def found_pairs(
-    collection: Collection, policy: Policy, matcher: LongTextMatcher | None = None, long_index: KeyIndex | None = None
-) -> set[Pair]:
-    """Return all pairs that the decision joins, by their ids; see `found_evidence`."""
-    return set(found_evidence(collection, policy, matcher, long_index))
 
 
 def found_evidence(
@@ -436,3 +424,79 @@ def matches_filter(document: Document, condition: Filter) -> bool:
             f"--filter {condition.field} cannot be used here", "allowed: id, source, language and meta.NAME"
         )
     return condition.value in map(str, value if isinstance(value, list | tuple) else [value])
+
+
+FOLDS = 5
+
+Counts = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Truth:
+    """The labelled pairs of a collection, in folds."""
+
+    collection: Collection  # signed documents
+    part: Rows  # (n,) the number of each document's duplicate set
+    fold: Rows  # (n,) the fold of each document: that of its duplicate set
+    true: Rows  # pairs of rows that are duplicates, as `smaller * size + larger`
+    unjudged: Rows  # pairs without a label
+    # How many documents of the whole collection each of these stands for. Sets are drawn whole, so a wrong pair of two
+    # sets stands for as many pairs: half of the sets have half of the duplicates, and a quarter of the pairs of
+    # different sets.
+    sampled: float = 1.0
+
+    @classmethod
+    def build(
+        cls,
+        collection: Collection,
+        part: Sequence[int],
+        true: set[Pair],
+        unjudged: set[Pair],
+        collection_size: int = 0,
+    ) -> "Truth":
+        """Split the sets into folds by a hash of their first id, so that the order of the files does not matter."""
+        row = {name: at for at, name in enumerate(collection.ids)}
+        first: dict[int, str] = {}
+        for name, position in zip(collection.ids, part, strict=True):
+            first[position] = min(name, first.get(position, name))
+        fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
+        judged, not_judged = (cls.number_pairs(pairs, row) for pairs in (true, unjudged))
+        return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, collection_size / len(row)))
+
+    @staticmethod
+    def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Rows:
+        """Encode pairs of ids as ascending numbers."""
+        rows = ((row[a], row[b]) for a, b in pairs)
+        return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
+
+    def code(self, a: Rows, b: Rows) -> Rows:
+        """Encode pairs of rows as numbers."""
+        codes: Rows = np.minimum(a, b) * len(self.fold) + np.maximum(a, b)
+        return codes
+
+    def weigh(self, a: Rows, b: Rows, is_true: Bools) -> Counts:
+        """Return how many pairs of the whole collection each pair represents, relative to a duplicate."""
+        return np.where(is_true | (self.part[a] == self.part[b]), 1.0, self.sampled)
+
+    def counts(self, a: Rows, b: Rows) -> Counts:
+        """Count found and true, found, and true pairs for each fold."""
+        size = len(self.fold)
+        codes = np.setdiff1d(self.code(a, b), self.unjudged)
+        is_true = np.isin(codes, self.true)
+        weights = self.weigh(*np.divmod(codes, size), is_true)
+        parts = ((codes[is_true], None), (codes, weights), (self.true, None))
+        columns = [np.bincount(self.fold[pairs // size], each, minlength=FOLDS) for pairs, each in parts]
+        return np.stack(columns, axis=1).astype(np.float64)
+
+
+def f1(counts: Counts) -> float:
+    """Return the harmonic mean of precision and recall, from the counts of correct, found and true pairs."""
+    hits, reported, true = counts.tolist()
+    return 2 * hits / (reported + true) if hits else 0.0
+
+
+def score(counts: Counts) -> PairFigures:
+    """Return precision, recall and F1 of counts."""
+    hits, reported, true = counts.tolist()
+    shares = hits / max(1, reported), hits / max(1, true), f1(counts)
+    return PairFigures(round(true), round(reported), *(round(each, 4) for each in shares))

@@ -62,7 +62,7 @@ class EvaluationRequest:
 
     docs: tuple[str, ...]  # files with documents
     labels: Labels  # labelled pairs of the documents
-    policy: Policy  # the figures of the decision
+    policy: Policy | None  # the figures of the decision; None: those that an index of these documents is settled by
     filters: tuple[Filter, ...]  # only documents that pass are taken
 
 
@@ -78,10 +78,11 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
+    named = figures(level, similarity, preset)
     request = EvaluationRequest(
         (docs,),
         Labels(labels, positive, unjudged),
-        pair_policy(figures(level, similarity, preset), presets=presets_for(preset)),
+        pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None,
         tuple(parse_filter(typed) for typed in filters or ()),
     )
     evaluation = evaluate_with_bar(request)

@@ -15,13 +15,12 @@ from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import Figures, Pairs, Rows
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
-from ibidem_dedupe.learned_evidence import add_up
-from ibidem_dedupe.pair_figures import measure_columns
+from ibidem_dedupe.learned_evidence import add_up, measure_columns
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_lab.truth import FOLDS, Counts, Truth
+from ibidem_lab.evaluate import FOLDS, Counts, Truth
 
 RANDOM_PAIRS = 400  # random pairs that are taken as no duplicates
 

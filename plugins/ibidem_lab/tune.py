@@ -15,16 +15,15 @@ from typing import Literal
 import numpy as np
 
 from ibidem_dedupe.column_rules import Rows
+from ibidem_dedupe.decision import verify
 from ibidem_dedupe.learned import Learned
-from ibidem_dedupe.pair_rules import verify
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.errors import UsageError
-from ibidem_lab.evaluate import EVERY, Collection, Labels, PairFigures, components
+from ibidem_lab.evaluate import EVERY, FOLDS, Collection, Counts, Labels, PairFigures, Truth, components, f1, score
 from ibidem_lab.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
 from ibidem_lab.learn import Examples, cross_learn
-from ibidem_lab.truth import FOLDS, Counts, Truth, f1, score
 
 SIMILARITIES = (*range(25, 65, 5), 66, *range(70, 100, 5))
 DEFAULT = 66  # the similarity of the default figures

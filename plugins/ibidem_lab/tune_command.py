@@ -6,18 +6,12 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import (
-    Json,
-    bar,
-    engine_context,
-    print_json,
-    results,
-)
+from ibidem.cli.console import Json, bar, engine_context, print_json, results
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import Preset
+from ibidem_engines.ledger import check_name, save_preset
 from ibidem_engines.query import parse_filter
-from ibidem_engines.stored_presets import check_name, save_preset
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read

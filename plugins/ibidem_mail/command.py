@@ -5,7 +5,7 @@ Mails are read whole, since what they quote is looked at; of each only hashes of
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,12 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import TEXTS_AT_ONCE, stored_documents
 from ibidem_core.settings import load
 from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
 from ibidem_mail.forest import Alteration, Forest, ThreadedMail
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, thread_mails
-from ibidem_mail.version_order import Version, versions
 from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works
+from ibidem_mail.works import Version, Works, versions
 from ibidem_workers.groups.service import settle_all
 
 MAX_LISTED = 10
@@ -73,12 +73,6 @@ class IndexThreads:
         }
 
 
-def index_threads(engine: Engine, progress: Callable[[int], None] = lambda _: None) -> IndexThreads:
-    """Find the threads of all mails of an index."""
-    forest = Forest.grow(Parents.find(thread_mails(stored_documents(engine, progress))))
-    return IndexThreads(list(forest.rows()), list(forest.altered()))
-
-
 Difference = tuple[Version, Sequence[Piece]]  # a version, and where it differs from its predecessor
 
 
@@ -104,9 +98,9 @@ class IndexVersions:
         }
 
 
-def index_versions(engine: Engine, progress: Callable[[int], None] = lambda _: None) -> IndexVersions:
-    """Find the works and versions of all documents of an index."""
-    return IndexVersions(list(versions(Works.find(versioned_documents(stored_documents(engine, progress))))))
+def index_versions(documents: Iterable[Document]) -> IndexVersions:
+    """Find the works and versions of documents."""
+    return IndexVersions(list(versions(Works.find(versioned_documents(documents)))))
 
 
 def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]:
@@ -137,21 +131,21 @@ def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
     write = writer(export) if export is not None else None
     with engine_context() as engine:
         with bar("Reading") as advance:
-            find = index_threads if kind == "threads" else index_versions
-            found = find(engine, lambda count: advance(count, None))
+            documents = stored_documents(engine, lambda count: advance(count, None))
+            if kind == "threads":
+                forest = Forest.grow(Parents.find(thread_mails(documents)))
+                found: IndexThreads | IndexVersions = IndexThreads(list(forest.rows()), list(forest.altered()))
+            else:
+                found = index_versions(documents)
         if export is not None and write is not None:
             if isinstance(found, IndexThreads):
                 write(export, found.rows, ThreadedMail)
             else:
-                write(export, changed_versions(engine, found.rows), ChangedVersion)
+                changes = differences(engine, found.rows)
+                rows = (ChangedVersion(**asdict(row), changed=format_difference(made).plain) for row, made in changes)
+                write(export, rows, ChangedVersion)
             messages().print(Text(f"Written to {export}."))
     show(found.as_json(), thread_lines if kind == "threads" else version_lines, as_json=as_json)
-
-
-def changed_versions(engine: Engine, rows: Sequence[Version]) -> Iterator[ChangedVersion]:
-    """Yield each version with its changes as they are exported."""
-    for row, pieces in differences(engine, rows):
-        yield ChangedVersion(**asdict(row), changed=format_difference(pieces).plain)
 
 
 def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -1,20 +1,51 @@
-"""Places of documents in threads and works: their stored form, and finding them for all documents of an index."""
+"""Places of documents in threads and works: their stored form; finding them for all documents, and for new mails.
 
-from collections import Counter
+In a window, a thread is shown as a tree: a mail below the one that it answers, among several answers the inclusive ones
+first; on top is the mail that answers no other of the list. A work is shown with its last version on top.
+
+A new mail is placed by its headers when its groups are settled. The mails that its head names, those that name it, and
+those that name what it names are looked up, and their threads are read whole: these are all that it may change. Parents
+by quotation or subject stay as the last search through all documents found them. In a cluster a document that is placed
+counts as a later write, so places are written when all groups are settled, or those of many documents.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
+from ibidem.grouped_search.window import MemberOrder
 from ibidem.index.documents import AT_ONCE, TEXTS_AT_ONCE
 from ibidem_dedupe.overrides import DocumentRef
+from ibidem_dedupe.parameters import Membership
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import FIELDS, THREAD, WORK, MembershipChange, Values, hash_packed
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.stored_groups import (
+    FIELDS,
+    THREAD,
+    WORK,
+    GroupedDocument,
+    MembershipChange,
+    Values,
+    hash_packed,
+    index_places,
+)
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import family_id
+from ibidem_ingest.mail.head import (
+    ANSWERED,
+    FAMILY,
+    MESSAGE_ID,
+    REFERENCES,
+    ancestor_ids,
+    family_id,
+    is_mail,
+    message_ids,
+)
 from ibidem_mail.forest import Forest, ThreadedMail
-from ibidem_mail.parents import Parents, thread_mails
-from ibidem_mail.version_order import versions
+from ibidem_mail.parents import By, Parents, thread_mails
 from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works
+from ibidem_mail.works import Works, versions
+from ibidem_workers.groups.lookup_match import ref
 
 Progress = Callable[[int], None]  # called with the number of documents read so far
 
@@ -210,3 +241,316 @@ def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenM
     rows = list(versions(Works.find(versioned_documents(reading.documents()))))
     places = {row.id: WorkMember(row.work, row.version, row.by or "", row.current).values() for row in rows}
     return reading.write(places, WORK, len({row.work for row in rows}))
+
+
+# Remedy where no document is of a thread or a work.
+COMMANDS: Mapping[Membership, str] = {
+    "thread": "find and store the threads of mails with: ibidem regroup --threads",
+    "version": "find and store the versions of works with: ibidem regroup --versions",
+}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class WindowMembers:
+    """The stored threads or works of the documents of a window."""
+
+    kind: Membership
+    names: Sequence[DocumentRef]  # index and id of each row
+    stored: Sequence[Values]  # their stored values
+    days: Sequence[int]  # first day of each row's date; a large number without one
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether the document on top is the current one."""
+        return self.kind == "version"
+
+    def head(self, rows: int) -> "WindowMembers":
+        """Return the first rows."""
+        return replace(self, names=self.names[:rows], days=self.days[:rows], stored=self.stored[:rows])
+
+    def thread(self, row: int) -> ThreadMember | None:
+        """Return a row's place in a thread, if threads are grouped."""
+        return Memberships.read(self.stored[row]).thread if self.kind == "thread" else None
+
+    def work(self, row: int) -> WorkMember | None:
+        """Return a row's place in a work, if works are grouped."""
+        return Memberships.read(self.stored[row]).work if self.kind == "version" else None
+
+    def set_name(self, row: int) -> str:
+        """Return the thread or work of a row; empty for other documents."""
+        return str(self.stored[row].get("thread" if self.kind == "thread" else "work") or "")
+
+    def top(self, rows: Sequence[int]) -> int:
+        """Return the row to show on top: the first mail in the tree of answers, or the last version."""
+        if self.kind == "version":
+            return min(rows, key=self._age)
+        ids = {self.names[row][1] for row in rows}
+        return min(rows, key=lambda row: (self.parent(row) in ids, self.parent(row) != "", self.days[row], row))
+
+    def order(self, rows: Sequence[int], top: int) -> MemberOrder:
+        """Return the rows of a thread or work in display order."""
+        others = [row for row in rows if row != top]
+        if self.kind == "version":
+            newest = sorted(others, key=self._age)
+            return MemberOrder(tuple(newest), {}, dict.fromkeys(newest, 1))
+        depths = self._tree(others, top)
+        places = {row: place for place, row in enumerate(depths)}
+        first = sorted(others, key=lambda row: (not self.is_inclusive(row), places[row]))
+        return MemberOrder(tuple(first), places, depths)
+
+    def mark(self, row: int, others: Sequence[int] | None) -> dict[str, Any]:
+        """Return what the hit of a row says of it; a lead gets the other rows of its group."""
+        if (thread := self.thread(row)) is not None:
+            mark: dict[str, Any] = {"inclusive": thread.inclusive, "parent": thread.parent or None}
+            return mark if others is None else mark | {"families": self.families((row, *others))}
+        work = self.work(row)
+        return {} if work is None else {"edition": work.edition, "current": work.current}
+
+    def why(self, row: int) -> dict[str, Any] | None:
+        """Return why a row belongs to its thread or work, also in words."""
+        why: dict[str, Any] | None = None
+        if (thread := self.thread(row)) is not None:
+            why = {"signature": "thread", "by": thread.by or None, "parent": thread.parent or None}
+        elif (work := self.work(row)) is not None:
+            why = {"signature": "version", "by": work.by or None, "edition": work.edition}
+        return why and why | {"phrase": membership_reason(why)}
+
+    def stats(self, ranked: int) -> dict[str, Any]:
+        """Return how many of the ranked rows have a place; the remedy if none has."""
+        rows = range(ranked)
+        placed = sum(bool(self.set_name(row)) for row in rows)
+        families = {"families": self.families(rows)} if self.kind == "thread" and placed else {}
+        return {"placed": placed} | families | ({} if placed or not ranked else {"remedy": COMMANDS[self.kind]})
+
+    def parent(self, row: int) -> str:
+        """Return the id of the mail that a row answers or is attached to; empty at a root."""
+        thread = self.thread(row)
+        return thread.parent if thread else ""
+
+    def is_inclusive(self, row: int) -> bool:
+        """Return whether no other mail of the thread contains the whole mail."""
+        thread = self.thread(row)
+        return bool(thread and thread.inclusive)
+
+    def family(self, row: int) -> str:
+        """Return the id of a row's family: of the mail it is attached to, else its own."""
+        thread = self.thread(row)
+        return thread.parent if thread and thread.is_attached else self.names[row][1]
+
+    def families(self, rows: Iterable[int]) -> int:
+        """Count the families among rows."""
+        return len({(self.set_name(row), self.family(row)) for row in rows})
+
+    def _age(self, row: int) -> tuple[int, bool, int]:
+        """Return the sort key of versions, the last version first."""
+        work = self.work(row)
+        return (-work.edition, not work.current, row) if work else (0, True, row)
+
+    def _tree(self, rows: Sequence[int], top: int) -> Mapping[int, int]:
+        """Return the depth of each row, in tree order; rows that answer no other row are right below the top."""
+        by_id = {self.names[row][1]: row for row in reversed(rows)}
+        below: defaultdict[int, list[int]] = defaultdict(list)
+        for row in rows:
+            above = by_id.get(self.parent(row), top)
+            below[top if above == row else above].append(row)
+        for answers in below.values():
+            answers.sort(key=lambda row: (self.parent(row) != self.names[top][1], *self._rank(row)), reverse=True)
+        depths: dict[int, int] = {}
+        waiting = [(row, 1) for row in below.pop(top, ())]
+        while waiting:
+            row, depth = waiting.pop()
+            depths[row] = depth
+            waiting += [(each, depth + 1) for each in below.pop(row, ())]
+        return depths | {row: 1 for row in rows if row not in depths}  # in a cycle the top is itself a parent
+
+    def _rank(self, row: int) -> tuple[bool, int, int]:
+        """Return the sort key of answers to one mail."""
+        return not self.is_inclusive(row), self.days[row], row
+
+
+# Documents of the touched threads that are read for one mail; a mail that touches more has no place for now.
+MAX_DOCUMENTS = 2_000
+
+MAX_WAITING = 50_000  # documents that wait for their places, before they are placed although others are not settled yet
+
+TURNS = 3  # how often documents are placed again of which some have changed after they were read
+
+VALUES = 1_000  # values that are looked up at once
+
+
+class _Crowd(Exception):
+    """There are more documents than the limit."""
+
+
+@dataclass(slots=True)
+class ThreadPlaces:
+    """The places of mails in the stored threads of an index."""
+
+    engine: Engine  # the index, or the set of those behind an alias
+    # Renews the lease on settling; returns whether another process settles now.
+    is_lost: Callable[[], bool] = lambda: False
+    limit: int = MAX_DOCUMENTS  # documents of the touched threads that are read for one mail
+    _waiting: list[DocumentRef] = field(default_factory=list)
+    _has_threads: bool | None = None
+    _is_prepared: bool = False
+
+    def add(self, names: Sequence[DocumentRef]) -> None:
+        """Record documents that need a place, unless the index stores no threads (checked once)."""
+        if self._has_threads is None:
+            self._has_threads = self.engine.memberships().has_threads()
+        if self._has_threads:
+            self._waiting += names
+        if len(self._waiting) >= MAX_WAITING:
+            self.place()
+
+    def place(self) -> None:
+        """Place the recorded mails and attachments that have no place yet; without the lease, they stay recorded."""
+        if self._waiting:
+            self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
+        while (batch := self._waiting[:AT_ONCE]) and not self.is_lost():
+            stored = self.engine.run(self.engine.memberships().read(batch))
+            self._place([name for name in batch if name in stored and not stored[name]["thread"]])
+            del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
+
+    def _place(self, names: Sequence[DocumentRef], turn: int = 1) -> None:
+        """Place documents together, or in halves if they affect too many others."""
+        if not names or self.is_lost():
+            return
+        try:
+            touched = self._touched(names)
+        except _Crowd:
+            half = len(names) // 2
+            for some in (names[:half], names[half:]) if half else ():
+                self._place(some)
+            return
+        changes = list(self._changes(touched)) if touched is not None else []
+        if changes and not self._write(changes) and turn < TURNS:
+            self._place(names, turn + 1)
+
+    def _write(self, changes: Sequence[MembershipChange]) -> bool:
+        """Write places; returns whether all were written, since a document may change after it was read."""
+        store = self.engine.memberships()
+        if not self._is_prepared:
+            store.prepare()
+            self._is_prepared = True
+        written = store.write(changes)
+        self.engine.refresh()  # the look-ups for the next mails need these writes
+        return written == len(changes)
+
+    def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
+        """Find the mails among documents, and others whose places may change; None if there are none."""
+        heads = _Heads()
+        for document_name, document in self._documents(names):
+            heads.add(document_name, document)
+        if not heads.names:
+            return None
+        new = self._unique(heads.names)
+        mail_ids = list(heads.mails)
+        found = self._find("id", heads.families)
+        for each in (MESSAGE_ID, ANSWERED, REFERENCES):
+            found |= self._find(f"meta.{each}", heads.values())
+        attached = self._find(f"meta.{FAMILY}", mail_ids)
+        stored = self.engine.run(self.engine.memberships().read(sorted(found)))
+        threads = {str(each["thread"]) for each in stored.values() if each["thread"]}
+        members = self._find("thread", sorted({*threads, *mail_ids}))
+        if len(touched := {*new, *attached, *members}) > self.limit:
+            raise _Crowd
+        return self._read(touched, new)
+
+    def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
+        """Look up the documents that have any of the values in a field."""
+        names: set[DocumentRef] = set()
+        for start in range(0, len(values), VALUES):
+            filters = tuple(Filter(field_name, value) for value in values[start : start + VALUES])
+            ranking = self.engine.search(Query(filters=filters), self.limit)
+            if ranking.total > len(ranking.hits):
+                raise _Crowd
+            names |= {(hit.index, hit.id) for hit in ranking.hits}
+        return names
+
+    def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
+        """Leave out documents whose id exists in several indexes, since answers to them are ambiguous."""
+        if len(index_places(self.engine.groups())) == 1:
+            return set(names)
+        holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
+        return {name for name in names if holders[name[1]] == 1}
+
+    def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
+        """Read the documents with their memberships."""
+        documents = self.engine.groups().read(sorted(names))
+        stored = self.engine.run(self.engine.memberships().read([ref(each) for each in documents]))
+        return _Touched(documents, stored, new)
+
+    def _documents(self, names: Sequence[DocumentRef]) -> Iterator[tuple[DocumentRef, Document]]:
+        for start in range(0, len(names), TEXTS_AT_ONCE):
+            for each in self.engine.fetch(names[start : start + TEXTS_AT_ONCE]):
+                yield (each.index, each.document.id), each.document
+
+    def _changes(self, touched: "_Touched") -> Iterator[MembershipChange]:
+        """Yield the places of documents that differ from the stored ones."""
+        families: dict[str, str] = {}
+        parents = Parents.of_heads(thread_mails(self._mails(touched, families)), touched.known_parents())
+        members = thread_members(Forest.grow(parents).rows(), families)
+        holders = Counter(id_ for _, id_ in touched.stored)
+        for each in touched.documents:
+            name = ref(each)
+            member = members.get(name[1]) if holders[name[1]] == 1 else None
+            if member and member.values() != touched.place(name):
+                yield MembershipChange(name, hash_packed(each.packed), member.values())
+
+    def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
+        """Yield the mails that have or get a place, and record which mail each attachment names."""
+        for name, document in self._documents([ref(each) for each in touched.documents]):
+            if not is_mail(document.meta):
+                if family := family_id(document.meta, document.id):
+                    families[document.id] = family
+            elif name in touched.new or touched.place(name)["thread"]:
+                yield document
+
+
+@dataclass(slots=True)
+class _Heads:
+    """The message ids in the headers of new documents."""
+
+    names: list[DocumentRef] = field(default_factory=list)  # the mails, and what is attached to mails
+    mails: dict[str, None] = field(default_factory=dict)  # ids of the mails, once each
+    families: list[str] = field(default_factory=list)  # ids of the mails that attachments name
+    _message_ids: dict[str, None] = field(default_factory=dict)
+
+    def add(self, name: DocumentRef, document: Document) -> None:
+        """Record the header of a document."""
+        if is_mail(document.meta):
+            self.names.append(name)
+            self.mails[document.id] = None
+            own = message_ids(document.meta.get(MESSAGE_ID))[:1]
+            self._message_ids |= dict.fromkeys([*own, *ancestor_ids(document.meta)])
+        elif family := family_id(document.meta, document.id):
+            self.names.append(name)
+            self.families.append(family)
+
+    def values(self) -> list[str]:
+        """Return the message ids in all forms that readers write."""
+        return [form for each in self._message_ids for form in (f"<{each}>", each)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Touched:
+    """New documents, and others whose places they may change."""
+
+    documents: Sequence[GroupedDocument]  # all of them
+    stored: Mapping[DocumentRef, Values]  # their stored memberships
+    new: set[DocumentRef]  # those that are new
+
+    def place(self, name: DocumentRef) -> Values:
+        """Return the stored place of a document in a thread."""
+        stored = self.stored.get(name, {})
+        return {each: stored.get(each) for each in THREAD}
+
+    def known_parents(self) -> dict[str, tuple[str, By]]:
+        """Return the parents that were found by the contents of mails, by id."""
+        places = [(id_, Memberships.read(values).thread) for (_, id_), values in self.stored.items()]
+        return {
+            id_: (place.parent, cast("By", place.by))
+            for id_, place in places
+            if place and place.by in {"quotation", "subject"}
+        }

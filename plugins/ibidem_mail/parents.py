@@ -21,8 +21,18 @@ import numpy as np
 
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import MESSAGE_ID, addresses, ancestor_ids, bare_subject, is_answer, is_mail, message_ids
-from ibidem_ingest.mail.lines import Kind
+from ibidem_ingest.mail.head import (
+    MESSAGE_ID,
+    MIH,
+    addresses,
+    ancestor_ids,
+    bare_subject,
+    is_answer,
+    is_mail,
+    message_ids,
+    with_hash,
+)
+from ibidem_ingest.mail.headings import Kind
 from ibidem_ingest.mail.parts import Part, part, unmarked
 
 MAX_DEPTH = 250
@@ -43,6 +53,7 @@ class ThreadMail:
 
     id: str  # the document's id
     message_id: str  # the mail's own id; empty if it has none
+    mih: str  # EDRM's hash of it
     ancestors: Sequence[str]  # ids of the mails that it names as answered, the nearest first
     subject: str  # without prefixes, in lower case
     answers: bool  # whether the subject has the prefix of an answer or a forward
@@ -156,6 +167,7 @@ def _mail(
     return ThreadMail(
         id=document.id,
         message_id=own[0] if own else "",
+        mih=str(with_hash(meta).get(MIH, "")),
         ancestors=ancestor_ids(meta),
         subject=bare_subject(subject).lower(),
         answers=is_answer(subject),

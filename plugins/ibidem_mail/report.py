@@ -1,6 +1,6 @@
 """The stored thread and work of one document: for `ibidem inspect`, and as a tree for the page."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,8 @@ from ibidem_engines.stored_groups import Values
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest
-from ibidem_mail.memberships import Memberships, ThreadMember, membership_reason
+from ibidem_mail.memberships import Memberships, ThreadMember, WindowMembers, membership_reason
 from ibidem_mail.parents import Parents, thread_mails
-from ibidem_mail.window_members import WindowMembers
 
 MAX_DOCUMENTS = 200  # documents of a thread that are read
 
@@ -161,7 +160,10 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     top = members.top(everything)
     order = members.order(everything, top)
     tree: Mapping[int, int] = {top: -1, **order.places}
-    holders, altering = _grow(documents[name] for name in rows if not places[name].is_attached)
+    mails = (documents[name] for name in rows if not places[name].is_attached)
+    forest = Forest.grow(Parents.find(thread_mails(mails)))
+    holders = {row.id: row.contained_in for row in forest.rows()}
+    altering = {answer for _, answer, _ in forest.altered()}
     entries = []
     for row in sorted(everything, key=lambda row: tree[row]):
         name, depth = rows[row], order.depths.get(row, 0)
@@ -173,12 +175,6 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
 def thread_of(values: Values) -> ThreadMember | None:
     """Return the stored place in a thread."""
     return Memberships.read(values).thread
-
-
-def _grow(mails: Iterable[Document]) -> tuple[Mapping[str, Sequence[str]], frozenset[str]]:
-    """Return for each mail of a thread the mails that contain it, and the mails that alter their quotations."""
-    forest = Forest.grow(Parents.find(thread_mails(mails)))
-    return {row.id: row.contained_in for row in forest.rows()}, frozenset(answer for _, answer, _ in forest.altered())
 
 
 def _day(document: Document) -> int:

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 import xxhash
 
-from ibidem_dedupe.word_runs import NO_WORDS, Hashes, hash_words, runs, text_batches
+from ibidem_dedupe.word_runs import Hashes, hash_words, runs, text_batches
 from ibidem_ingest.dates import iso_date, utc
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
@@ -248,17 +248,12 @@ def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocu
     for some in text_batches(documents):
         hashes, ends = hash_words([unquoted(document.text) for document in some])
         for document, (start, end) in zip(some, pairwise(ends), strict=True):
-            read = _read(document, hashes[start:end])
+            read = read_version(document, hashes[start:end])
             if read.declares or not is_mail(document.meta):
                 yield read
 
 
-def read_marks(document: Document) -> VersionedDocument:
-    """Read the version marks of a document's metadata; its text is not read."""
-    return _read(document, NO_WORDS)
-
-
-def _read(document: Document, words: Hashes) -> VersionedDocument:
+def read_version(document: Document, words: Hashes) -> VersionedDocument:
     declared = _declared(document.meta)
     names = _names(document, declared.get("identifier", ()))
     marks = {kind: (read_identifier if kind in ADDRESSES else read_name)(text) for kind, text in names.items()}

@@ -14,7 +14,7 @@ from adversary.patterns import (
     has_possessive_group,
     made_while_running,
 )
-from ibidem_engines import highlighting
+from ibidem_engines import words
 from ibidem_engines.query import Phrase
 from ibidem_ingest.text import terms
 from ibidem_workers import messages
@@ -22,7 +22,7 @@ from ibidem_workers.brokers import files
 
 # Expressions that are used on so many characters at most, wherever they are used.
 BOUNDED = {
-    highlighting._SENTENCE_END.pattern: highlighting.BEFORE,
+    words._SENTENCE_END.pattern: words.BEFORE,
     files._TAKEN_NAME.pattern: 255,  # a file's name
 }
 
@@ -45,9 +45,9 @@ def trial() -> Iterator[Trial]:
 @pytest.mark.slow
 def test_every_expression_is_known_but_those_made_of_a_readers_words(every: list[Expression]) -> None:
     assert len(every) > 40
-    of_settings = "ibidem_gateway.error_handlers.hide_address"
+    of_settings = "ibidem_gateway.errors.hide_address"
     of_signs = "ibidem.grouped_search.explanations.differing_sign"  # of a word that was signed, and escaped
-    assert made_while_running() == {"ibidem_engines.highlighting._patterns", of_settings, of_signs}
+    assert made_while_running() == {"ibidem_engines.words._patterns", of_settings, of_signs}
     assert {each.pattern for each in every} >= BOUNDED.keys()
 
 
@@ -74,5 +74,5 @@ def test_an_expression_that_runs_on_is_found_out(trial: Trial, pattern: str) -> 
 
 
 def test_a_phrase_is_looked_for_by_its_first_words() -> None:
-    excerpt = highlighting.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
+    excerpt = words.passage("a " * 200_000, [Phrase("a " * 5_000 + "b")])
     assert "a" in excerpt

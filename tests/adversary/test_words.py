@@ -10,7 +10,7 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
@@ -60,6 +60,7 @@ def test_a_forged_text_has_all_hashes_of_words_and_yet_is_never_identical() -> N
     assert evidence.level == "near"
 
 
+@pytest.mark.slow
 def test_a_document_is_signed_as_if_alone_whatever_words_are_next_to_it_in_the_batch(table: Table) -> None:
     word = another_word_for("consideration")
     victim = Document("victim", f"{VICTIM.text} consideration {VICTIM.text} 1987 12")

@@ -1,7 +1,4 @@
-"""Errors become one message on standard error and an exit code.
-
-Every command is in the table, has its module and its help; a wrong use is said and nothing else is done.
-"""
+"""Errors become one message and an exit code; signals are waited for; side packages register their commands."""
 
 import os
 import signal
@@ -9,11 +6,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.metadata import EntryPoint
+from types import ModuleType
 
 import pytest
 
 from ibidem.cli import main
-from ibidem.cli.app import COMMANDS, Sigterm, exit_on_error, load, sigterm_as_exception
+from ibidem.cli.app import COMMANDS, Sigterm, build, exit_on_error, load, side_commands, sigterm_as_exception
+from ibidem.cli.backfill import catch_end_signals
+from ibidem_core import side_packages
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
 
@@ -155,3 +156,67 @@ def test_help_comes_without_loading_an_engine_or_a_queue() -> None:
     code = "import sys, ibidem.cli\ntry:\n    ibidem.cli.main(['--help'])\nexcept SystemExit:\n    print(*sys.modules)"
     printed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert not {"celery", "elasticsearch", "opensearchpy", "numpy", "pydantic"} & set(printed.split())
+
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+HOT = """
+import os, signal, threading, time
+from ibidem.cli.backfill import catch_end_signals
+
+def send_often():
+    for _ in range(1_000):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.0003)  # so that each is handled by itself
+
+sender = threading.Thread(target=send_often, daemon=True)
+with catch_end_signals() as wait:
+    sender.start()
+    while sender.is_alive():
+        wait(0)
+    print(wait(10))
+"""
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_ends_the_waiting_and_no_other_work(number: signal.Signals) -> None:
+    with catch_end_signals() as wait:
+        assert not wait(0.0)
+        os.kill(os.getpid(), number)
+        assert wait(10.0)
+
+
+@pytest.mark.slow
+def test_a_signal_that_comes_in_the_very_moment_of_waiting_is_not_lost() -> None:
+    process = subprocess.run([sys.executable, "-c", HOT], capture_output=True, text=True, timeout=60, check=True)
+    assert process.stdout == "True\n"
+
+
+@pytest.fixture(autouse=True)
+def package(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A side package with one command."""
+    module = ModuleType("ibidem_other")
+    module.COMMANDS = {"other": ("Do something else.", "ibidem_other.nosuch")}  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "ibidem_other", module)
+
+
+def register(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+    monkeypatch.setattr(side_packages, "entry_points", lambda group: [EntryPoint("other", value, group)])
+
+
+def test_a_side_package_registers_its_commands_and_the_help_imports_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "ibidem_other:COMMANDS")
+    assert "other" in [each.name for each in build("").registered_commands]
+    with pytest.raises(ModuleNotFoundError, match=r"ibidem_other\.nosuch|not a package"):
+        build("other")
+
+
+def test_a_package_that_is_not_installed_is_skipped(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "ibidem_nosuch:COMMANDS")
+    assert side_commands() == {}
+
+
+def test_any_other_import_error_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    register(monkeypatch, "ibidem_core.nosuch:COMMANDS")
+    with pytest.raises(ModuleNotFoundError, match=r"ibidem_core\.nosuch"):
+        side_commands()

@@ -1,9 +1,8 @@
-"""`ibidem backfill`: what each way of it prints, and how it leaves."""
+"""`ibidem backfill` and `strip`: what each way of them prints, and how they leave."""
 
 import json
 import secrets
 import signal
-import sqlite3
 import subprocess
 import sys
 import time
@@ -11,10 +10,14 @@ from pathlib import Path
 
 import pytest
 
+from ibidem.cli.strip import report
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_workers.backfill.strip import StripRequest, StripResult
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
+
+pytestmark = [pytest.mark.server("opensearch"), pytest.mark.usefixtures("on_opensearch")]
 
 
 @pytest.fixture
@@ -31,27 +34,6 @@ def own_tables(tmp_path: Path, run: Run, tables_folder: Path, monkeypatch: pytes
 OTHER = Table.build("en", 9_000, {"tenant": 10.0, "landlord": 9.0}, "another")
 
 
-def test_what_is_signed_already_is_unchanged(answer: Answer) -> None:
-    output = answer("backfill")
-    assert {name: output[name] for name in ("read", "indexed", "unchanged", "refused", "unsigned", "state")} == {
-        "read": 5,
-        "indexed": 0,
-        "unchanged": 5,
-        "refused": 0,
-        "unsigned": 1,
-        "state": "done",
-    }
-
-
-def test_people_read_what_became_of_the_documents(run: Run, own_tables: Tables) -> None:
-    own_tables.use(OTHER)
-    code, out, _ = run("backfill")
-    assert code == 0
-    assert "5  documents read" in out
-    assert "5  signed" in out
-    assert "identical with an earlier document" in out
-
-
 def test_a_text_that_is_too_long_is_refused_and_the_command_leaves_with_3(
     run: Run, own_tables: Tables, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -64,28 +46,28 @@ def test_a_text_that_is_too_long_is_refused_and_the_command_leaves_with_3(
     assert "IBIDEM_MAX_TEXT" in out
 
 
-def test_a_copy_says_how_it_is_searched(run: Run, answer: Answer, own_tables: Tables) -> None:
+def test_a_copy_says_how_it_is_searched(run: Run, answer: Answer, own_tables: Tables, on_opensearch: str) -> None:
     own_tables.use(OTHER)
-    code, out, err = run("backfill", "--into", "second")
+    code, out, err = run("backfill", "--into", f"{on_opensearch}-2")
     assert code == 0
     assert "5  signed" in out
-    assert "IBIDEM_INDEX=second" in err.replace("\n", " ")
-    assert answer("backfill", "--into", "third")["indexed"] == 5
+    assert f"IBIDEM_INDEX={on_opensearch}-2" in err.replace("\n", "")
+    assert answer("backfill", "--into", f"{on_opensearch}-3")["indexed"] == 5
 
 
-def test_a_change_by_others_is_listed_and_the_command_leaves_with_3(run: Run, tmp_path: Path) -> None:
-    assert run("backfill", "--check")[0] == 0
-    file = sqlite3.connect(tmp_path / ".ibidem" / "index.sqlite")
-    file.execute("""update "ibidem.ibidem.texts" set text = 'another text' where rowid =
-        (select place from "ibidem.ibidem.documents" where id = 'letter')""")
-    file.commit()
-    file.close()
+def test_a_change_by_others_is_listed_and_the_command_leaves_with_3(
+    run: Run, opensearch: str, on_opensearch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IBIDEM_INDEX", f"{on_opensearch}-2")
+    for name in ("deed", "letter"):
+        ask(opensearch, "PUT", f"/{on_opensearch}-2/_doc/{name}", '{"text": "The tenant pays the rent."}')
+    assert [run("backfill", *check)[0] for check in ([], ["--check"])] == [0, 0]
+    ask(opensearch, "POST", f"/{on_opensearch}-2/_update/letter", '{"doc": {"text": "another text"}}')
     code, out, _ = run("backfill", "--check")
     assert code == 3
     assert {"1  changed since they were signed", "1  will be signed by: ibidem backfill"} <= set(out.splitlines())
-    assert "letter in ibidem" in out
-    assert run("backfill")[0] == 0
-    assert run("backfill", "--check")[0] == 0
+    assert f"letter in {on_opensearch}-2" in out
+    assert [run("backfill", *check)[0] for check in ([], ["--check"])] == [0, 0]
 
 
 def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answer: Answer) -> None:
@@ -102,8 +84,8 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         assert part in out, part
     assert "Keep" in out
     assert "twice until they are merged" in " ".join(out.split())
-    output = answer("backfill", "--dry-run", "--level", "identical")
-    assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("identical", 5, 5, 0.2)
+    output = answer("backfill", "--dry-run")
+    assert (output["level"], output["documents"], output["of"], output["hidden"]) == ("near", 5, 5, 0.4)
 
 
 @pytest.mark.parametrize(
@@ -112,10 +94,7 @@ def test_a_dry_run_shows_groups_samples_and_what_would_be_hidden(run: Run, answe
         (["--check", "--dry-run"], "--dry-run and --check do not go together"),
         (["--into", "x", "--follow"], "--into and --follow do not go together"),
         (["--alias", "x"], "--alias needs --into"),
-        (["--level", "near"], "--level is for --dry-run alone"),
         (["--into", "X Y"], "index name 'X Y' is not allowed"),
-        (["--into", "ibidem"], "'ibidem' is the index to be copied"),
-        (["--into", "second", "--alias", "x"], "SQLite has no aliases"),
     ],
 )
 def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], message: str) -> None:
@@ -124,12 +103,17 @@ def test_options_that_mean_nothing_are_wrong_use(run: Run, options: list[str], m
     assert message in err
 
 
-def test_names_of_fields_are_for_clusters(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IBIDEM_FIELDS", "text=body")
-    code, _, err = run("backfill")
-    assert code == 2
-    assert "IBIDEM_FIELDS" in err
-    assert "SQLite" in err
+def test_the_index_itself_is_no_copy(run: Run, on_opensearch: str) -> None:
+    code, _, err = run("backfill", "--into", on_opensearch)
+    assert (code, f"'{on_opensearch}' is the index to be copied" in err) == (2, True)
+
+
+def test_an_index_in_sqlite_is_neither_signed_nor_stripped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IBIDEM_ENGINE")
+    monkeypatch.delenv("IBIDEM_INDEX")
+    for command in (["backfill"], ["backfill", "--into", "second"], ["backfill", "--dry-run"], ["strip"]):
+        code, _, err = run(*command)
+        assert (code, "ibidem ingest PATH" in err) == (2, True), command
 
 
 @pytest.mark.slow
@@ -147,7 +131,6 @@ def test_following_ends_when_it_is_asked_to_and_says_what_was_signed(run: Run, n
     assert (output["read"], output["unchanged"], output["state"]) == (5, 5, "done")
 
 
-@pytest.mark.server("opensearch")
 def test_following_waits_for_an_index_that_is_made_later_or_again(
     opensearch: str, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -173,8 +156,33 @@ def test_following_waits_for_an_index_that_is_made_later_or_again(
         remove_indices(opensearch, index)
 
 
-def test_an_index_that_is_not_there_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IBIDEM_INDEX", "nothing")
-    for options in ([], ["--check"], ["--dry-run"], ["--into", "second"]):
-        code, _, err = run("backfill", *options)
-        assert (code, "no index 'nothing'" in err) == (1, True), options
+def test_signatures_are_counted_removed_and_counted_again(run: Run, answer: Answer) -> None:
+    code, out, _ = run("strip", "--dry-run")
+    assert code == 0
+    assert "5 documents would lose their signatures" in out
+    assert answer("strip")["stripped"] == 5
+    assert answer("strip")["stripped"] == 0
+    assert answer("backfill")["indexed"] == 5
+
+
+def test_one_document_and_several_are_told_in_their_own_grammar() -> None:
+    dry = StripRequest(dry=True)
+    first = [list(report(StripResult(count, count), "news", dry))[1] for count in (1, 2)]
+    assert first == [
+        "1 document would lose its signatures: 0 bytes",
+        "2 documents would lose their signatures: 0 bytes",
+    ]
+    left = [list(report(StripResult(left=count), "news", StripRequest()))[-1].split(":")[0] for count in (1, 2)]
+    assert left == ["1 document in 'news' was signed meanwhile", "2 documents in 'news' were signed meanwhile"]
+
+
+def test_a_new_index_is_named(run: Run) -> None:
+    code, out, _ = run("strip", "--into", "plain")
+    assert code == 0
+    assert "The new index is 'plain'." in out
+
+
+def test_an_alias_needs_a_new_index(run: Run) -> None:
+    code, _, err = run("strip", "--alias", "news")
+    assert code == 2
+    assert "--into" in err

@@ -1,54 +1,18 @@
-"""`ibidem compare`: two documents side by side."""
+"""`ibidem compare` and `inspect`: two documents, one document's duplicates, with the figures of a search."""
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
 from support.command_line import Answer, Run
-
-
-def test_compare_of_two_ids_shows_every_signal_and_the_text_they_share(run: Run, answer: Answer) -> None:
-    code, out, _ = run("compare", "lease", "draft")
-    assert code == 0
-    assert "[London → York]" in out
-    output = answer("compare", "lease", "draft")
-    assert output["level"] == "near"
-    assert output["signals"]["content"] == {"equal": False}
-    assert [region["words"] for region in output["shared"]] == sorted(
-        (region["words"] for region in output["shared"]), reverse=True
-    )
+from support.leases import LEASE
 
 
 def test_compare_tells_differences_only_of_texts_that_share_enough_to_read_them(run: Run) -> None:
     assert "differs" in run("compare", "lease", "draft")[1]
     assert "differs" not in run("compare", "lease", "letter")[1]
-
-
-def test_compare_takes_two_files_too(answer: Answer) -> None:
-    Path("a.txt").write_text("The appeal is dismissed with costs.", encoding="utf-8")
-    Path("b.txt").write_text("the appeal IS dismissed,\nwith costs", encoding="utf-8")
-    assert answer("compare", "a.txt", "b.txt")["level"] == "identical"
-
-
-def test_files_of_unknown_suffixes_are_compared_in_the_format_that_is_named(run: Run, answer: Answer) -> None:
-    for name in ("a.js", "b.js"):
-        Path(name).write_text(
-            "// The level is read from a file, and a level without stones is refused.", encoding="utf-8"
-        )
-    code, _, err = run("compare", "a.js", "b.js")
-    assert (code, "--format" in err) == (2, True)
-    for format_ in ("text", ".js=text"):
-        assert answer("compare", "a.js", "b.js", "--format", format_)["level"] == "identical"
-
-
-def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) -> None:
-    for name in ("lease", "draft"):
-        Path(name).write_text("Quite another text, which nobody means.", encoding="utf-8")
-    assert answer("compare", "lease", "draft", "--format", "text")["level"] == "identical"
-    assert answer("compare", "lease", "draft", "--id")["level"] == "near"
-    code, _, err = run("compare", "lease", "draft", "--id", "--format", "text")
-    assert (code, "cannot be combined" in err) == (2, True)
 
 
 @pytest.mark.parametrize(("a", "b"), [("lease", "nosuch"), ("docs.jsonl", "docs.jsonl")])
@@ -73,3 +37,76 @@ def test_compare_does_not_apply_a_decision_on_an_earlier_text(run: Run, answer: 
     assert run("ingest", "changed.jsonl")[0] == 0
     assert "is not applied: a text has changed since." in run("compare", "lease", "draft")[1]
     assert answer("compare", "lease", "draft")["decision"]["stale"] is True
+
+
+def test_inspect_shows_the_duplicates_of_one_document_in_the_whole_index(run: Run, answer: Answer) -> None:
+    code, out, _ = run("inspect", "copy")
+    assert code == 0
+    assert "└ Lease: rent, roof, drains\n  lease\n  identical: the same words in the same order, 1 day apart" in out
+    assert out.endswith("2 duplicates\nIts stored group of 3 documents is led by lease; joined by: content.\n")
+    output = answer("inspect", "copy")
+    assert [duplicate["level"] for duplicate in output["duplicates"]] == ["identical", "near"]
+    assert [duplicate["id"] for duplicate in answer("inspect", "copy", "--level", "identical")["duplicates"]] == [
+        "lease"
+    ]
+
+
+NEWS = ["--preset", "news"]  # dates at most 42 days apart
+
+FAR = ["--preset", "law"]  # a quarter of the five-word runs suffices
+
+ALIKE = ["--similarity", "40"]  # texts that have four tenths in common share a quarter of the runs of both together
+
+
+@pytest.fixture(autouse=True)
+def pair(run: Run, tmp_path: Path) -> None:
+    """Two versions of a text that share a third of their five-word runs, and a third of a later date."""
+    rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
+    words = [f"clause{chr(97 + number % 26)}{chr(97 + number // 26)}" for number in range(40)]
+    first = [rng.choice(words) for _ in range(300)]
+    second = [rng.choice(words) if at % 9 == 0 else word for at, word in enumerate(first)]
+    documents = [
+        {"id": "first", "text": " ".join(first), "date": "2001-01-01"},
+        {"id": "second", "text": " ".join(second), "date": "2001-01-02"},
+        {"id": "later", "text": " ".join(first[:-1]), "date": "2003-01-01"},
+    ]
+    (tmp_path / "pair.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
+    assert run("ingest", "pair.jsonl")[0] == 0
+
+
+def duplicates(answer: Answer, *options: str) -> set[str]:
+    return {duplicate["id"] for duplicate in answer("inspect", "first", *options)["duplicates"]}
+
+
+@pytest.mark.slow
+def test_inspect_takes_the_figures_of_a_search(answer: Answer) -> None:
+    assert duplicates(answer) == {"later"}
+    assert duplicates(answer, *FAR) == duplicates(answer, *ALIKE) == {"later", "second"}
+    assert duplicates(answer, *NEWS) == set()
+
+
+@pytest.mark.slow
+def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
+    levels = [answer("compare", "first", "second", *options)["level"] for options in ([], FAR, ["--level", "near"])]
+    assert levels[1] == "near"
+    assert levels[0] != "near"
+    assert levels[2] is None
+    assert answer("compare", "first", "later", *NEWS, "--level", "near")["level"] is None
+
+
+def test_an_id_is_compared_though_a_file_has_its_name(run: Run, answer: Answer) -> None:
+    for name in ("lease", "draft"):
+        Path(name).write_text("Quite another text, which nobody means.", encoding="utf-8")
+    assert answer("compare", "lease", "draft", "--format", "text")["level"] == "identical"
+    assert answer("compare", "lease", "draft", "--id")["level"] == "near"
+    assert "no document 'nosuch'" in run("compare", "lease", "nosuch")[2]
+    assert "cannot be combined" in run("compare", "lease", "draft", "--id", "--format", "text")[2]
+
+
+def test_inspect_of_a_file_finds_what_it_repeats(run: Run, answer: Answer, tmp_path: Path) -> None:
+    file = tmp_path / "draft.txt"
+    file.write_text(LEASE)
+    found = answer("inspect", "--file", str(file))
+    assert ({"lease", "copy"} <= {each["id"] for each in found["duplicates"]}, found["id"]) == (True, str(file))
+    for wrong in (["inspect"], ["inspect", "lease", "--file", str(file)], ["inspect", "--file", str(tmp_path)]):
+        assert run(*wrong)[0] == 2

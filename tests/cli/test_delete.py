@@ -1,11 +1,15 @@
-"""`ibidem delete`: documents go, on wish with their equal copies or with all that holds their text, and come back."""
+"""`ibidem delete`, `status --dead`, `overrides`: documents go and come back, failed ones are listed, decisions hold."""
 
 import json
 from io import StringIO
 from pathlib import Path
 
+import orjson
 import pytest
 
+from ibidem_engines.connect import open_engine
+from ibidem_ingest.errors import Refusal
+from ibidem_workers.dead_letters import DeadLetter, add_dead_letters
 from support.command_line import Answer, Run
 
 LETTER = (
@@ -81,23 +85,6 @@ def test_documents_that_differ_in_a_sign_are_kept_and_shown_with_it(run: Run, an
 
 
 @pytest.mark.slow
-def test_the_same_words_are_taken_on_wish_and_each_is_printed_with_its_difference(run: Run) -> None:
-    ingest(run, {"minus": noted("-5,200"), "plus": noted("5,200"), "other": noted("5,300")})
-    code, out, err = run("delete", "minus", "--identical", "--same-words", "--yes")
-    printed = " ".join(err.split())
-    assert (code, out.splitlines()[0]) == (0, "2 documents deleted")
-    assert "plus (text: “…Both parties have noted -5,200 here” → “…Both parties have noted 5,200 here”)" in printed
-    assert run("search", "noted")[1].count("5,300") == 1
-
-
-@pytest.mark.slow
-def test_texts_that_differ_in_unicode_form_and_white_space_alone_are_equal(run: Run, answer: Answer) -> None:
-    ingest(run, {"form": noted("café"), "other form": noted("cafe\u0301").replace(" ", "\n")})
-    result = answer("delete", "form", "--identical", "--yes")
-    assert (sorted(result["ids"]), result["kept"]) == (["form", "other form"], [])
-
-
-@pytest.mark.slow
 def test_a_mail_is_equal_only_with_its_sender_recipients_and_date(run: Run, answer: Answer) -> None:
     Path("mails").mkdir()
     others = {
@@ -126,11 +113,6 @@ def test_the_same_words_with_another_title_and_date_are_taken_on_wish(run: Run, 
     assert answer("search", "drains")["hits"]["total"]["value"] == 1
 
 
-def test_a_takedown_of_an_unknown_document_deletes_nothing(run: Run, answer: Answer) -> None:
-    assert run("delete", "lease", "nosuch", "--identical", "--yes")[0] == 2
-    assert answer("search", "drains")["hits"]["total"]["value"] == 3
-
-
 @pytest.mark.slow
 def test_a_deletion_is_taken_back_with_all_its_fields_though_its_document_has_a_version(
     run: Run, answer: Answer
@@ -148,14 +130,6 @@ def test_a_deletion_is_taken_back_with_all_its_fields_though_its_document_has_a_
     assert answer("search", "fourth")["hits"]["total"]["value"] == 1
 
 
-def test_what_tombstones_no_longer_hold_cannot_be_taken_back(run: Run, answer: Answer, monkeypatch) -> None:
-    answer("delete", "letter", "--yes")
-    monkeypatch.setenv("IBIDEM_TOMBSTONE_DAYS", "0")
-    assert answer("delete", "--undo")["kept"] == []
-    code, _, err = run("delete", "--undo", "letter")
-    assert (code, "no deleted document 'letter' is kept" in err) == (2, True)
-
-
 @pytest.mark.slow
 def test_a_takedown_names_what_else_holds_the_text_and_takes_it_with_everything(run: Run, answer: Answer) -> None:
     ingest(run, {"earlier": HIDDEN, "later": HIDDEN, "third": HIDDEN})
@@ -169,16 +143,6 @@ def test_a_takedown_names_what_else_holds_the_text_and_takes_it_with_everything(
     assert answer("delete", "--undo")["kept"] == []
     for file in Path(".ibidem").rglob("*"):
         assert not file.is_file() or b"harbour master" not in file.read_bytes(), file
-
-
-@pytest.mark.slow
-def test_a_takedown_of_a_mail_without_text_takes_no_other_without_text(run: Run, answer: Answer) -> None:
-    for name in ("first", "second"):
-        Path(f"{name}.eml").write_text(mail({"Subject": f"The {name} one", "Message-ID": f"<{name}@x>"}, ""))
-        assert run("ingest", f"{name}.eml")[0] == 0
-    answer("delete", "second.eml", "--yes")
-    answer("delete", "first.eml", "--everything", "--yes")
-    assert [each["id"] for each in answer("delete", "--undo")["kept"]] == ["second.eml"]
 
 
 def ingest(run: Run, texts: dict[str, str], **fields: object) -> None:
@@ -200,3 +164,71 @@ def mail(fields: dict[str, str], body: str = LETTER) -> str:
         "Subject": "The duty",
     }
     return "".join(f"{name}: {value}\n" for name, value in (head | fields).items()) + f"\n{body}\n"
+
+
+def test_dead_letters_are_none_at_first_and_named_ones_have_to_be_there(run: Run, answer: Answer) -> None:
+    assert answer("status", "--dead") == {"dead": []}
+    assert "No failed documents" in run("status", "--dead")[1]
+    assert run("status", "--dead", "nosuch")[0] == 2
+    assert run("status", "--dead", "--drop")[0] == 2
+    assert run("status", "--dead", "--retry", "nosuch")[0] == 2
+
+
+@pytest.fixture
+def buried(run: Run) -> None:
+    """One dead letter: a document whose worker ended three times."""
+    engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
+    record = {"id": "deed", "text": "A deed of gift.", "title": "A deed"}
+    refusal = Refusal("message r/00000000", "deed", "", "it crashed its worker 3 times")
+    add_dead_letters(engine, [DeadLetter("r", refusal, 3, 0.0, record)])
+    engine.close()
+
+
+@pytest.mark.usefixtures("buried")
+def test_a_dead_letter_is_listed_with_its_reason_and_shown_as_it_came(run: Run, answer: Answer) -> None:
+    (letter,) = answer("status", "--dead")["dead"]
+    assert (letter["id"], letter["why"], letter["tries"]) == ("deed", "it crashed its worker 3 times", 3)
+    assert "it crashed its worker 3 times" in run("status", "--dead")[1]
+    assert "A deed of gift." in run("status", "--dead", "deed")[1]
+    assert answer("status", "--dead", "deed")["dead"][0]["record"]["title"] == "A deed"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("buried")
+def test_a_dead_letter_that_is_tried_again_with_success_is_gone(answer: Answer) -> None:
+    assert answer("status", "--dead", "--retry", "deed")["indexed"] == 1
+    assert answer("status", "--dead") == {"dead": []}
+    assert answer("search", "deed")["hits"]["total"]["value"] == 1
+
+
+@pytest.mark.usefixtures("buried")
+def test_dead_letters_are_dropped_by_id_or_all_at_once_and_never_by_mistake(run: Run, answer: Answer) -> None:
+    assert run("status", "--dead", "--drop")[0] == 2
+    assert answer("status", "--dead", "--drop", "*") == {"dropped": 1}
+    assert answer("status", "--dead") == {"dead": []}
+
+
+def test_a_manual_decision_keeps_a_pair_apart_until_it_is_taken_back(run: Run, answer: Answer) -> None:
+    output = answer("overrides", "add", "lease", "draft", "--reason", "other courts", "--author", "J. Doe")
+    assert output["overrides"][0]["verdict"] == "not"
+    assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 2
+    assert "other courts" in run("overrides", "list")[1]
+    run("overrides", "remove", "draft", "lease")
+    assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 1
+
+
+def test_two_followers_of_a_third_stay_together_until_the_decision_that_is_named(
+    run: Run, answer: Answer, tmp_path: Path
+) -> None:
+    text = "The tenant of the harbour house shall pay for wharf, crane and the two sheds behind it, in advance."
+    lines = [orjson.dumps({"id": name, "text": text, "title": "Harbour"}) for name in ("first", "second", "third")]
+    (tmp_path / "harbour.jsonl").write_bytes(b"\n".join(lines))
+    assert run("ingest", str(tmp_path / "harbour.jsonl"))[0] == 0
+    code, _, said = run("overrides", "add", "second", "third")
+    said = " ".join(said.split())
+    assert code == 0
+    assert "Both also repeat first: where one of these leads, second and third stay in its group." in said
+    assert "ibidem overrides add first third --as not" in said
+    assert answer("search", "wharf")["dedupe"]["groups"]["in_window"] == 1
+    assert "Both" not in run("overrides", "add", "first", "third")[2]
+    assert answer("search", "wharf")["dedupe"]["groups"]["in_window"] == 2

@@ -6,10 +6,16 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli import main
-from ibidem.demo import FOLDER, Demonstration, demonstrate, example, next_commands, own_settings, python_licences
+from ibidem.cli.demo import (
+    FOLDER,
+    Demonstration,
+    debian_licences,
+    demonstrate,
+    next_commands,
+    own_settings,
+    python_licences,
+)
 from ibidem_core.settings import Settings
-
-pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
@@ -24,23 +30,20 @@ def demonstration(folder: Path, tables_folder: Path) -> Demonstration:
         return demonstrate(Settings(tables=tables_folder, concurrency=1), python_licences())
 
 
+@pytest.mark.slow
 def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(demonstration: Demonstration) -> None:
     assert demonstration.run["indexed"] == demonstration.run["read"] > 20
     assert demonstration.run["duplicates"]["identical"] > 0
 
 
-def test_the_search_shows_duplicates_indented_with_their_reason(demonstration: Demonstration) -> None:
-    duplicates = [hit["_dedupe"] for hit in demonstration.response["hits"]["hits"] if hit["_dedupe"]["indent"]]
-    assert duplicates
-    assert all(mark["why"]["signature"] for mark in duplicates)
-
-
+@pytest.mark.slow
 def test_the_users_own_index_and_queue_are_left_alone() -> None:
     settings = own_settings(Settings(engine="sqlite:///mine.sqlite", broker="filesystem:///mine", index="mine"))
     assert str(FOLDER) in settings.engine
     assert str(FOLDER) in settings.broker
 
 
+@pytest.mark.slow
 def test_the_commands_to_try_next_work_as_they_are_printed(
     demonstration: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -59,9 +62,9 @@ def test_the_commands_to_try_next_work_as_they_are_printed(
         assert capsys.readouterr().out
 
 
-def test_a_near_duplicate_makes_a_better_example_than_an_identical_one() -> None:
-    hits = [("a", 0, None), ("b", 1, "identical"), ("c", 0, None), ("d", 1, "near")]
-    marked = [{"_id": id_, "_dedupe": {"indent": indent, "level": level}} for id_, indent, level in hits]
-    assert example(marked) == ("c", "d")
-    assert example(marked[:2]) == ("a", "b")
-    assert example(marked[:1]) is None
+def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path) -> None:
+    (tmp_path / "libc6").mkdir()
+    (tmp_path / "libc6" / "copyright").write_text("This is the GNU C library.", encoding="utf-8")
+    (tmp_path / "libc6-dev").symlink_to(tmp_path / "libc6")
+    (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
+    assert [licence.id for licence in debian_licences(tmp_path)] == ["debian/libc6"]

@@ -1,22 +1,27 @@
-"""`ibidem groups`: all groups of the index."""
+"""`ibidem groups` and `regroup`: all groups of the index, the figures that they are settled by, and their export."""
 
+import csv
+import json
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
 from rich.text import Text
 
-from ibidem.cli.groups import report
+from dedupe.test_collection import prose
+from ibidem.cli.groups import report, write_csv
+from ibidem.cli.regroup import stored_policy
+from ibidem.grouped_search.api import index_policy
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import CLEAN, MISREAD
+from ibidem_engines.connect import open_engine
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
+from ibidem_workers.groups.service import regroup, settle_all
+from support.books import misread_text
 from support.command_line import Answer, Run
-
-
-def test_groups_count_the_whole_index_and_say_what_joined_the_duplicates(run: Run, answer: Answer) -> None:
-    code, out, _ = run("groups")
-    assert code == 0
-    assert "5 documents: 2 duplicates, 3 groups (level near); 1 without words or signatures" in out
-    assert "3  Lease: rent, roof, drains · lease" in out
-    output = answer("groups")
-    assert output["sizes"] == {"3": 1}
-    assert output["kinds"] == {"content": 1, "minhash": 1}
+from support.general_tables import general_tables
 
 
 def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None:
@@ -24,14 +29,6 @@ def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None
     assert output["capped"] == {}
     printed = [part.plain for part in report(output | {"capped": {"page_bands": 11}}) if isinstance(part, Text)]
     assert "Values shared by over 100 long texts were skipped as forms: 11 page_bands" in printed
-
-
-def test_stored_groups_are_those_that_the_whole_index_falls_into(answer: Answer) -> None:
-    stored_groups, groups = answer("groups", "--stored"), answer("groups")
-    assert {name: stored_groups[name] for name in ("documents", "groups", "duplicates", "sizes")} == {
-        name: groups[name] for name in ("documents", "groups", "duplicates", "sizes")
-    }
-    assert stored_groups["largest"] == groups["largest"]
 
 
 def test_stored_groups_go_with_no_figures_of_their_own(run: Run) -> None:
@@ -45,22 +42,6 @@ def test_stored_groups_are_exported_group_by_group_with_what_joined_each(run: Ru
     head, *lines = Path("stored.csv").read_text(encoding="utf-8").splitlines()
     assert head == "lead,index,id,size,evidence"
     assert [line.split(",")[4] for line in lines] == ["", "content", "minhash"]
-
-
-def test_regrouping_leaves_right_groups_as_they_are(answer: Answer) -> None:
-    counts = answer("groups", "--stored")
-    assert answer("regroup")["joined"] == 0
-    assert answer("groups", "--stored") == counts
-    assert answer("regroup", "--all")["groups"] == counts["groups"]
-
-
-def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(run: Run, answer: Answer) -> None:
-    code, _, err = run("regroup", "--preset", "law")
-    assert (code, "add --all to start over: ibidem regroup --all" in err) == (2, True)
-    assert answer("regroup", "--all", "--preset", "law")["groups"] == answer("groups", "--stored")["groups"]
-    assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["grouping"] == "stored"
-    code, _, err = run("search", "deed", "--by", "stored", "--preset", "news")
-    assert (code, "groups are stored with different figures" in " ".join(err.split())) == (2, True)
 
 
 @pytest.mark.parametrize("figures", [("--preset", "conrad2003"), ("--similarity", "30")])
@@ -77,7 +58,84 @@ def test_groups_are_exported_a_document_a_line(run: Run, name: str) -> None:
     assert "draft" in lines[-1]
 
 
-def test_an_export_whose_name_tells_no_format_is_a_wrong_use(run: Run) -> None:
-    code, _, err = run("groups", "--export", "groups.xls")
-    assert code == 2
-    assert ".csv" in err
+@pytest.mark.slow
+def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are_named(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    texts = [prose(seed) for seed in range(250)]
+    engine.write(
+        list(records([Document(str(at), text, language="en") for at, text in enumerate(texts)], general_tables()))
+    )
+    settle_all(engine)
+    clean = GroupCheckpoint.read(engine)
+    assert (clean.origin, parse_policy(clean.policy)) == ("collection", replace(CLEAN, characters=None))
+    assert index_policy(engine, {}, PRESETS) == parse_policy(clean.policy)
+    scans = [Document(f"scan {at}", misread_text(text, 0.3), language="en") for at, text in enumerate(texts)]
+    engine.write(list(records(scans, general_tables())))
+    assert parse_policy(regroup(engine, everything=True).policy) == MISREAD
+    named = regroup(engine, everything=True, policy=PRESETS["law"].policy)
+    assert parse_policy(regroup(engine, everything=True).policy) == parse_policy(named.policy)
+    assert regroup(engine, everything=True, policy=stored_policy({"dedupe_preset": "none"})).origin == "collection"
+    engine.close()
+
+
+def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run: Run, answer: Answer) -> None:
+    assert answer("search", "deed")["dedupe"]["by"] == "stored"
+    assert run("regroup", "--by", "window")[0] == 0
+    account = answer("search", "deed")["dedupe"]
+    assert (account["by"], account["why"]) == ("window", "the index is set to window")
+    assert answer("search", "deed", "--by", "stored")["dedupe"]["by"] == "stored"
+    assert answer("regroup", "--by", "auto") == {"by": "auto"}
+    assert answer("search", "deed")["dedupe"]["by"] == "stored"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A row of an export."""
+
+    id: str
+    others: list[str]
+    score: float
+
+
+FORMULAS = [
+    "=1+1",
+    "+1",
+    "-1",
+    "@SUM(A1)",
+    "\tx",
+    "\rx",
+    "\n=1",
+    "\N{FULLWIDTH EQUALS SIGN}1",
+    "\N{FULLWIDTH PLUS SIGN}1",
+    " =1",
+    "\ufeff=1",
+]
+
+
+@pytest.mark.parametrize("formula", FORMULAS)
+def test_a_string_that_looks_like_a_formula_begins_with_an_apostrophe(formula: str, tmp_path: Path) -> None:
+    write_csv(tmp_path / "rows.csv", [Row(formula, [formula, "a"], -1.5)], Row)
+    with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv.reader(file)) == [["id", "others", "score"], [f"'{formula}", f"'{formula} a", "-1.5"]]
+
+
+def test_an_exported_group_of_a_document_named_as_a_formula_is_text(run: Run, tmp_path: Path) -> None:
+    name, text = "=HYPERLINK(A1)", "The lease of the cellar ends on the last day of June, unless it is renewed."
+    lines = [json.dumps({"id": id_, "text": text}) for id_ in (name, "copy of it")]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert run("ingest", str(tmp_path / "rows.jsonl"))[0] == 0
+    assert run("groups", "--export", str(tmp_path / "groups.csv"))[0] == 0
+    with (tmp_path / "groups.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert f"'{name}" in [row["id"] for row in rows]
+    assert name not in [value for row in rows for value in row.values()]
+
+
+def test_other_figures_hold_for_all_groups_and_for_the_searches_that_use_them(run: Run, answer: Answer) -> None:
+    code, _, err = run("regroup", "--preset", "law")
+    assert (code, "add --all to start over: ibidem regroup --all" in err) == (2, True)
+    assert answer("regroup", "--all", "--preset", "law")["groups"] == answer("groups", "--stored")["groups"]
+    assert answer("search", "deed", "--by", "stored", "--preset", "law")["dedupe"]["by"] == "stored"
+    code, _, err = run("search", "deed", "--by", "stored", "--preset", "news")
+    assert (code, "groups are stored with different figures" in " ".join(err.split())) == (2, True)

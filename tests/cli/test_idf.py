@@ -49,12 +49,6 @@ def test_two_tables_are_compared_in_numbers_and_as_bars(run: Run, answer: Answer
     assert "Spearman's rank correlation" in out
 
 
-@pytest.mark.slow
-def test_a_table_of_the_index_is_counted_from_what_it_holds(run: Run, answer: Answer) -> None:
-    answer("ingest", stories("news", 1_000))
-    assert answer("idf", "build")["documents"] == 1_005  # with the five that were there
-
-
 def test_too_few_documents_are_refused_and_other_languages_named(run: Run) -> None:
     code, _, message = run("idf", "build", stories("few", 10))
     assert (code, "at least 1,000" in message) == (1, True)
@@ -65,24 +59,6 @@ def test_too_few_documents_are_refused_and_other_languages_named(run: Run) -> No
 def test_documents_in_another_language_are_left_out_and_said(run: Run) -> None:
     code, out, message = run("idf", "build", stories("news"), stories("french", 30, language="fr"))
     assert (code, "1,200 documents" in out, "30 documents in 'fr' left out" in message) == (0, True, True)
-
-
-def test_a_damaged_file_and_an_unknown_name_are_refused(run: Run, answer: Answer) -> None:
-    name = str(answer("idf", "build", stories("news"))["name"])
-    path = Path("own-tables") / f"{name}.idf"
-    path.write_bytes(path.read_bytes()[:-9] + b"!" * 9)
-    assert run("idf", "show", name)[0] == 1
-    code, _, message = run("idf", "use", "0123456789abcdef")
-    assert (code, "ibidem idf show" in message) == (2, True)
-
-
-@pytest.mark.slow
-def test_a_table_counted_from_texts_in_another_language_is_warned_about(run: Run) -> None:
-    words = "le locataire doit payer son loyer au bailleur avant la fin du mois sauf accord contraire des parties"
-    lines = (json.dumps({"id": f"f{at}", "language": "en", "text": f"{words} " * 9}) for at in range(1_000))
-    Path("french.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    code, _, message = run("idf", "build", "french.jsonl")
-    assert (code, "200 of 200 sampled documents of language 'en'" in " ".join(message.split())) == (0, True)
 
 
 def test_a_share_of_one_is_a_whole_bar_and_none_is_no_bar() -> None:

@@ -45,23 +45,6 @@ def test_a_file_of_another_folder_replaces_none_of_the_same_name(answer: Answer,
 
 
 @pytest.mark.slow
-def test_of_two_files_of_one_name_in_one_run_none_is_lost_in_silence(run: Run) -> None:
-    two_cases()
-    code, out, _ = run("ingest", "case-a", "case-b", "--json")
-    assert (code, json.loads(out)["indexed"], json.loads(out)["refused"]) == (3, 1, 1)
-
-
-@pytest.mark.slow
-def test_the_summary_says_how_many_documents_were_replaced(run: Run, answer: Answer) -> None:
-    two_cases()
-    answer("ingest", "case-a")
-    Path("case-a", "contract.txt").write_text("We the States", encoding="utf-8")
-    code, out, _ = run("ingest", "case-a")
-    assert code == 0
-    assert "1  of them replaced an earlier version" in out
-
-
-@pytest.mark.slow
 def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     os.mkfifo("feed.jsonl")
     writer = threading.Thread(
@@ -72,34 +55,6 @@ def test_a_named_pipe_is_named_before_it_is_waited_for(run: Run) -> None:
     writer.join()
     assert (code, json.loads(out)["indexed"]) == (0, 1)
     assert "feed.jsonl is a named pipe: waiting for the program that writes to it" in err
-
-
-@pytest.mark.slow
-def test_of_an_empty_folder_it_says_which_files_were_looked_for(run: Run) -> None:
-    Path("empty").mkdir()
-    code, out, err = run("ingest", "empty")
-    assert (code, "0  documents read" in out) == (3, True)
-    assert "no document in empty; in folders, files are read that end in one of: .jsonl" in " ".join(err.split())
-
-
-@pytest.mark.slow
-def test_files_are_named_by_their_text_or_their_name(answer: Answer) -> None:
-    two_cases()
-    assert answer("ingest", "case-a", "case-b", "--id-from", "hash")["indexed"] == 2
-    assert answer("ingest", "case-a", "--id-from", "name")["indexed"] == 1
-    assert answer("ingest", "case-a/contract.txt", "--id-from", "name")["unchanged"] == 1
-
-
-@pytest.mark.slow
-def test_suffixes_may_be_read_as_text_and_a_format_is_for_names_that_tell_none(answer: Answer) -> None:
-    Path("mixed").mkdir()
-    for name in ("a.log", "LICENSE", "b.jsonl"):
-        Path("mixed", name).write_text('{"id": "line", "text": "We the People"}', encoding="utf-8")
-    summary = answer("ingest", "mixed", "--format", ".log=text,.cfg=text")
-    assert (summary["indexed"], summary["passed_over"]) == (2, {"no suffix": 1})
-    summary = answer("ingest", "mixed", "--format", "text", "--id-prefix", "x")
-    assert (summary["indexed"], summary["passed_over"]) == (3, {})
-    assert answer("ingest", "mixed", "--format", "*=text", "--id-prefix", "y")["indexed"] == 3
 
 
 ENGLISH = "The tenant shall pay the rent on the first day of each month, in advance and without demand. " * 2
@@ -124,34 +79,6 @@ def test_the_language_of_a_document_that_does_not_say_is_detected_and_the_summar
     assert summary["languages"] == {"en": 3, "de": 3}
     assert answer("search", "Miete", "--filter", "language=de")["hits"]["total"]["value"] == 3
     assert "Languages: en 3, de 3." in run("ingest", "manuals")[1]
-
-
-@pytest.mark.slow
-def test_a_language_may_be_given_for_documents_that_do_not_say(answer: Answer, run: Run) -> None:
-    Path("a.txt").write_text(GERMAN, encoding="utf-8")
-    assert answer("ingest", "a.txt", "--language", "nl")["languages"] == {"nl": 1}
-    code, _, err = run("ingest", "a.txt", "--language", "Dutch")
-    assert (code, "'Dutch' is not a language" in err) == (2, True)
-
-
-@pytest.mark.slow
-def test_mailboxes_and_tables_give_many_documents(answer: Answer, run: Run) -> None:
-    mail = "From a Mon Oct 19 09:30:00 1987\nSubject: Repairs {0}\nFrom: Ann\n\nThe roof leaks {0}.\n\n"
-    Path("in.mbox").write_text(mail.format("badly") + mail.format("again"), encoding="utf-8")
-    Path("cases.csv").write_text("number;words\n7;The gutter is blocked.\n8;The gutter is new.\n", encoding="utf-8")
-    summary = answer("ingest", "in.mbox", "cases.csv", "--text-column", "words")
-    assert (summary["indexed"], summary["refused"]) == (4, 0)
-    assert answer("search", "roof leaks", "--filter", "source=Ann")["hits"]["total"]["value"] == 2
-    assert answer("search", "gutter", "--filter", "meta.number=8")["hits"]["total"]["value"] == 1
-    assert run("ingest", "cases.csv")[0] == 3
-
-
-def test_what_is_not_waited_for_stays_in_the_queue(run: Run) -> None:
-    Path("new.jsonl").write_text('{"id": "new", "text": "A new text."}', encoding="utf-8")
-    code, out, err = run("ingest", "new.jsonl", "--no-wait")
-    assert code == 0
-    assert "1  still in the queue" in out
-    assert "ibidem worker" in err
 
 
 def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(

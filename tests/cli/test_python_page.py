@@ -1,12 +1,16 @@
-"""The examples of `docs/python.md` run as they are printed, one after the other."""
+"""The examples of `docs/python.md` run as they are printed; what is given wrong is said by an `IbidemError`."""
 
 import gzip
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+import ibidem
+from ibidem import Document
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 
@@ -30,3 +34,35 @@ def test_the_page_runs_from_top_to_bottom(tmp_path: Path, tables_folder: Path, m
     assert "level='near'" in printed
     assert "\n3 []\n" in printed
     assert "    A case {'signature': 'content'" in printed
+
+
+GOOD = Document("good", "Some words of a text.")
+WRONG: dict[str, tuple[Callable[[ibidem.Tables, ibidem.Settings], object], str]] = {
+    "a setting's value": (lambda *_: ibidem.Settings(lease="soon"), "IBIDEM_LEASE .*'soon'.*integer"),
+    "an address": (lambda *_: ibidem.Settings(engine="mysql://me:s3cret@host"), "IBIDEM_ENGINE=.*sqlite://"),
+    "a setting's name": (lambda *_: ibidem.Settings(indx="news"), "indx is not a setting; did you mean index"),
+    "a changed setting's name": (lambda _, settings: settings.changed(indx="news"), "indx is not a setting"),
+    "a date": (lambda tables, _: ibidem.compare(GOOD, Document("b", "x", date="soon"), tables), "'b', field 'date'"),
+    "no text": (lambda tables, _: ibidem.compare(GOOD, Document("b", None), tables), "'b', field 'text'"),  # type: ignore[arg-type]
+    "no id": (lambda tables, _: ibidem.compare(Document(None, "x"), GOOD, tables), "field 'id'"),  # type: ignore[arg-type]
+    "a source": (lambda tables, _: ibidem.compare(GOOD, Document("b", "x", source=[7]), tables), "field 'source'"),  # type: ignore[arg-type]
+    "texts to compare": (lambda tables, _: ibidem.compare("a", "b", tables), "'a' is not a document.*Document"),  # type: ignore[arg-type]
+    "records to sign": (lambda tables, _: ibidem.sign([{"id": "a"}], tables), "is not a document.*read_record"),  # type: ignore[list-item]
+    "a text to submit": (lambda _, settings: ibidem.submit("text", settings), "'text' is not a list of documents"),  # type: ignore[arg-type]
+    "one document to submit": (lambda _, settings: ibidem.submit(GOOD, settings), "is not a list of documents"),  # type: ignore[arg-type]
+    "records to submit": (lambda _, settings: ibidem.submit([{"id": "a"}], settings, wait=False), "is not a document"),  # type: ignore[list-item]
+    "one path": (lambda *_: ibidem.read("cases.jsonl"), "'cases.jsonl' is not a list of paths"),
+    "a path to an index": (lambda *_: ibidem.open_engine(Path("index.sqlite"), "news"), "sqlite:///"),  # type: ignore[arg-type]
+    "a number for an index": (lambda *_: ibidem.open_engine("sqlite:///index.sqlite", 7), "index name 7"),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize(("mistake", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_given_wrong_is_an_error_of_ours_that_says_what_is_right(
+    mistake: Callable[[ibidem.Tables, ibidem.Settings], object], message: str, tmp_path: Path
+) -> None:
+    settings = ibidem.Settings(
+        engine=f"sqlite:////{tmp_path}/index.sqlite", broker=f"filesystem:////{tmp_path}/queue", concurrency=1
+    )
+    with pytest.raises(ibidem.IbidemError, match=message):
+        mistake(ibidem.Tables(tmp_path / "tables"), settings)

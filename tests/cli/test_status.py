@@ -62,36 +62,14 @@ def test_a_summary_says(line: str) -> None:
     assert line in render()
 
 
-def test_ids_of_several_files_are_refused_together_and_do_not_count_as_versions() -> None:
-    why = "the index has this id from a.csv, and this document is from b.csv"
-    entries = [{"where": f"b.csv:{n}", "id": f"d{n}", "field": "id", "why": why} for n in range(2)]
-    page = render(refusals=entries, repeated=3, repeated_ids=["d0", "d1", "twice"])
-    assert f"2 documents: id: {why} (b.csv:0, b.csv:1)" in " ".join(page.split())
-    assert "1 id occurred more than once (twice); the newest was kept, or else the last one read." in page
-    assert "more than once" not in render(refusals=entries, repeated=2, repeated_ids=["d0", "d1"])
-
-
 def test_empty_files_are_named_on_one_line() -> None:
     empty = [{"where": name, "id": name, "field": "", "why": EMPTY} for name in ("a.txt", "b.txt")]
     assert "2 empty files: a.txt, b.txt" in render(refused=2, refusals=empty)
 
 
-def test_what_did_not_happen_is_not_mentioned() -> None:
-    printed = render(refused=0, refusals=[], repeated=0, meta_fields=[], unread_dates=0, stale=0)
-    assert not [word for word in ("Refused", "once", "meta", "newer") if word in printed]
-
-
 def test_a_run_that_was_broken_off_says_what_to_do() -> None:
     assert "Run the same command again" in render(state="interrupted", again="")
     assert "ingested again in run other" in render(state="interrupted", again="other")
-
-
-def test_a_run_that_is_being_read_says_where() -> None:
-    assert "being read by a command on here" in render(state="reading", host="here")
-
-
-def test_a_run_that_is_not_done_says_how_to_see_it() -> None:
-    assert "see it with: ibidem status 20250101-120000-abcd" in render(state="waiting", pending=12)
 
 
 def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
@@ -110,7 +88,3 @@ def test_status_tells_how_the_last_run_is_and_leaves_with_three_when_some_were_r
     summary = answer("status")
     assert summary["read"] == summary["indexed"] + summary["unchanged"] + summary["stale"] + summary["refused"]
     assert summary["duplicates"] == {"identical": 1, "near": 1}
-
-
-def test_status_of_an_unknown_run_is_a_wrong_use(run: Run) -> None:
-    assert run("status", "nosuch")[::2] == (2, "ibidem: there is no run 'nosuch'; see the last one: ibidem status\n")

@@ -19,7 +19,7 @@ from ibidem.cli import main
 main()
 """
 
-WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker", "--concurrency", "1"]
+WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker"]
 
 
 @pytest.mark.slow
@@ -44,35 +44,3 @@ def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
     (line,) = (json.loads(line) for line in err.splitlines() if line.startswith("{"))
     assert (line["event"], line["run"], line["indexed"]) == ("batch done", name, 1)
     assert answer("search", "deed")["hits"]["total"]["value"] == 1
-
-
-@pytest.mark.slow
-def test_workers_settle_the_groups_of_what_waits_and_of_what_comes_later(run: Run, answer: Answer) -> None:
-    deed = "This deed of gift conveys the meadow by the mill to the parish, with all rights of way and water."
-    lines = [json.dumps({"id": name, "text": deed}) for name in ("first", "second", "third")]
-    Path("two.jsonl").write_text("\n".join(lines[:2]), encoding="utf-8")
-    Path("one.jsonl").write_text(lines[2], encoding="utf-8")
-    answer("ingest", "two.jsonl", "--no-wait")
-    workers = [subprocess.Popen(WORKER, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
-    try:
-        assert comes_to(answer, documents=2)
-        answer("ingest", "one.jsonl", "--no-wait")
-        assert comes_to(answer, documents=3)
-    finally:
-        for worker in workers:
-            worker.send_signal(signal.SIGTERM)
-        for worker in workers:
-            worker.wait(timeout=60)
-    (lead, *duplicates) = answer("search", "meadow", "--by", "stored")["hits"]["hits"]
-    assert (lead["_id"], [hit["_id"] for hit in duplicates]) == ("first", ["second", "third"])
-
-
-def comes_to(answer: Answer, documents: int) -> bool:
-    """Return whether a search by stored groups comes to show so many documents in one group, all of them settled."""
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        account = answer("search", "meadow", "--by", "stored")["dedupe"]
-        if (account["documents"]["matched"], account["groups"]["matching"], account["unsettled"]) == (documents, 1, 0):
-            return True
-        time.sleep(0.3)
-    return False

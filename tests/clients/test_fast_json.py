@@ -1,4 +1,4 @@
-"""A client's transport, seen with a faster reading of JSON: all else is the caller's."""
+"""A client's transport with a faster reading of JSON; failures that a server reports count."""
 
 import json
 from typing import Any
@@ -11,7 +11,15 @@ from opensearchpy.serializer import JSONSerializer
 
 from ibidem.clients import elasticsearch as of_elasticsearch
 from ibidem.clients import opensearch as of_opensearch
-from ibidem.clients.fast_json import read_fast
+from ibidem.clients.adapter import read_fast
+from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.search import grouped_search
+from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cluster.client import Failure
+from ibidem_engines.requests import ApiRequest, run_sync
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.schema import SCHEMA
 
 HEADERS = {"content-type": "application/json", "x-elastic-product": "Elasticsearch"}
 PLAIN, SURROGATE, NO_NUMBER = b'{"hits": [1, 2.5]}', b'{"name": "\\ud800"}', b'{"score": NaN}'
@@ -72,6 +80,13 @@ def test_an_answer_is_read_without_the_clients_decoder(kind: str, monkeypatch: p
 
 
 @KINDS
+def test_a_client_whose_owner_changed_how_json_is_read_keeps_that(kind: str) -> None:
+    transport = make_transport(kind, serializer=Jotting())
+    assert make_fast_client(kind, transport) is transport
+    assert answered(make_fast_client(kind, transport)) == {"jotted": {"hits": [1, 2.5]}}
+
+
+@KINDS
 @pytest.mark.parametrize("answer", [SURROGATE, NO_NUMBER])
 def test_what_orjson_refuses_is_read_by_the_client_itself(
     kind: str, answer: bytes, monkeypatch: pytest.MonkeyPatch
@@ -82,19 +97,53 @@ def test_what_orjson_refuses_is_read_by_the_client_itself(
     assert repr(answered(make_fast_client(kind, transport))) == repr(answered(transport)) == repr(json.loads(answer))
 
 
-@KINDS
-def test_a_client_whose_owner_changed_how_json_is_read_keeps_that(kind: str) -> None:
-    transport = make_transport(kind, serializer=Jotting())
-    assert make_fast_client(kind, transport) is transport
-    assert answered(make_fast_client(kind, transport)) == {"jotted": {"hits": [1, 2.5]}}
+LAYOUT = {
+    "news": {"settings": {"index": {"number_of_shards": "2"}}, "mappings": {"_meta": {"ibidem": {"schema": SCHEMA}}}}
+}
 
 
-@KINDS
-def test_whatever_changes_in_the_view_changes_in_the_clients_transport(kind: str) -> None:
-    transport = make_transport(kind)
-    view = make_fast_client(kind, transport)
-    assert isinstance(view, type(transport))
-    view.max_retries = 7
-    assert transport.max_retries == 7
-    transport.max_retries = 2
-    assert make_fast_client(kind, transport).max_retries == 2
+def answers(request: ApiRequest, **window: Any) -> Any:
+    """Answer as a server with one hit does."""
+    if request.method == "GET":
+        return LAYOUT
+    if request.path == "/_msearch":
+        assert request.lines is not None
+        missing = {"status": 404, "error": {"type": "index_not_found_exception"}}
+        return {"responses": [missing] * (len(request.lines) // 2)}
+    if request.path.endswith("/_mget"):
+        assert request.body is not None
+        return {"docs": [{"found": False} for _ in request.body["docs"]]}
+    hit = {"_index": "news", "_id": "a", "_score": 1.0, "_seq_no": 6}
+    total = {"value": 1, "relation": "eq"}
+    assert request.body is not None
+    source = {} if "stored_fields" in request.body else {"_source": {"title": "A"}}
+    return {"timed_out": False, "hits": {"total": total, "max_score": 1.0, "hits": [hit | source]}, **window}
+
+
+def make_response(**window: Any) -> Any:
+    flow = read_search("news", {}, {}, DedupeRequest("indent"))
+    return run_sync(grouped_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
+
+
+def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:
+    failure = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
+    with pytest.raises(Failure, match="the disk is gone") as raised:
+        make_response(_shards={"failed": 1, "failures": [failure]})
+    assert raised.value.status == 500
+
+
+def test_a_part_of_the_index_that_no_node_holds_is_an_error_though_the_server_calls_it_no_failure() -> None:
+    with pytest.raises(Failure, match="2 of 3 shards") as raised:
+        make_response(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
+    assert raised.value.status == 503
+
+
+def test_hits_from_which_a_pipeline_took_the_id_are_named_with_the_remedy() -> None:
+    hits = {"total": {"value": 1, "relation": "eq"}, "max_score": 1.0, "hits": [{"_index": "news", "_score": 1.0}]}
+    with pytest.raises(UsageError, match="a hit of the index 'news' has no _id; do not let a search pipeline"):
+        make_response(hits=hits)
+
+
+def test_a_whole_answer_is_exact() -> None:
+    assert make_response()["dedupe"]["groups"]["exact"]
+    assert make_response()["hits"]["hits"][0]["_source"] == {"title": "A"}

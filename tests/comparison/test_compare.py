@@ -1,10 +1,13 @@
-"""Two documents side by side: what every signature says, and the text that they share."""
+"""Two documents side by side, and what differs between a lead and its duplicate."""
+
+from random import Random
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.comparison.compare import compare
+from ibidem.comparison.word_diff import EXAMINED, Piece, word_diff
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
@@ -22,37 +25,12 @@ def test_a_comparison_is_the_same_in_both_directions(tables: Tables, a: str, b: 
         assert comparison.signals.get(name) == back.signals.get(name)
 
 
-@given(text=TEXTS.filter(bool))
-def test_a_text_is_identical_with_itself_and_shares_all_of_it(tables: Tables, text: str) -> None:
-    comparison = compare(Document("a", text), Document("b", text), tables)
-    assert comparison.evidence is not None
-    assert comparison.evidence.level == "identical"
-    assert comparison.signals["overlap"] == {"a": 1.0, "b": 1.0}
-
-
-def test_texts_that_share_nothing_have_no_level_and_no_passage(tables: Tables) -> None:
-    comparison = compare(Document("a", LEASE), Document("b", "An entirely different matter was decided."), tables)
-    assert comparison.as_json()["level"] is None
-    assert comparison.shared == ()
-
-
-def test_of_a_text_without_words_only_the_lengths_are_reported(tables: Tables) -> None:
-    comparison = compare(Document("a", "* * *"), Document("b", LEASE), tables)
-    assert set(comparison.signals) == {"length", "overlap"}
-
-
 def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
     sentence = LEASE.split(". ")[2]
     comparison = compare(Document("a", sentence), Document("b", LEASE), tables)
     assert comparison.signals["overlap"]["a"] == 1.0
     (region,) = comparison.shared
     assert LEASE[slice(*region.b)] == sentence
-
-
-def test_dates_are_compared_where_both_have_one(tables: Tables) -> None:
-    a, b = Document("a", LEASE, date="2001-05-01"), Document("b", LEASE, date="2001-05-04")
-    assert compare(a, b, tables).signals["date"] == {"days_apart": 3}
-    assert "date" not in compare(a, Document("c", LEASE), tables).signals
 
 
 def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
@@ -64,3 +42,85 @@ def test_fields_that_must_not_differ_keep_a_pair_apart(tables: Tables) -> None:
     a, b = Document("a", LEASE, meta={"docket": "1"}), Document("b", LEASE, meta={"docket": "2"})
     assert compare(a, b, tables).evidence is not None
     assert compare(a, b, tables, distinct=["meta.docket"]).evidence is None
+
+
+WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
+
+
+def only(kind: str, pieces: list[Piece]) -> list[str]:
+    return [word for piece in pieces if piece.kind == kind for word in piece.words]
+
+
+def test_a_changed_word_is_shown_between_the_words_around_it() -> None:
+    diff = word_diff("net profit was 12.1 mln dlrs in March", "net profit was 12.3 mln dlrs in March", context=2)
+    assert [(piece.kind, *piece.words) for piece in diff] == [
+        ("gap",),
+        ("same", "profit", "was"),
+        ("lead", "12.1"),
+        ("duplicate", "12.3"),
+        ("same", "mln", "dlrs"),
+        ("gap",),
+    ]
+
+
+@pytest.mark.parametrize(
+    "duplicate", ["the  COURT held.", "The court\nheld", "the (court) held!", "the co\u00adurt held"]
+)
+def test_case_punctuation_and_line_breaks_are_no_difference(duplicate: str) -> None:
+    if "\u00ad" in duplicate:
+        duplicate = duplicate.replace("\u00ad", "\u00ad\n")
+    assert word_diff("The court held", duplicate) == []
+
+
+@given(WORDS, WORDS)
+def test_the_pieces_of_a_text_are_words_of_that_text(lead: list[str], duplicate: list[str]) -> None:
+    pieces = word_diff(" ".join(lead), " ".join(duplicate), limit=100, context=100)
+    assert [word for piece in pieces if piece.kind in {"same", "lead"} for word in piece.words] == (
+        lead if pieces else []
+    )
+    assert [word for piece in pieces if piece.kind in {"same", "duplicate"} for word in piece.words] == (
+        duplicate if pieces else []
+    )
+
+
+def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
+    lead = "start " + " ".join(f"a{number}" for number in range(3 * EXAMINED)) + " end"
+    duplicate = "start " + " ".join(f"b{number}" for number in range(3 * EXAMINED)) + " end"
+    diff = word_diff(lead, duplicate)
+    assert [piece.kind for piece in diff] == ["same", "lead", "duplicate", "same"]
+    assert len(only("lead", diff)) == 3 * EXAMINED
+
+
+@given(WORDS, WORDS, st.integers(0, 3))
+def test_what_both_texts_begin_and_end_with_changes_no_difference(
+    lead: list[str], duplicate: list[str], repeats: int
+) -> None:
+    around = [" ".join(["alpha beta gamma delta epsilon"] * 40 * repeats)]
+    short = word_diff(" ".join(lead), " ".join(duplicate), limit=100)
+    long = word_diff(" ".join(around + lead + around), " ".join(around + duplicate + around), limit=100)
+    for kind in ("lead", "duplicate"):
+        assert only(kind, long) == only(kind, short)
+
+
+def book(*, pages: int = 300, words: int = 400) -> list[list[str]]:
+    draw = Random(1)  # noqa: S311 (words of a text)
+    return [[f"word{draw.randrange(5_000)}" for _ in range(words)] for _ in range(pages)]
+
+
+def text(pages: list[list[str]], line: str = "\n") -> str:
+    return "\f".join(" ".join(page[:50]) + line + " ".join(page[50:]) for page in pages)
+
+
+@pytest.mark.slow
+def test_a_difference_on_another_page_names_both_pages() -> None:
+    changed = book()
+    del changed[8]
+    changed[99].insert(200, "not")
+    assert only("page", word_diff(text(book()), text(changed))) == ["page 9:", "page 101 → 100:"]
+
+
+def test_no_more_places_are_reported_than_asked_and_a_gap_says_that_there_are_more() -> None:
+    lead = " ".join(f"same same same same {number}" for number in range(20))
+    diff = word_diff(lead, lead.replace("1", "x"), limit=2)
+    assert sum(piece.kind == "lead" for piece in diff) == 2
+    assert diff[-1].kind == "gap"

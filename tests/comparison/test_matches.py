@@ -1,10 +1,11 @@
-"""Shared text of two documents is found at any place, and located by characters."""
+"""Shared text of two documents is found at any place, in passages with their differences, located by characters."""
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.matches import MIN_PASSAGE, Region, count_covered, runs, to_region
-from ibidem.comparison.word_places import token_offsets
+from ibidem.comparison.compare import Region, align, blocks, passages, runs, to_region
+from ibidem.comparison.word_diff import token_offsets
+from ibidem_ingest.text.tokens import tokens
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=60)
 PASSAGE = "the parties agree that this contract is governed by the law of England"
@@ -34,11 +35,6 @@ def test_every_word_inside_a_long_enough_common_run_is_covered(a: list[str], b: 
     assert all(places & set(range(start, start + size)) for start in starts)
 
 
-@given(TOKENS)
-def test_a_text_shares_all_of_itself(tokens: list[str]) -> None:
-    assert sum(run.words for run in runs(tokens, tokens)) == len(tokens)
-
-
 def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
     a, b = f"Article 9. {PASSAGE}. Signed in Paris.", f"NOW THEREFORE {PASSAGE.upper()}; and more"
     (region,) = regions(a, b)
@@ -47,17 +43,59 @@ def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
     assert region.words == len(PASSAGE.split())
 
 
-def test_passages_in_another_order_are_found_too() -> None:
-    other = "a wholly different sentence that is long enough to be one run"
-    offsets = regions(f"{PASSAGE}. {other}", f"{other}. {PASSAGE}")
-    assert sorted(region.words for region in offsets) == sorted([len(PASSAGE.split()), len(other.split())])
+ALIGNMENT_TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
 
 
-def test_runs_of_fewer_words_are_chance() -> None:
-    seven = " ".join(PASSAGE.split()[: MIN_PASSAGE - 1])
-    assert regions(f"here {seven} ends it all, my friend", f"there {seven} goes on and on for ever") == []
+@given(ALIGNMENT_TOKENS, ALIGNMENT_TOKENS)
+def test_every_run_is_in_one_passage(a: list[str], b: list[str]) -> None:
+    common = runs(a, b, 3)
+    assert sorted((run for passage in passages(common) for run in passage.runs), key=lambda run: run.a) == common
 
 
-@given(st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)).map(sorted).map(tuple)))
-def test_covered_places_are_counted_once(spans: list[tuple[int, int]]) -> None:
-    assert count_covered(spans) == len({place for start, end in spans for place in range(start, end)})
+@given(ALIGNMENT_TOKENS, ALIGNMENT_TOKENS)
+def test_blocks_hold_every_word_of_a_passage_once_and_in_order(a: list[str], b: list[str]) -> None:
+    for passage in passages(runs(a, b, 3), gap=10):
+        inside = list(blocks(passage, a, b))
+        assert [word for block in inside for word in range(*block.a)] == list(range(*passage.a))
+        assert [word for block in inside for word in range(*block.b)] == list(range(*passage.b))
+        assert all((a[slice(*block.a)] == b[slice(*block.b)]) == block.is_equal for block in inside)
+
+
+def test_one_changed_word_cuts_no_passage_in_two() -> None:
+    a = [f"w{number}" for number in range(40)]
+    b = [*a[:20], "changed", *a[21:]]
+    (passage,) = passages(runs(a, b))
+    assert [block.is_equal for block in blocks(passage, a, b)] == [True, False, True]
+
+
+WORDS = st.lists(st.sampled_from([f"{a}{b}" for a in "abcdefgh" for b in "xyz"]), max_size=60)
+
+
+@given(WORDS, WORDS)
+def test_with_anchors_every_run_is_still_in_one_passage(a: list[str], b: list[str]) -> None:
+    common = runs(a, b)
+    runs_in_passages = [run for passage in align(a, b, common) for run in passage.runs]
+    assert len(runs_in_passages) == len(set(runs_in_passages))
+    assert set(common) <= set(runs_in_passages)
+
+
+BREAKS = st.sampled_from(
+    ["-\n", "-\r\n  ", "\u00ad\n", "¬\n", "-\f", " - ", "\n\n", "\f", " ", "\u00a0", "\u2019s ", "ﬁ"]
+)
+TEXTS = st.lists(BREAKS | st.text(alphabet="abcXYZ019é东ßΣ", max_size=4) | st.text(max_size=3)).map("".join)
+
+
+@given(TEXTS)
+def test_places_lie_in_the_text_and_never_run_backwards(text: str) -> None:
+    offsets = token_offsets(text)
+    assert offsets.tokens == tokens(text)
+    assert all(0 <= start < end <= len(text) for start, end in zip(offsets.starts, offsets.ends, strict=True))
+    assert offsets.starts == sorted(offsets.starts)
+    assert offsets.ends == sorted(offsets.ends)
+
+
+def test_a_word_broken_at_the_end_of_a_line_covers_both_lines() -> None:
+    text = "the defen-\n  dant pleads"
+    offsets = token_offsets(text)
+    place = offsets.tokens.index("defendant")
+    assert text[offsets.starts[place] : offsets.ends[place]] == "defen-\n  dant"

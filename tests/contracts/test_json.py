@@ -2,12 +2,15 @@
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from contracts.command import Command, leases
 from contracts.golden import Golden, settled
+from servers.indices import remove_indices
 
 PAIRS = "a,b,same\nlease,copy,1\nlease,draft,1\nlease,letter,0\n"
 STEPS: list[tuple[str, str]] = [
@@ -15,7 +18,6 @@ STEPS: list[tuple[str, str]] = [
     ("ingest-again", "ingest documents.jsonl"),
     ("status", "status"),
     ("search-indent", "search drains"),
-    ("search-collapse", "search drains --dedupe collapse --explain"),
     ("search-off", "search drains --dedupe off"),
     ("search-scope", "search London --scope index --level partial --keep longest --explain"),
     ("inspect", "inspect lease"),
@@ -31,9 +33,6 @@ STEPS: list[tuple[str, str]] = [
     ("idf-compare", "idf compare 51b47bedf6038934 51b47bedf6038934 documents.jsonl"),
     ("evaluate", "evaluate documents.jsonl pairs.csv --positive same>=1"),
     ("status-dead", "status --dead"),
-    ("backfill-dry-run", "backfill --dry-run"),
-    ("backfill-check", "backfill --check"),
-    ("backfill", "backfill"),
     ("doctor", "doctor"),
     ("delete", "delete letter --yes"),
     ("delete-identical", "delete lease --identical --yes"),
@@ -41,6 +40,21 @@ STEPS: list[tuple[str, str]] = [
     ("delete-undo", "delete --undo letter"),
     ("wrong-option", "search drains --level close"),
 ]
+
+
+SIGNING = [("backfill-dry-run", "backfill --dry-run"), ("backfill-check", "backfill --check"), ("backfill", "backfill")]
+
+
+@pytest.mark.server("opensearch")
+def test_signing_an_index_prints_the_json_that_is_written_down(tmp_path: Path, opensearch: str) -> None:
+    command = leases(tmp_path)
+    command.settings.update({"IBIDEM_ENGINE": opensearch, "IBIDEM_INDEX": f"leases-{uuid4().hex}"})
+    try:
+        assert command.run("ingest", "documents.jsonl").code == 3
+        for name, typed in SIGNING:
+            Golden.check_json(f"json/{name}", output(command, typed))
+    finally:
+        remove_indices(opensearch, command.settings["IBIDEM_INDEX"])
 
 
 @pytest.fixture(scope="module")

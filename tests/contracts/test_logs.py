@@ -59,7 +59,7 @@ def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> Non
 def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path) -> None:
     command, log = leases(tmp_path), tmp_path / "worker.log"
     command.run("ingest", "documents.jsonl", "--no-wait")
-    with going_on(command, log, "worker", "--concurrency", "1"):
+    with going_on(command, log, "worker"):
         wait_until(lambda: "batch done" in log.read_text(encoding="utf-8"), "no batch is done")
     Golden.check_names("logs/worker", events(log.read_text(encoding="utf-8")))
 

@@ -2,24 +2,25 @@
 
 import json
 import re
-import sqlite3
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from contracts.command import Command, leases
 from contracts.golden import Golden
+from ibidem_engines.connect import open_engine
+from servers.indices import remove_indices
 
 STEPS = (
     "ingest documents.jsonl",
     "overrides add lease draft --author Ada --reason courts",
     "delete letter --yes",
-    "backfill",
 )
 # A page of a backfill that was killed with it in hand, as it was noted.
-PAGE = {"number": 0, "part": "ibidem/0", "after": -1, "upto": 99, "documents": 5, "deaths": 1}
+PAGE = {"number": 0, "after": -1, "upto": 99, "documents": 5, "deaths": 1}
 
 
 @pytest.fixture(scope="module")
@@ -71,14 +72,19 @@ def test_there_are_these_ledgers_and_no_others(records: list[tuple[str, str, Any
     Golden.check_names("records/ledgers", (ledger for ledger, _, _ in records))
 
 
-@pytest.mark.slow
-def test_a_backfill_goes_on_from_the_page_that_a_killed_one_had_in_hand(tmp_path: Path) -> None:
-    command = leases(tmp_path)
-    command.run("ingest", "documents.jsonl")
-    command.run("backfill")
-    with closing(sqlite3.connect(command.database)) as index, index:
-        ((entry,),) = index.execute('select entry from "ibidem.ibidem.ledger" where key = ?', ["backfill/"])
-        noted = json.loads(entry) | {"state": "open", "pages": [PAGE]}
-        index.execute('update "ibidem.ibidem.ledger" set entry = ? where key = ?', [json.dumps(noted), "backfill/"])
-    account = command.json("backfill")
+@pytest.mark.server("opensearch")
+def test_a_backfill_goes_on_from_the_page_that_a_killed_one_had_in_hand(tmp_path: Path, opensearch: str) -> None:
+    command, index = leases(tmp_path), f"leases-{uuid4().hex}"
+    command.settings.update({"IBIDEM_ENGINE": opensearch, "IBIDEM_INDEX": index})
+    try:
+        command.run("ingest", "documents.jsonl")
+        command.run("backfill")
+        with closing(open_engine(opensearch, index)) as engine:
+            entry = engine.get_record("runs", "backfill/")
+            Golden.check("records/backfill.json", json.dumps(fields(entry), indent=1).replace(index, "INDEX"))
+            noted = entry | {"state": "open", "pages": [PAGE | {"part": f"{index}/0"}]}
+            engine.put_records("runs", {"backfill/": noted})
+        account = command.json("backfill")
+    finally:
+        remove_indices(opensearch, index)
     assert (account["exit"], account["json"]["read"]) == (0, 5), account

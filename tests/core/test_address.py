@@ -1,18 +1,13 @@
-"""A user's own index keeps its names; ours are found through a list of them.
+"""Addresses of engines and names of fields; records read with checks; waiting for an engine that does not answer."""
 
-The address of a cluster says where it is and how to enter, and keeps its secrets to itself.
-"""
-
-from pathlib import Path
+from dataclasses import dataclass
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from ibidem_core.address import Fields, parse_address, parse_fields, read_path, set_path
+from ibidem_core.address import Fields, parse_address, parse_fields
+from ibidem_core.errors import DamagedRecord, Unavailable, retry_unavailable
+from ibidem_core.records import parse_record
 from ibidem_ingest.errors import UsageError
-
-PATHS = st.lists(st.text("abc", min_size=1), min_size=1, max_size=3).map(".".join)
 
 
 def test_what_is_not_named_keeps_our_name() -> None:
@@ -21,50 +16,10 @@ def test_what_is_not_named_keeps_our_name() -> None:
     )
 
 
-def test_nothing_named_is_an_index_of_our_own() -> None:
-    assert parse_fields("").are_own
-    assert not parse_fields("text=body").are_own
-
-
 @pytest.mark.parametrize("text", ["heading=h", "title", "title=", "=h", "text=a,text=b", "text=ibidem.content"])
 def test_a_name_that_is_not_understood_is_an_error(text: str) -> None:
     with pytest.raises(UsageError):
         parse_fields(text)
-
-
-@given(PATHS, st.text())
-def test_what_is_put_at_a_path_is_found_there(path: str, value: str) -> None:
-    source: dict[str, object] = {}
-    set_path(source, path, value)
-    assert read_path(source, path) == value
-
-
-def test_a_name_with_a_dot_is_found_as_it_is_written() -> None:
-    assert read_path({"article.body": "text"}, "article.body") == "text"
-
-
-def test_nothing_is_found_where_nothing_is() -> None:
-    assert read_path({"article": "text"}, "article.body") is None
-
-
-def test_hosts_ports_and_credentials_are_read() -> None:
-    address = parse_address("elasticsearch+https://ann:s%40cret@one:9243,two,[::1]:9200/")
-    assert address.hosts == (("one", 9243), ("two", 443), ("[::1]", 9200))
-    assert (address.kind, address.scheme, address.user, address.password) == (
-        "elasticsearch",
-        "https",
-        "ann",
-        "s@cret",
-    )
-    assert address.urls == ["https://one:9243", "https://two:443", "https://[::1]:9200"]
-
-
-def test_options_are_read(tmp_path: Path) -> None:
-    ca = tmp_path / "ca.pem"
-    ca.touch()
-    address = parse_address(f"opensearch+https://host?ca={ca}&api_key=abc&layout=lean&timeout=5&fields=text=body")
-    assert (address.ca, address.api_key, address.layout, address.timeout) == (str(ca), "abc", "lean", 5.0)
-    assert address.fields == Fields(text="body")
 
 
 def test_an_address_is_shown_without_its_secrets() -> None:
@@ -104,3 +59,55 @@ def test_no_message_repeats_a_secret(url: str) -> None:
     with pytest.raises(UsageError) as raised:
         parse_address(url)
     assert "s3cret" not in str(raised.value)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A record, as any room keeps one."""
+
+    name: str
+    count: int = 0
+    pair: tuple[str, str] = ("", "")
+
+
+@pytest.mark.parametrize(
+    ("values", "why"),
+    [
+        ({}, "name: Field required"),
+        ({"name": 1}, "name: .*string"),
+        ({"name": "a", "count": "2"}, "count: .*integer"),
+        ({"name": "a", "pair": ["b"]}, "pair"),
+        ({"name": object()}, "not JSON serializable"),
+    ],
+)
+def test_a_damaged_record_is_named_with_the_field_at_fault_and_never_half_understood(
+    values: dict[str, object], why: str
+) -> None:
+    with pytest.raises(DamagedRecord, match=f"kind Entry .*{why}"):
+        parse_record(Entry, values)
+
+
+class Busy:
+    """Answers after some failures."""
+
+    def __init__(self, failures: int, error: type[Exception] = Unavailable) -> None:
+        self.calls, self._failures, self._error = 0, failures, error
+
+    def __call__(self) -> str:
+        self.calls += 1
+        if self.calls <= self._failures:
+            raise self._error("busy")
+        return "done"
+
+
+def test_it_calls_again_until_there_is_an_answer() -> None:
+    busy = Busy(5)
+    assert retry_unavailable(busy, 600, pause=lambda _: None) == "done"
+    assert busy.calls == 6
+
+
+def test_waiting_is_given_up_when_the_worker_is_to_end() -> None:
+    waits: list[float] = []
+    with pytest.raises(Unavailable):
+        retry_unavailable(Busy(10_000), 600, has_ended=lambda: len(waits) > 3, pause=waits.append)
+    assert len(waits) == 4

@@ -4,20 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_core.settings import Settings, load
-from ibidem_core.settings_table import settings_rows
+from ibidem_core.settings import load, page
 from ibidem_ingest.errors import UsageError
 
 
 def write(folder: Path, name: str, text: str) -> None:
     (folder / name).write_text(text, encoding="utf-8")
-
-
-def test_nothing_set_means_sqlite_and_a_file_queue_in_the_current_folder(tmp_path: Path) -> None:
-    settings = load({}, tmp_path)
-    assert (settings.engine, settings.broker) == ("sqlite:///.ibidem/index.sqlite", "filesystem:///.ibidem/queue")
-    assert settings.queue_folder == Path(".ibidem/queue")
-    assert settings.origin("engine") == "default"
 
 
 def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -> None:
@@ -31,12 +23,6 @@ def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -
         "ibidem.toml",
         "default",
     ]
-
-
-def test_fields_that_must_not_differ_are_written_by_commas_or_as_a_list(tmp_path: Path) -> None:
-    assert load({"IBIDEM_DISTINCT": "meta.docket, source"}, tmp_path).distinct == ("meta.docket", "source")
-    write(tmp_path, "ibidem.toml", 'distinct = ["meta.docket"]\n')
-    assert load({}, tmp_path).distinct == ("meta.docket",)
 
 
 @pytest.mark.parametrize(
@@ -65,18 +51,6 @@ def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_BROKER": "smtp://me:secret@mail.example"}, tmp_path)
     assert "secret" not in str(caught.value)
-
-
-def test_doctor_sees_every_setting_with_passwords_masked(tmp_path: Path) -> None:
-    rows = {row.name: row for row in settings_rows(load({"IBIDEM_BROKER": "amqp://me:secret@mq.example//"}, tmp_path))}
-    assert rows.keys() == Settings.model_fields.keys()
-    assert (rows["broker"].value, rows["broker"].origin) == ("amqp://***@mq.example//", "environment")
-    assert all(row.meaning for row in rows.values())
-
-
-def test_another_process_gets_the_very_settings(tmp_path: Path) -> None:
-    settings = load({"IBIDEM_DISTINCT": "meta.docket,source", "IBIDEM_INDEX": "news"}, tmp_path).changed(concurrency=3)
-    assert load(settings.as_environment(), tmp_path).model_dump() == settings.model_dump()
 
 
 def test_a_value_from_the_command_line_wins_and_is_checked(tmp_path: Path) -> None:
@@ -121,3 +95,27 @@ def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
     assert all(part in str(caught.value) for part in names), str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "names"),
+    [
+        ("ibidem.toml", "indx = 'news'\n", ["indx", "index"]),
+        ("ibidem.toml", "index = news\n", ["ibidem.toml", "line 1"]),
+        (".env", "IBIDEM_INDX=news\n", [".env", "IBIDEM_INDX", "IBIDEM_INDEX"]),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_it(name: str, text: str, names: list[str], tmp_path: Path) -> None:
+    write(tmp_path, name, text)
+    with pytest.raises(UsageError) as caught:
+        load({}, tmp_path)
+    assert all(part in str(caught.value) for part in names)
+
+
+def test_variables_of_the_tests_are_nobodys_mistake(tmp_path: Path) -> None:
+    load({"IBIDEM_TEST_OPENSEARCH": "http://localhost:9200"}, tmp_path)
+
+
+def test_the_page_of_settings_is_current() -> None:
+    text = Path(__file__).parents[2] / "docs" / "settings.md"
+    assert text.read_text(encoding="utf-8") == page(), "run: python -m ibidem_core.settings > docs/settings.md"

@@ -1,22 +1,21 @@
-"""Keys: two rows that the decision joins always share one, and rows that share nothing are never compared."""
+"""Two rows that the decision joins share a key; a copy is a row that no rule can tell from an earlier one."""
 
-from unittest.mock import patch
+from dataclasses import replace
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe import candidates
-from ibidem_dedupe.candidates import length_buckets, marked_keys
+from ibidem_dedupe.candidates import marked_keys
+from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
+from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, expand_pairs
 from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.shared_keys import build_key_index
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
-from support.windows import SampleWindow, example_settings, signatures, value, windows, with_terms
+from support.signed_books import sign_book
+from support.windows import SampleWindow, example_settings, signatures, value, windows
 
 POLICIES = st.sampled_from(
     [
@@ -47,40 +46,6 @@ def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, po
             assert (a, b) in shared or not joins(values, a, b, policy, PairConstraints())
 
 
-@example_settings
-@given(windows, POLICIES)
-def test_looking_in_smaller_slices_changes_nothing(window: SampleWindow, policy: Policy) -> None:
-    pairs = meeting(window, policy)
-    with patch.object(candidates, "ENTRIES", 1):
-        assert meeting(window, policy) == pairs
-
-
-def test_rows_that_share_nothing_hold_no_common_key() -> None:
-    assert meeting(SampleWindow([value(signatures(at), f"{at}") for at in range(30)]), Policy(profile=0.8)) == set()
-
-
-@pytest.mark.parametrize(("shared", "meet"), [(20, False), (40, True)])
-def test_sets_meet_by_their_rarest_terms_only_where_enough_could_be_shared(shared: int, meet: bool) -> None:
-    base = signatures(1)
-    other = with_terms(signatures(2, terms=base.terms), shared)
-    crowd = [value(with_terms(signatures(at, terms=base.terms), shared), f"{at}") for at in range(3, 23)]
-    window = SampleWindow([value(base, "a"), value(other, "b"), *crowd])
-    assert ((0, 1) in meeting(window, Policy())) == meet
-
-
-def test_terms_of_two_idf_tables_never_meet() -> None:
-    a, b = signatures(1), signatures(2, terms=signatures(1).terms, idf="bb00000000000000")
-    assert meeting(SampleWindow([value(a, "a"), value(b, "b")]), Policy()) == set()
-
-
-@given(st.integers(1, 10**7), st.integers(0, 10**7), st.sampled_from([0.8, 0.9, 0.95, 1.0]))
-def test_similar_lengths_are_in_the_same_bucket_or_in_neighbours(length: int, more: int, ratio: float) -> None:
-    longer = min(length + more, int(length / ratio))
-    if length / longer >= ratio:
-        a, b = length_buckets(np.array([length, longer]), ratio).tolist()
-        assert b - a in (0, 1)
-
-
 KEYS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=300)
 
 
@@ -98,3 +63,48 @@ def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
     index = marked_keys(keys, rows, np.isin(np.arange(10), list(marked)))
     assert index.row.tolist() == [row for each in expected_holders for row in each]
     assert index.key.tolist() == [number for number, each in enumerate(expected_holders) for _ in each]
+
+
+def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
+    entries = keys.key_index(names)
+    codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
+    return {(pair // len(names), pair % len(names)) for pair in codes}
+
+
+def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
+    names = [("i", name) for name in ("short", "whole", "part", "other")]
+    keys = PageKeys()
+    for name, numbers in (("part", range(5, 8)), ("whole", range(12)), ("other", range(50, 60))):
+        keys.add(("i", name), sign_book(name, *numbers)[1])
+    assert pairs(keys, names) == {(2, 1)}
+
+
+NONE = PairConstraints()
+
+
+def copies(values: list[bytes | None], policy: Policy = Policy(), leads: int = 0) -> list[int]:  # noqa: B008 - frozen
+    rows: list[int] = first_copies(PackedColumns.decode(values), policy, leads, NONE).tolist()
+    return rows
+
+
+@example_settings
+@given(windows, st.sampled_from((Policy(), Policy(window_days=30), Policy("partial"))))
+def test_a_copy_duplicates_what_its_original_duplicates(window: SampleWindow, policy: Policy) -> None:
+    packed = window.packed
+    rows = first_copies(PackedColumns.decode(window.values), policy, 0, NONE).tolist()
+    for row, original in enumerate(rows):
+        assert original <= row
+        others = [other for other in range(len(rows)) if other not in {row, original}]
+        assert [joins(packed, row, each, policy, NONE) for each in others] == [
+            joins(packed, original, each, policy, NONE) for each in others
+        ]
+
+
+def test_every_column_counts_but_what_only_names_a_document() -> None:
+    columns = PackedColumns.decode([value(signatures(1), name) for name in "ab"])
+    names = {"values", "ids", "is_signed", "source", "words", "signs"}
+    assert set(READ_BY_RULES) | set(DATES) == set(PackedColumns.__slots__) - names
+    for name in set(READ_BY_RULES) - {"length"}:
+        changed = getattr(columns, name).copy()
+        changed[1] = np.bitwise_xor(changed[1], 1)
+        assert first_copies(replace(columns, **{name: changed}), Policy(), 0, NONE).tolist() == [0, 1], name

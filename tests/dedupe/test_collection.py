@@ -13,7 +13,6 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign
-from support.books import misread_text
 from support.general_tables import general_tables
 
 WORDS = re.findall("[a-z]{3,}", (Path(__file__).parents[2] / "LICENSE").read_text().lower())
@@ -27,15 +26,6 @@ def columns(texts: list[str]) -> PackedColumns:
 
 def prose(seed: int, words: int = 120) -> str:
     return " ".join(random.Random(seed).choices(WORDS, k=words))  # noqa: S311 - made-up data keeps no secret
-
-
-@pytest.mark.parametrize(
-    ("misread", "documents", "rule"), [(0, 200, CLEAN), (4, 200, CLEAN), (40, 200, MISREAD), (100, 150, CLEAN)]
-)
-def test_the_share_of_misread_documents_decides_on_the_rule(misread: int, documents: int, rule: Policy) -> None:
-    texts = [prose(seed) for seed in range(documents)]
-    texts[:misread] = [misread_text(text, 0.3) for text in texts[:misread]]
-    assert CollectionFigures.count(columns(texts)).policy() == rule
 
 
 @pytest.mark.parametrize(
@@ -57,6 +47,7 @@ def versions(changed: list[int]) -> list[str]:
     return texts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("in_use", [loops.IN_USE, None])
 @pytest.mark.parametrize(
     ("changed", "least"),

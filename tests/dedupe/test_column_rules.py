@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.decision import SLICE, UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.pair_evidence import are_different_forms
-from ibidem_dedupe.pair_rules import SLICE, UNDECIDED, screen, strongest, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
@@ -145,7 +144,7 @@ def test_no_pair_that_a_rule_takes_is_screened_out(window: SampleWindow, policy:
     columns, size = PackedColumns.decode(window.values), len(window.values)
     pairs = Pairs(columns, *np.divmod(np.arange(size * size), size))
     passing = screen(columns, pairs.a, pairs.b, policy.candidates)
-    assert passing[strongest(pairs, policy) > 0].all()
+    assert passing[strongest_codes(pairs, policy) > 0].all()
 
 
 NONE = Policy(slots=None, terms=None, fingerprint=None, profile=None, characters=None)
@@ -192,12 +191,12 @@ def test_every_pair_passes_where_containment_counts() -> None:
 def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone() -> None:
     columns = PackedColumns.decode([sign_book("a", *range(1, 9))[0], sign_book("b", *range(51, 59))[0]])
     pair = Pairs(columns, np.array([0]), np.array([1]))
-    codes = {level: int(strongest(pair, Policy(level=level))[0]) for level in LEVELS}
+    codes = {level: int(strongest_codes(pair, Policy(level=level))[0]) for level in LEVELS}
     assert codes == {"identical": 0, "near": 0, "partial": UNDECIDED}
-    assert strongest(pair, replace(Policy(level="partial"), related=None))[0] != UNDECIDED
+    assert strongest_codes(pair, replace(Policy(level="partial"), related=None))[0] != UNDECIDED
 
 
 def test_identical_texts_are_duplicates_however_far_apart_their_dates_are() -> None:
     dated = [value(FIRST, "a", "1987-01-01"), value(replace(SECOND, content=FIRST.content), "b", "1999-01-01")]
     pair = Pairs(PackedColumns.decode(dated), np.array([0]), np.array([1]))
-    assert strongest(pair, Policy(window_days=7)).tolist() == [TABLE.code("content")]
+    assert strongest_codes(pair, Policy(window_days=7)).tolist() == [TABLE.code("content")]

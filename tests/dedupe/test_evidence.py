@@ -1,26 +1,31 @@
-"""The table of evidence: whoever decides, looks up or explains reads it, and a new kind is one row."""
+"""The table of evidence and the figures of a policy: whoever decides, looks up or explains reads them."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.groups import IndexGroups
-from ibidem_dedupe import evidence
+from ibidem_dedupe import evidence, reasons
 from ibidem_dedupe.candidates import KeyIndex, shared_keys
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.decision import decide, evidence_of_pairs
 from ibidem_dedupe.evidence import KINDS, Kind, Table
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
+from ibidem_dedupe.reasons import Reason, Why
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.block import Row, Rules
-from support.windows import pack_signatures, signatures, value
+from support.windows import SampleWindow, make_window, pack_signatures, signatures, value
 
 
 def same_count(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -69,19 +74,88 @@ def test_a_new_kind_of_evidence_is_a_module_and_a_row_of_the_table() -> None:
     assert (join.name[1], join.lead[1], join.level) == ("b", "a", "near")
 
 
-def test_without_the_row_the_two_are_no_duplicates() -> None:
-    one, other = signatures(1), replace(signatures(2), length=signatures(1).length)
-    assert decide(pack_signatures(one), pack_signatures(other), Policy()) is None
-
-
-def test_codes_are_places_in_the_table_and_names_are_found_by_them() -> None:
-    assert [evidence.TABLE.name(evidence.TABLE.code(kind.name)) for kind in KINDS] == [kind.name for kind in KINDS]
-    assert evidence.TABLE.name(0) == ""
-    assert len({kind.name for kind in KINDS}) == len(KINDS) < 255
-
-
 def test_a_kind_that_a_policy_takes_away_does_not_count() -> None:
     names = {kind.name for kind in evidence.TABLE.counted(Policy(slots=None))}
     assert names == {"content", "termvector", "fingerprint", "characters"}
     assert {kind.name for kind in evidence.TABLE.counted(Policy("identical"))} == {"content"}
     assert {"shingles", "pages"} <= {kind.name for kind in evidence.TABLE.counted(Policy("partial"))}
+
+
+def one_by_one(window: SampleWindow, policy: Policy) -> list[Evidence | None]:
+    values = window.packed
+    return [None if a is None or b is None else decide(a, b, policy) for a in values for b in values]
+
+
+def at_once(window: SampleWindow, policy: Policy) -> list[Evidence | None]:
+    size = len(window.values)
+    a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
+    return list(evidence_of_pairs(PackedColumns.decode(window.values), a, b, policy))
+
+
+@pytest.mark.slow
+def test_the_figures_of_every_kind_are_those_of_one_pair() -> None:
+    for seed in range(20):
+        window = make_window(seed, 40)
+        assert at_once(window, Policy(profile=0.8)) == one_by_one(window, Policy(profile=0.8))
+
+
+def test_two_thirds_in_common_are_the_default_figures() -> None:
+    terms, default = Policy().similar(66).terms, Policy().terms
+    assert terms is not None
+    assert default is not None
+    for size in (20, 35, 60):
+        assert min_shared_terms(terms.share, size) == min_shared_terms(default.share, size)
+    assert Policy().similar(66).slots == Policy().slots
+
+
+@pytest.mark.parametrize("size", range(1, FULL_SET + 1))
+def test_all_terms_are_shared_at_a_share_of_one_and_none_more(size: int) -> None:
+    assert min_shared_terms(1.0, size) == size
+
+
+@pytest.mark.parametrize(
+    ("reason", "why", "words"),
+    [
+        (reasons.shared_text, {"shared": 50, "of": 100}, "about 66 % of the text shared"),
+        (reasons.shared_terms, {"shared": 57, "of": 60}, "57 of 60 rare terms shared"),
+        (reasons.contained_text, {"estimate": 0.91}, "about 91 % of the shorter text shared"),
+        (reasons.declared, {"author": "Ann"}, "declared the same by Ann"),
+        (reasons.declared, {}, "declared the same by a reader"),
+        (
+            reasons.shared_characters,
+            {"estimate": 0.4, "misread": []},
+            "about 40 % of the characters shared; the differences look misread",
+        ),
+    ],
+)
+def test_a_reason_is_one_phrase(reason: Reason, why: Why, words: str) -> None:
+    assert reason(why) == words
+
+
+@pytest.mark.parametrize("shared", range(100))
+def test_the_percentage_printed_is_one_that_similarity_takes(shared: int) -> None:
+    said = int(reasons.shared_text({"shared": shared, "of": 100}).split()[1])
+    assert min_equal_slots(said) <= shared < min_equal_slots(said + 1)
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "levels.md").read_text(encoding="utf-8")
+
+
+def test_the_page_tells_the_default_figures() -> None:
+    policy = Policy()
+    assert policy.slots is not None
+    assert policy.terms is not None
+    assert policy.fingerprint is not None
+    assert (policy.slots.equal, policy.profile) == (50, None)
+    assert "half of 100 samples equal" in PAGE
+    terms, printed = policy.terms, policy.fingerprint
+    rare = f"{round(terms.share * terms.smallest)} of the {terms.smallest} rarest terms shared"
+    assert f"| {rare}, lengths within {100 - round(100 * terms.lengths)} %, numbers that agree |" in PAGE
+    length = f"lengths within {100 - round(100 * printed.lengths)} %"
+    assert f"| equal, {length}, equal numbers, at least {printed.shortest} words |" in PAGE
+
+
+@given(st.integers(20, 100))
+def test_another_level_or_window_leaves_all_figures_as_they_are(percent: int) -> None:
+    policy = Policy().similar(percent)
+    assert policy.at("partial").within(3).at("near").within(None) == policy

@@ -1,18 +1,24 @@
-"""The table of parameters: what its help says is what its readers take.
+"""The table of parameters and presets: what its help says is what a request takes, whole or refused."""
 
-Presets of an index are read as they were written, and refused where others changed them.
-"""
-
+import random
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from ibidem_core.errors import DamagedRecord, NoIndex
-from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset
-from ibidem_dedupe.policy import Policy, Slots
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, PassageFields, Preset, page
+from ibidem_dedupe.policy import Policy, Slots, Terms
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_presets import known_presets, read_preset, save_preset
+from ibidem_engines.ledger import known_presets, read_preset, save_preset
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.sign import sign_one
 
 
 @pytest.mark.parametrize("name", PARAMETERS)
@@ -28,10 +34,6 @@ def test_every_parameter_tells_what_it_does_and_takes(name: str) -> None:
 def test_the_values_in_the_help_are_taken(name: str) -> None:
     for value in PARAMETERS[name].values.split(", "):
         assert PARAMETERS[name].read(value) in (value, value == "true")
-
-
-def test_the_help_of_presets_names_every_preset() -> None:
-    assert all(name in PARAMETERS["dedupe_preset"].values for name in PRESETS)
 
 
 @pytest.mark.parametrize("text", ["rank", "earliest", "latest", "longest", "current", "source:AP,Reuters"])
@@ -59,19 +61,142 @@ def test_without_an_index_there_are_the_built_in_ones_and_none_is_saved(tmp_path
     engine.close()
 
 
-@pytest.mark.parametrize("name", ["law", "LAW", "none", "", "a b", "a" * 101])
-def test_names_of_others_are_refused(tmp_path: Path, name: str) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    with pytest.raises(UsageError):
-        save_preset(engine, name, Preset(Policy(), ""))
-    engine.close()
-
-
-def test_figures_that_a_record_does_not_name_are_the_default_ones() -> None:
-    record = {"name": "wires", "about": "short", "policy": {"slots": {"equal": 70}}}
-    assert read_preset(record) == Preset(Policy(slots=Slots(70)), "short")
-
-
 def test_a_record_that_others_changed_is_damaged() -> None:
     with pytest.raises(DamagedRecord, match="slots"):
         read_preset({"name": "wires", "about": "", "policy": {"slots": "many"}})
+
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+def test_the_page_of_parameters_is_current() -> None:
+    hint = "write it again: python -m ibidem_dedupe.parameters > docs/parameters.md"
+    assert (DOCS / "parameters.md").read_text(encoding="utf-8") == page(), hint
+
+
+def word(number: int, begin: str = "w") -> str:
+    return f"{begin}{chr(97 + number // 26)}{chr(97 + number % 26)}"
+
+
+def decide_texts(a: str, b: str, policy: Policy, table: Table | None = None) -> bool:
+    documents = [Document(name, text) for name, text in (("a", a), ("b", b))]
+    packed = [unpack(pack(each, sign_one(each, table))) for each in documents]
+    assert packed[0] is not None
+    assert packed[1] is not None
+    return decide(*packed, policy) is not None  # type: ignore[arg-type] # both are there
+
+
+def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() -> None:
+    licence = [word(number, "l") for number in range(80)]
+    common = [word(number) for number in range(200)]
+    table = Table.build("en", 100_000, dict.fromkeys(licence, 2.0) | dict.fromkeys(common, 50_000.0), "a test")
+    rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
+    a, b = ([*rng.choices(common, k=3_000), *map(str, range(year, year + 30)), *licence] for year in (1811, 1847))
+    rarest = Terms(lengths=0.8, numbers=False)
+    assert decide_texts(" ".join(a), " ".join(b), Policy(terms=rarest), table)
+    assert not decide_texts(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
+
+
+def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_nothing_else() -> None:
+    assert PRESETS["conrad2003"].policy == Policy(
+        window_days=42,
+        slots=None,
+        terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
+        fingerprint=None,
+        profile=None,
+        characters=None,
+    )
+
+
+def test_every_parameter_is_read() -> None:
+    request = parse_request(
+        {
+            "dedupe": "collapse",
+            "dedupe_level": "identical",
+            "dedupe_keep": "source:Reuters, AP",
+            "dedupe_window": "1000",
+            "dedupe_scope": "matches",
+            "dedupe_similarity": "80",
+            "dedupe_window_days": "7",
+            "dedupe_max_per_group": 3,
+            "dedupe_preset": "news",
+            "dedupe_document": "meta.document:body",
+            "dedupe_cursor": "abc",
+            "dedupe_explain": True,
+        }
+    )
+    assert request == DedupeRequest(
+        mode="collapse",
+        policy=Policy(level="identical", window_days=7, slots=Slots(67), terms=Terms(share=0.8)),
+        keep=Keep("source", ("Reuters", "AP")),
+        window=1000,
+        scope="matches",
+        max_per_group=3,
+        preset="news",
+        cursor="abc",
+        explain=True,
+        passages=PassageFields("meta.document", "body"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "right"),
+    [
+        ("dedupe", "on", "off, collapse, indent"),
+        ("dedupe_level", "exact", "identical, near, partial"),
+        ("dedupe_keep", "newest", "rank, earliest, latest, longest, current, source:"),
+        ("dedupe_keep", "source:", "source:NAME"),
+        ("dedupe_window", "0", "1 to 10,000"),
+        ("dedupe_window", "10001", "1 to 10,000"),
+        ("dedupe_window", "ten", "an integer"),
+        ("dedupe_window", "9" * 5000, "an integer"),
+        ("dedupe_scope", "all", "window, matches, index"),
+        ("dedupe_document", "a field", "FIELD, or FIELD:TEXT_FIELD"),
+        ("dedupe_document", "a:b:c", "FIELD, or FIELD:TEXT_FIELD"),
+        ("dedupe_document", ":text", "FIELD, or FIELD:TEXT_FIELD"),
+        ("dedupe_document", "meta.*", "without wildcards"),
+        ("dedupe_similarity", "19", "an integer from 20 to 100"),
+        ("dedupe_similarity", "101", "20 to 100"),
+        ("dedupe_window_days", "-1", "none, or an integer"),
+        ("dedupe_max_per_group", "10001", "0 to 10"),
+        ("dedupe_preset", "newspapers", "news, law, books, scans, conrad2003"),
+        ("dedupe_explain", "yes", "true, false"),
+    ],
+)
+def test_a_wrong_value_is_refused_with_the_right_ones(name: str, value: str, right: str) -> None:
+    with pytest.raises(UsageError) as error:
+        parse_request({name: value})
+    assert right in str(error.value)
+
+
+def test_a_wrong_name_is_refused_with_the_right_ones() -> None:
+    with pytest.raises(UsageError) as error:
+        parse_request({"dedupe_windows": "500"})
+    assert "did you mean dedupe_window?" in str(error.value)
+    assert all(name in str(error.value) for name in PARAMETERS)
+
+
+def test_similarity_overrides_a_preset_s_figures_and_leaves_out_what_the_preset_leaves_out() -> None:
+    law = parse_request({"dedupe_preset": "law", "dedupe_similarity": 90}).policy
+    assert law == replace(PRESETS["law"].policy, slots=Slots(82), terms=Terms(share=0.9, lengths=0.5))
+    assert parse_request({"dedupe_preset": "conrad2003", "dedupe_similarity": 90}).policy.slots is None
+
+
+def combinations() -> list[dict[str, str]]:
+    """Read the pairs of parameters that `docs/limits.md` says are never combined."""
+    page = (Path(__file__).parents[2] / "docs" / "limits.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(dedupe_\w+)=(\w+)` \| `(dedupe_\w+)=([^`]+)` \|", page, re.MULTILINE)
+    given = {"dedupe_window": "100", "dedupe_scope": "index", "dedupe_document": "parent"}
+    return [{a: value, b: given[b] if other == "…" else other} for a, value, b, other in rows]
+
+
+@pytest.mark.parametrize("values", combinations(), ids=" ".join)
+def test_parameters_that_the_page_of_limits_says_cannot_be_combined_are_refused(values: dict[str, str]) -> None:
+    with pytest.raises(UsageError, match="cannot be combined"):
+        parse_request(values)
+    for name, value in values.items():
+        parse_request({name: value})
+
+
+def test_the_page_of_limits_names_combinations() -> None:
+    assert len(combinations()) == 6

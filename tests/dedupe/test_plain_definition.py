@@ -9,21 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe import candidates, collection, evidence
-from ibidem_dedupe.column_evidence import evidence_of_pairs
+from ibidem_dedupe import collection
+from ibidem_dedupe.decision import UNDECIDED, evidence_of_pairs, verify
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pair_rules import UNDECIDED, verify
-from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.pairs import SharedValues, duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.shared_values import SharedValues
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.learned_rules import make_rule
 from support.naive_grouping import leaders
 from support.signed_books import sign_book
-from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows
+from support.windows import SampleWindow, example_settings, signatures, value, windows
 
 POLICIES = st.sampled_from(
     [
@@ -88,13 +86,6 @@ def test_groups_are_the_same_with_manual_decisions_and_settled_leads(
     assert (plain.lead.tolist(), plain.evidence.tolist()) == (found.lead.tolist(), found.evidence.tolist())
 
 
-def test_documents_that_share_nothing_are_not_compared() -> None:
-    window = make_window(5, 40)
-    with plainly(), patch("ibidem_dedupe.pair_rules.decide", return_value=None) as decided:
-        group(PackedColumns.decode(window.values), Policy())
-    assert 0 < decided.call_count < 40 * 39 // 4
-
-
 def test_long_texts_are_left_to_their_long_signatures_at_partial_alone() -> None:
     columns = PackedColumns.decode([sign_book("a", *range(1, 9))[0], sign_book("b", *range(51, 59))[0]])
     with plainly():
@@ -117,18 +108,6 @@ def earlier(constraints: PairConstraints, *added: int) -> list[int]:
     for row in added:
         values.add(row)
     return list(values.earlier(2))
-
-
-def test_rows_that_a_manual_decision_joins_are_compared_once_both_are_there() -> None:
-    assert earlier(PairConstraints(), 0, 1) == []
-    assert earlier(PairConstraints(frozenset({(0, 2)})), 0, 1) == [0]
-    assert earlier(PairConstraints(frozenset({(0, 2)})), 1) == []
-
-
-def test_all_rows_are_compared_under_a_kind_of_evidence_whose_values_are_not_listed() -> None:
-    made_up = evidence.Kind("made-up", "made up", keys=candidates.content_index)
-    with patch.object(evidence, "TABLE", evidence.Table((*evidence.KINDS, made_up))):
-        assert earlier(PairConstraints(), 0, 1) == [0, 1]
 
 
 @example_settings

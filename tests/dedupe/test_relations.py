@@ -1,14 +1,16 @@
 """Long texts are the same, contain each other or overlap."""
 
+from dataclasses import replace
+from itertools import chain
+
 import numpy as np
 import pytest
 
 from ibidem_dedupe.part_matching import match_parts
-from ibidem_dedupe.relations import FILTERS, Relation, relate
+from ibidem_dedupe.relations import Relation, relate
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
-from ibidem_ingest.signatures.unique_words import compare
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 VOCABULARY = [f"{a}{b}{c}{d}" for a in "bcdfgklmnprstv" for b in "aeiou" for c in LETTERS for d in ("ne", "ta", "rig")]
@@ -28,12 +30,6 @@ def paged(words: list[str], size: int, first: int = 0) -> LongSignatures:
     return long_signatures
 
 
-def unpaged(words: list[str]) -> LongSignatures:
-    long_signatures = sign_long(Document("text", " ".join(words)))
-    assert long_signatures is not None
-    return long_signatures
-
-
 def misread_words(words: list[str], share: float) -> list[str]:
     lot = np.random.default_rng(5)
     return [f"{word}x" if lot.random() < share else word for word in words]
@@ -48,16 +44,6 @@ def relate_texts(a: LongSignatures, b: LongSignatures) -> Relation:
     return relation
 
 
-def test_a_reprint_has_the_same_pagination() -> None:
-    relation = relate_texts(paged(BOOK, 300), paged(misread_words(BOOK, 0.01), 300))
-    assert (relation.name, relation.contains, relation.a) == ("same_pagination", None, (1, 100))
-    assert relation.confidence > 0.9
-
-
-def test_an_edition_in_another_format_has_a_different_pagination() -> None:
-    assert relate_texts(paged(BOOK, 300), paged(BOOK, 430)).name == "different_pagination"
-
-
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turned: bool) -> None:
     journal, article = paged(BOOK, 300), paged(BOOK[6_000:9_000], 300)
@@ -67,59 +53,32 @@ def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turn
     assert (relation.a, relation.b) == ((21, 30), (1, 10))
 
 
-def test_a_chapter_in_an_anthology_with_other_page_breaks_is_part_of_it() -> None:
-    chapter = paged(BOOK[6_000:12_000], 450)
-    relation = relate_texts(chapter, paged([*prose(2, 9_000), *BOOK[6_000:12_000], *prose(3, 9_000)], 310, first=170))
-    assert (relation.label, relation.contains) == ("part_of", "b")
-
-
-def test_an_excerpt_of_a_text_without_pages_is_part_of_it() -> None:
-    relation = relate_texts(unpaged(BOOK), unpaged(BOOK[6_000:12_000]))
-    assert relation.contains == "a"
-    assert relation.name in ("contains", "contiguous_subset")
-
-
-def test_two_collections_with_some_pieces_in_common_overlap() -> None:
-    a = [*prose(2, 9_000), *BOOK[:9_000], *prose(3, 9_000)]
-    b = [*BOOK[:9_000], *prose(4, 15_000)]
-    assert relate_texts(paged(a, 300), paged(b, 300)).name == "overlapping_text"
-
-
 def test_books_that_share_a_publishers_catalogue_alone_are_nothing_to_each_other() -> None:
     catalogue = prose(9, 2_400)
     assert relate(paged([*prose(2, 30_000), *catalogue], 300), paged([*prose(3, 30_000), *catalogue], 300)) is None
 
 
-def test_other_books_are_nothing_to_each_other() -> None:
-    assert relate(paged(prose(2, 30_000), 300), paged(prose(3, 30_000), 300)) is None
-
-
-def test_a_badly_misread_book_is_found_by_its_unique_words() -> None:
-    clean, noisy = paged(BOOK, 300), paged(misread_words(BOOK, 0.3), 300)
-    aligned = compare(clean.words, noisy.words)
-    assert aligned is not None
-    assert relate_texts(clean, noisy).name in ("same_pagination", "different_pagination")
-
-
 def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> None:
     a, b = paged(BOOK, 300), paged(BOOK[3_000:12_000], 340)
     forward, backward = relate_texts(a, b), relate_texts(b, a).swap()
-    assert (forward.name, forward.contains, forward.a, forward.b, forward.confidence) == (
-        backward.name,
-        backward.contains,
-        backward.a,
-        backward.b,
-        backward.confidence,
-    )
+    assert replace(forward, score=0, signals={}) == replace(backward, score=0, signals={})
     assert forward.signals["matched_a"] == backward.signals["matched_a"]
+
+
+@pytest.mark.parametrize("count", [2, 20])
+def test_pages_in_reverse_order_are_not_the_same_pages(count: int) -> None:
+    leaves = [BOOK[at : at + 300] for at in range(0, 300 * count, 300)]
+    book, turned = (paged(list(chain(*each)), 300) for each in (leaves, leaves[::-1]))
+    assert [relate_texts(book, each).name for each in (book, turned)] == ["same_pagination", "different_pagination"]
 
 
 @pytest.mark.slow
 def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None:
-    empty = sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
+    texts = "one\f" + "\f" * 4_998 + "two", "same " * 30_000
+    empty, repetition = (sign_long(Document("a", text)) for text in texts)
     assert empty is not None
+    assert repetition is not None
     assert relate(empty, empty) is None
-    repetition = unpaged(["same"] * 30_000)
     assert relate(repetition, paged(BOOK, 300)) is None
 
 
@@ -134,15 +93,8 @@ def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
     )
 
 
-def test_every_filter_stays_between_0_and_1() -> None:
-    for filters in FILTERS.values():
-        for share in filters.values():
-            assert all(0 <= share(value) <= 1 for value in np.linspace(-0.5, 1.5, 41))
-
-
 def test_a_stray_page_does_not_widen_the_part_that_is_reported() -> None:
     novel, part = prose(3, 60_000), BOOK[:6_000]
     stray = [*novel[:300], *part[:40], *novel[340:45_000], *part, *novel[45_000:]]
     relation = relate_texts(paged(part, 300), paged(stray, 300))
-    assert relation.contains == "b"
-    assert 149 <= relation.b[0] <= 151
+    assert (relation.contains, relation.b[0] in range(149, 152)) == ("b", True)

@@ -8,7 +8,7 @@ import pytest
 
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import (
+from ibidem_engines.ledger import (
     KEY,
     POLICY,
     Conflict,

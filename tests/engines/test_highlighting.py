@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.highlighting import WIDTH, fold, mark, passage, searched_phrases
 from ibidem_engines.query import Phrase, parse_query
+from ibidem_engines.words import WIDTH, mark, passage, searched_phrases
 
 FILLING = "Lorem ipsum dolor sit amet. " * 40
 
@@ -50,57 +50,6 @@ def test_a_mark_that_the_text_holds_is_taken_for_none() -> None:
 
 def test_the_passage_begins_with_the_sentence_in_which_the_word_is() -> None:
     assert cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain").startswith("…The duty on [grain] was")
-
-
-def test_a_passage_ends_with_a_sentence_when_one_ends_near() -> None:
-    excerpt = cut(f"{FILLING}The duty on grain was raised. {FILLING}", "grain")
-    assert excerpt.endswith("amet.…")
-    assert WIDTH - 70 < len(excerpt) < WIDTH + 5
-
-
-def test_in_a_text_without_sentences_words_stay_whole() -> None:
-    excerpt = cut(f"{'word ' * 100}grain {'word ' * 100}", "grain")
-    assert excerpt.startswith("…word ")
-    assert excerpt.endswith(" word…")
-    assert set(excerpt.strip("…").split()) == {"word", "[grain]"}
-
-
-def test_a_text_without_any_border_is_cut_all_the_same() -> None:
-    assert cut("字" * 1_000, "grain") == "字" * WIDTH + "…"
-
-
-def test_the_passage_with_the_most_phrases_is_chosen() -> None:
-    text = f"grain and grain and grain. {FILLING}Wheat. {FILLING}Grain and wheat. {FILLING}"
-    assert "[Grain] and [wheat]" in cut(text, "grain", "wheat")
-
-
-def test_of_equal_passages_the_first_is_chosen() -> None:
-    assert cut(f"First grain. {FILLING}Second grain. {FILLING}", "grain").startswith("First [grain].")
-
-
-def test_a_text_in_which_no_word_occurs_is_cut_at_its_beginning() -> None:
-    excerpt = cut(f"\n In the beginning. {FILLING}", "grain")
-    assert excerpt.startswith("In the beginning.")
-    assert excerpt.endswith("…")
-
-
-def test_a_word_that_is_everywhere_in_a_book_is_marked_where_it_first_is() -> None:
-    text = "the whale and the sea " * 100_000
-    assert cut(text, "the", "sea", "unheard").startswith("[the] whale and [the] [sea]")
-
-
-def test_excluded_words_are_not_marked() -> None:
-    assert (
-        mark_words(mark("Grain, wheat, rice", searched_phrases(parse_query("grain OR wheat -rice"))))
-        == "[Grain], [wheat], rice"
-    )
-    assert searched_phrases(None) == ()
-
-
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_folding_moves_no_character_and_folds_once_for_all(text: str) -> None:
-    assert len(fold(text)) == len(text)
-    assert fold(fold(text)) == fold(text)
 
 
 @given(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from datetime import date
 from typing import Any
 
 import pytest
@@ -10,8 +11,18 @@ from hypothesis import strategies as st
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.query import MAX_WORDS, Filter, Phrase, Query, Words, days, parse_filter, parse_query
-from ibidem_engines.query_syntax import MAX_PARENTHESES
+from ibidem_engines.query import (
+    MAX_PARENTHESES,
+    MAX_WORDS,
+    Filter,
+    Phrase,
+    Query,
+    Words,
+    days,
+    parse_filter,
+    parse_query,
+)
+from ibidem_ingest.dates import MONTHS, iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
 
 Parts = list[list[Any]]
@@ -84,34 +95,6 @@ def test_words_phrases_or_and_minus_mean_something_and_nothing_else_does(
 
 
 @pytest.mark.parametrize(
-    ("typed", "all_of"),
-    [
-        ('"export duty', [["export"], ["duty"]]),
-        ('5" pipe', [["5"], ["pipe"]]),
-        ('"a b" "c d', [["a b"], ["c"], ["d"]]),
-    ],
-)
-def test_a_quotation_mark_without_its_partner_leaves_words(typed: str, all_of: list[list[str]]) -> None:
-    assert meaning(typed) == (all_of, [])
-
-
-@pytest.mark.parametrize(
-    ("typed", "all_of", "none_of"),
-    [
-        ("OR a", [["a"]], []),
-        ("a OR", [["a"]], []),
-        ("a OR OR b", [["a"], ["b"]], []),
-        ("a OR -b c", [["a"], ["c"]], ["b"]),
-        ("a -b OR c", [["a"], ["c"]], ["b"]),
-        ("a OR *** b", [["a"], ["b"]], []),
-        ("a *** OR b", [["a"], ["b"]], []),
-    ],
-)
-def test_an_or_that_lacks_a_neighbour_joins_nothing(typed: str, all_of: list[list[str]], none_of: list[str]) -> None:
-    assert meaning(typed) == (all_of, none_of)
-
-
-@pytest.mark.parametrize(
     ("typed", "filters", "excluded"),
     [
         ("a date:1987..1988", [Filter("date", "1987..1988")], []),
@@ -154,13 +137,6 @@ def test_what_is_not_understood_is_named(typed: str, note: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "typed", ["a AND (b OR c)", "(a OR b) c", "5(a)", "http://a.example/b", "12:30", "What is it?"]
-)
-def test_what_is_understood_is_not(typed: str) -> None:
-    assert parse_query(typed).notes == ()
-
-
-@pytest.mark.parametrize(
     ("typed", "message"),
     [
         ("a OR source:AP", "source: is in an OR with something else"),
@@ -194,17 +170,6 @@ def test_more_words_than_engines_allow_are_refused() -> None:
         parse_query("a " * MAX_WORDS + "-b")
 
 
-def test_the_query_keeps_what_was_typed() -> None:
-    assert parse_query(' Grain "export duty').typed == ' Grain "export duty'
-
-
-def test_a_filter_is_a_field_and_a_value() -> None:
-    assert parse_query("a", ["source=Reuters", " meta.case no = 1=2 "]).filters == (
-        Filter("source", "Reuters"),
-        Filter("meta.case no", "1=2"),
-    )
-
-
 @pytest.mark.parametrize("typed", ["titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x"])
 def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
     with pytest.raises(UsageError, match=r"source, language, date, id, thread, work, inclusive, current, meta\.<name>"):
@@ -222,22 +187,6 @@ def test_a_flag_is_true_or_false_and_in_a_query_its_name_is_a_word() -> None:
 def test_a_filter_without_a_value_says_how_one_is_written(typed: str) -> None:
     with pytest.raises(UsageError, match="write FIELD=VALUE, FIELD one of source"):
         parse_filter(typed)
-
-
-@pytest.mark.parametrize(
-    ("value", "first_and_last"),
-    [
-        ("1980", (0, 365)),
-        ("1980-02", (31, 59)),
-        ("1980-01-02", (1, 1)),
-        ("1980-01-02..1980-02", (1, 59)),
-        ("1980-02..", (31, None)),
-        ("..1980-02", (None, 59)),
-    ],
-)
-def test_a_date_is_the_days_that_it_covers(value: str, first_and_last: tuple[int | None, int | None]) -> None:
-    assert days(value) == first_and_last
-    assert parse_filter(f"date={value}") == Filter("date", value)
 
 
 @pytest.mark.parametrize("value", ["yesterday", "1987-13", "..", "1988..1987", "1987..never", "1987-02-30"])
@@ -306,12 +255,6 @@ def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, v
         assert answered(library, "a", f"{field}={value}")
 
 
-def test_phrases_made_by_hand_do_no_harm(library: Engine) -> None:
-    phrases = tuple(Phrase(text) for text in ('"', '" OR "', "a\0b", "***", ""))
-    assert library.search(Query(all_of=(phrases,), none_of=phrases), 10).total == 0
-    assert library.search(Query(all_of=((Words((phrases,), phrases),),)), 10).total == 0
-
-
 @pytest.mark.parametrize(
     ("typed", "slop"),
     [
@@ -326,3 +269,54 @@ def test_words_near_each_other_are_asked_for_by_a_number_behind_the_phrase(typed
     (phrase,) = parse_query(typed).all_of[0]
     assert isinstance(phrase, Phrase)
     assert phrase.slop == slop
+
+
+ENGLISH = [names.split()[0] for names in MONTHS]
+
+
+@given(st.dates(date(1000, 1, 1)))
+def test_every_way_of_writing_a_day_means_that_day(day: date) -> None:
+    name = ENGLISH[day.month - 1]
+    forms = [
+        f"{day.day} {name.title()} {day.year}",
+        f"{name} {day.day}, {day.year}",
+        f"{day.day}. {name[:3]}. {day.year}",
+        f"{day.day}.{day.month}.{day.year}",
+        f"{day.year}/{day.month}/{day.day}",
+        day.isoformat(),
+    ]
+    assert {spelled_date(each) for each in forms} == {day.isoformat()}
+
+
+def test_a_month_stays_a_month_and_a_range_a_range() -> None:
+    assert spelled_date("Mars 1987") == "1987-03"
+    assert iso_range("March 1987..3. Juni 1987") == "1987-03..1987-06-03"
+
+
+@pytest.mark.parametrize("written", ["3/4/1987", "12/11/1987"])
+def test_a_day_that_may_be_the_month_is_refused_with_what_to_write(written: str) -> None:
+    with pytest.raises(UsageError, match="two ways"):
+        spelled_date(written)
+
+
+def test_a_condition_on_a_date_is_read_so_in_a_query_too() -> None:
+    (condition,) = parse_query('rent date:"3 March 1987"').filters
+    assert days(condition.value) == days("1987-03-03")
+    with pytest.raises(UsageError, match="date"):
+        parse_query("rent date:yesterday")
+
+
+@pytest.mark.parametrize(
+    ("value", "first_and_last"),
+    [
+        ("1980", (0, 365)),
+        ("1980-02", (31, 59)),
+        ("1980-01-02", (1, 1)),
+        ("1980-01-02..1980-02", (1, 59)),
+        ("1980-02..", (31, None)),
+        ("..1980-02", (None, 59)),
+    ],
+)
+def test_a_date_is_the_days_that_it_covers(value: str, first_and_last: tuple[int | None, int | None]) -> None:
+    assert days(value) == first_and_last
+    assert parse_filter(f"date={value}") == Filter("date", value)

@@ -138,7 +138,7 @@ class TestCarriers:
     def test_all_are_found_however_many_are_read_at_once(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("ibidem_engines.cluster.lead_lookup.TOGETHER", 1)
+        monkeypatch.setattr("ibidem_engines.cluster.lookup.TOGETHER", 1)
         store(engine, *(record(name, LONG) for name in "abcde"))
         rare = Several(read_values(record("a", LONG))["rare"], 5, 70, 90)
         assert names(groups.with_value([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == [

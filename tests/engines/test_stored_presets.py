@@ -1,19 +1,25 @@
-"""Presets of an index, learned ones among them, are read with checks, and a bad one is refused by name."""
+"""From addresses to engines; presets and fields of an index are checked, and a bad one is refused by name."""
 
-from dataclasses import asdict
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
 from ibidem.cli.regroup import stored_policy
+from ibidem.index.groups import StoredReport
 from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_presets import StoredPreset, lookup_presets, save_preset
+from ibidem_engines.ledger import StoredPreset, lookup_presets, save_preset
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed import pack
 from support.learned_rules import make_rule
+from support.signed_records import make_record
 
 POLICY = Policy.from_rule(make_rule())
 
@@ -50,3 +56,100 @@ def test_a_learned_preset_has_no_similarity() -> None:
     presets = {"ours": Preset(POLICY, "learned")}
     with pytest.raises(UsageError, match="dedupe_similarity cannot be combined with dedupe_preset=ours"):
         pair_policy({"dedupe_preset": "ours", "dedupe_similarity": "80"}, presets=presets)
+
+
+def fill(engine: Engine, distinct: Sequence[str]) -> None:
+    records = [make_record(f"o{number}", meta={"docket": str(number)}) for number in range(3)]
+    records.append(make_record("without"))
+    engine.write([replace(each, packed=pack(each.document, each.signatures, distinct)) for each in records])
+    engine.refresh()
+
+
+def test_an_index_without_documents_is_signed_with_anything(engine: Engine) -> None:
+    check_distinct(engine, ["meta.docket"], writes=True)
+
+
+@pytest.mark.parametrize(("signed", "asked"), [((), "meta.docket"), (("meta.docket",), "source")])
+def test_fields_that_an_index_was_not_signed_with_are_refused(
+    engine: Engine, signed: Sequence[str], asked: str
+) -> None:
+    fill(engine, signed)
+    check_distinct(engine, signed, writes=True)
+    with pytest.raises(
+        UsageError, match=f"IBIDEM_DISTINCT='{asked}'.*was signed with another value; .*ibidem backfill"
+    ):
+        check_distinct(engine, [asked])
+
+
+def test_who_only_reads_may_name_no_fields_and_who_writes_may_not(engine: Engine) -> None:
+    fill(engine, ["meta.docket"])
+    check_distinct(engine, [])
+    with pytest.raises(UsageError, match="another value"):
+        check_distinct(engine, [], writes=True)
+
+
+def test_one_document_that_changed_since_it_was_signed_refuses_nothing(engine: Engine) -> None:
+    fill(engine, ["meta.docket"])
+    changed = make_record("o0", meta={"docket": "9"}, version=2)
+    engine.write([replace(changed, packed=pack(changed.document, changed.signatures, ["source"]))])
+    engine.refresh()
+    check_distinct(engine, ["meta.docket"])
+
+
+def test_stored_groups_count_no_document_without_signatures_as_a_duplicate(engine: Engine) -> None:
+    engine.write([make_record("a"), make_record("b"), make_record("c", "..."), make_record("d", "")])
+    engine.refresh()
+    counted = StoredReport(engine).as_json()
+    sizes = counted["sizes"]
+    assert isinstance(sizes, dict)
+    assert counted["duplicates"] == sum((int(size) - 1) * count for size, count in sizes.items())
+    assert counted["documents"] == 4
+
+
+def test_an_address_with_three_strokes_is_relative_to_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    engine = open_engine("sqlite:///some/where/index.sqlite", "news")
+    assert list(tmp_path.iterdir()) == []
+    engine.create()
+    engine.close()
+    assert (tmp_path / "some" / "where" / "index.sqlite").is_file()
+
+
+def test_an_address_with_four_strokes_is_absolute(tmp_path: Path) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/a%20b%3F.sqlite", "news")
+    engine.create()
+    engine.close()
+    assert (tmp_path / "a b?.sqlite").is_file()
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["sqlite://", "sqlite:///", "sqlite:///:memory:", "sqlite://index.sqlite", "sqlite:///folder/", "sqlite:///a%00b"],
+)
+def test_an_address_that_names_no_file_says_how_one_is_written(url: str) -> None:
+    with pytest.raises(UsageError, match=r"does not name a file; write sqlite:///folder/file\.sqlite"):
+        open_engine(url, "news")
+
+
+@pytest.mark.parametrize("url", ["", "index.sqlite", "postgres://ann:s3cret@host/db", "sqlite", "sqlite:/a"])
+def test_an_unknown_address_lists_the_right_ones_and_shows_no_password(url: str) -> None:
+    with pytest.raises(UsageError, match="sqlite:///") as error:
+        open_engine(url, "news")
+    assert "s3cret" not in str(error.value)
+
+
+@pytest.mark.parametrize("index", ["news", "news-2024", "9_9", "a" * 100])
+def test_index_names_are_lower_case_letters_digits_and_two_signs(tmp_path: Path, index: str) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", index)
+    engine.create()
+    assert engine.info().exists
+    assert engine.index == index
+    engine.close()
+
+
+@pytest.mark.parametrize("index", ["", "News", "a b", "-a", "_a", 'a"b', ".b", "é", "a" * 101, "a\n"])
+def test_another_index_name_is_refused(index: str) -> None:
+    with pytest.raises(UsageError, match="lower-case letters, digits, -, _ and "):
+        open_engine("sqlite:///index.sqlite", index)

@@ -6,13 +6,7 @@ from contextlib import ExitStack
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.throttle import MAX_REQUESTS, Throttle
-
-
-def answered(throttle: Throttle, requests: int) -> None:
-    for _ in range(requests):
-        with throttle():
-            pass
+from ibidem_engines.cluster.client import MAX_REQUESTS, Throttle
 
 
 @given(st.integers(1, 12), st.lists(st.booleans(), max_size=40))
@@ -28,21 +22,6 @@ def test_whatever_is_rejected_one_request_may_be_sent_and_never_more_than_the_mo
                 throttle.reject()
         assert 1 <= throttle.limit <= MAX_REQUESTS
     assert throttle.rejections == sum(answers)
-
-
-def test_a_rejection_halves_what_is_sent_at_once() -> None:
-    throttle = Throttle()
-    with throttle(), throttle(), throttle(), throttle():
-        throttle.reject()
-        assert throttle.limit == 2
-
-
-def test_answers_raise_the_limit_by_one_for_each_round_of_them() -> None:
-    throttle = Throttle()
-    with throttle(), throttle(), throttle(), throttle():
-        throttle.reject()
-    answered(throttle, 2)
-    assert 2.8 < throttle.limit < 3
 
 
 def test_a_request_over_the_limit_waits_until_another_is_answered() -> None:

@@ -13,8 +13,7 @@ from faults.kill import descendants, processes_with
 from faults.submissions import Shelf
 from faults.table import small_table
 from ibidem_core.errors import Unavailable
-from ibidem_core.settings import load
-from ibidem_core.settings_sources import file_path
+from ibidem_core.settings import file_path, load
 from ibidem_engines.connect import open_engine
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.runs import runs, summary

@@ -13,13 +13,19 @@ from celery import Celery
 from kombu.transport import virtual
 
 from fuzz.target import ENDS, Target, as_any_text, check_message, folder
-from ibidem_core.address import Fields, parse_address, parse_fields, read_path, remove_path, set_path, with_fields
-from ibidem_core.redaction import redact
-from ibidem_core.settings import Settings, load
-from ibidem_core.settings_table import settings_rows
+from ibidem_core.address import (
+    Fields,
+    parse_address,
+    parse_fields,
+    read_path,
+    redact,
+    remove_path,
+    set_path,
+    with_fields,
+)
+from ibidem_core.settings import Settings, load, settings_rows
 from ibidem_dedupe.overrides import Override
-from ibidem_engines.cluster.source import as_document, as_source, read_idf, read_version, text_fault, with_signatures
-from ibidem_engines.cluster.source_values import members
+from ibidem_engines.cluster import source as documents
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.records import UnstorableRecord
@@ -105,7 +111,7 @@ def fields(data: bytes) -> None:
         read_path(source, path)
         remove_path(source, path)
         set_path(dict(source), path or "a", 1)
-    as_document("a", source, names)
+    documents.as_document("a", source, names)
 
 
 def record(data: bytes) -> None:
@@ -122,7 +128,7 @@ def check_signing(document: Document) -> None:
         document, signatures, document.version or 0, digest(document, ""), pack(document, signatures, ("a",))
     )
     for layout in ("full", "lean"):
-        as_source(full_record, Fields(), layout)
+        documents.as_source(full_record, Fields(), layout)
 
 
 def source(data: bytes) -> None:
@@ -130,11 +136,11 @@ def source(data: bytes) -> None:
     read = parse(data)
     if not isinstance(read, dict):
         return
-    read_version(read)
-    read_idf(read)
+    documents.read_version(read)
+    documents.read_idf(read)
     for names in (Fields(), FIELDS):
-        document = as_document("a", read, names)
-        if not text_fault(read, names):
+        document = documents.as_document("a", read, names)
+        if not documents.text_fault(read, names):
             signed_beside(document, data)
 
 
@@ -143,9 +149,9 @@ def signed_beside(document: Document, raw: bytes) -> None:
     signatures = sign_one(document, None)
     full_record = Record(document, signatures, 1, "0", pack(document, signatures))
     text = raw.decode().strip()
-    members_before = {name: text[slice(*span)] for name, span in members(text)}
-    members_after = with_signatures(raw, full_record, "full").decode()
-    folder_there = {name: members_after[slice(*span)] for name, span in members(members_after)}
+    members_before = {name: text[slice(*span)] for name, span in documents.members(text)}
+    members_after = documents.with_signatures(raw, full_record, "full").decode()
+    folder_there = {name: members_after[slice(*span)] for name, span in documents.members(members_after)}
     assert folder_there.pop("ibidem")
     members_before.pop("ibidem", None)
     assert folder_there == members_before

@@ -1,21 +1,24 @@
-"""The official clients, pointed at the gateway, work as they do with the engine."""
+"""Searches through the gateway: what clients in any language send, by parameter, header or alias."""
 
+import gzip
 import json
 from collections.abc import Iterator
 from http.client import HTTPConnection
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
-from urllib.request import urlopen
 
 import elasticsearch
+import httpx2
 import opensearchpy
 import pytest
 
 from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
+from gateway.test_forward import ask
+from ibidem_core.settings import Settings
+from servers.fake_server import Answer, between
+from servers.indices import ask as ask_engine
+from servers.indices import remove_indices
 
 RENT = {"query": {"match": {"text": "rent"}}}
 
@@ -32,97 +35,6 @@ def client(leases: Leases, gateway: str) -> Iterator[Any]:
     connection.close()
 
 
-def as_plain(answer: Any) -> Any:
-    """Return an answer as JSON, without the time it took."""
-    body = getattr(answer, "body", answer)
-    return {name: value for name, value in body.items() if name != "took"}
-
-
-def ids(answer: Any) -> list[str]:
-    return [hit["_id"] for hit in answer["hits"]["hits"]]
-
-
-def test_a_search_without_dedupe_is_the_engines_own(client: Any, leases: Leases) -> None:
-    factory: Any = opensearchpy.OpenSearch if leases.kind == "opensearch" else elasticsearch.Elasticsearch
-    direct = factory([leases.url])
-    try:
-        body = {**RENT, "highlight": {"fields": {"text": {}}}, "aggs": {"n": {"terms": {"field": "ibidem.idf"}}}}
-        assert as_plain(client.search(index=leases.index, body=body)) == as_plain(
-            direct.search(index=leases.index, body=body)
-        )
-    finally:
-        direct.close()
-
-
-def test_a_search_with_dedupe_in_its_body_indents_the_duplicates(client: Any, leases: Leases) -> None:
-    answer = client.search(index=leases.index, body={**RENT, "dedupe": "indent", "dedupe_explain": True})
-    indents = {hit["_id"]: hit["_dedupe"]["indent"] for hit in answer["hits"]["hits"]}
-    assert sum(indents.values()) == 2
-    assert answer["dedupe"]["groups"]["in_window"] == 2
-    assert answer["hits"]["total"] == {"value": 4, "relation": "eq"}
-
-
-def test_what_another_table_than_the_gateways_signed_is_counted(leases: Leases, tmp_path: Path) -> None:
-    Tables(tmp_path).use(Table.build("en", 10_000, {"rent": 10.0}, "another test"))
-    with run_gateway(leases.settings) as first_gateway, run_gateway(leases.settings.changed(tables=tmp_path)) as other:
-        for url, count in ((first_gateway, 0), (other, 4)):
-            address = f"{url}/{leases.index}/_search?dedupe=indent&q=text:rent"
-            with urlopen(address) as answer:  # noqa: S310 - the gateway that was just started
-                assert json.loads(answer.read())["dedupe"]["mixed_tables"] == count
-
-
-def test_a_collapsed_search_carries_its_duplicates_as_native_collapse_does(client: Any, leases: Leases) -> None:
-    answer = client.search(
-        index=leases.index, body={**RENT, "dedupe": "collapse", "dedupe_keep": "earliest", "size": 2, "_source": False}
-    )
-    lead = next(hit for hit in answer["hits"]["hits"] if hit["_id"] == "lease")
-    assert len(answer["hits"]["hits"]) == 2
-    assert {hit["_id"] for hit in lead["inner_hits"]["duplicates"]["hits"]["hits"]} == {"copy", "draft"}
-    assert "_source" not in lead
-
-
-def test_a_long_window_is_grouped_as_a_short_one_is(client: Any, leases: Leases) -> None:
-    short, long = (
-        client.search(index=leases.index, body={**RENT, "dedupe": "indent", "dedupe_window": window})
-        for window in (500, 5_000)
-    )
-    assert short["hits"] == long["hits"]
-    assert short["dedupe"]["groups"] == long["dedupe"]["groups"]
-
-
-def test_pages_are_cut_from_groups(client: Any, leases: Leases) -> None:
-    pages = [
-        client.search(index=leases.index, body={**RENT, "dedupe": "indent", "from": start, "size": 1})
-        for start in (0, 1)
-    ]
-    assert sorted(ids(pages[0]) + ids(pages[1])) == ["copy", "draft", "lease", "letter"]
-
-
-def test_a_count_is_the_engines_own(client: Any, leases: Leases) -> None:
-    assert client.count(index=leases.index, body=RENT)["count"] == 4
-
-
-def test_several_searches_keep_their_order_and_one_that_fails_harms_no_other(client: Any, leases: Leases) -> None:
-    head = {"index": leases.index}
-    lines = [
-        head,
-        {**RENT, "dedupe": "indent"},
-        head,
-        {"query": {"match": {"text": "roof"}}},
-        head,
-        {"query": {"nosuch": {}}, "dedupe": "indent"},
-        {"index": [leases.index]},
-        {**RENT, "dedupe": "maybe"},
-    ]
-    arguments = {"body": lines} if leases.kind == "opensearch" else {"searches": lines}
-    responses = client.msearch(**arguments)["responses"]
-    assert [each["status"] for each in responses] == [200, 200, 400, 400]
-    assert "_dedupe" in responses[0]["hits"]["hits"][0]
-    assert "_dedupe" not in responses[1]["hits"]["hits"][0]
-    assert "nosuch" in str(responses[2]["error"])
-    assert "allowed: off, collapse, indent" in responses[3]["error"]["reason"]
-
-
 def test_errors_come_out_as_the_clients_own_exceptions(client: Any, leases: Leases) -> None:
     library: Any = opensearchpy if leases.kind == "opensearch" else elasticsearch
     error_class = library.RequestError if leases.kind == "opensearch" else library.BadRequestError
@@ -136,15 +48,6 @@ def test_errors_come_out_as_the_clients_own_exceptions(client: Any, leases: Leas
         client.search(index=leases.index, body={**RENT, "dedupe": "indent", "collapse": {"field": "ibidem.idf"}})
     with pytest.raises(library.NotFoundError):
         client.search(index="another", body={**RENT, "dedupe": "indent"})
-
-
-def test_the_root_is_the_engines_own(client: Any, leases: Leases) -> None:
-    if leases.kind == "opensearch":
-        assert client.info()["version"]["distribution"] == "opensearch"
-        assert client.ping()
-    else:  # assembled from Maven it has no root: what it answers comes back
-        with pytest.raises(elasticsearch.ApiError):
-            client.info()
 
 
 @pytest.mark.parametrize("version", [8, 9])
@@ -164,3 +67,168 @@ def test_an_answer_has_the_form_of_the_version_that_the_client_speaks(
     connection.close()
     assert answer.headers["x-elastic-product"] == "Elasticsearch"
     assert answer.headers["content-type"].replace(" ", "") == form.replace(" ", "")
+
+
+JSON = "application/json"
+
+
+def found(gateway: str, path: str, body: bytes | None = None) -> Any:
+    """Return the answer's JSON; an error raises."""
+    status, _, answer = ask(gateway, "POST" if body else "GET", path, body, content_type=JSON)
+    assert status == 200, answer
+    return json.loads(answer)
+
+
+def nest(levels: int) -> dict[str, Any]:
+    """Return a query inside so many others."""
+    query: dict[str, Any] = {"match_all": {}}
+    for _ in range(levels):
+        query = {"constant_score": {"filter": query}}
+    return query
+
+
+PLACE = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        ({"knn": PLACE | {"k": 1_000_000}}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
+        (
+            {"retriever": {"standard": {}}},
+            "retriever cannot be combined with dedupe; leave dedupe out, or let the plugin",
+        ),
+        ({"query": nest(100)}, "the body is nested more than 100 deep; put conditions side by side"),
+    ],
+)
+def test_a_search_that_cannot_be_grouped_is_refused_with_a_remedy(
+    leases: Leases, gateway: str, body: dict[str, Any], message: str
+) -> None:
+    path, sent = f"/{leases.index}/_search", json.dumps(body).encode()
+    status, _, answer = ask(gateway, "POST", f"{path}?dedupe=indent", sent, content_type=JSON)
+    assert (status, message in json.loads(answer)["error"]["reason"]) == (400, True), answer
+
+
+def test_parameters_that_are_not_grouped_are_refused_and_pass_without_the_flag(leases: Leases, gateway: str) -> None:
+    path = f"/{leases.index}/_search?q=rent&filter_path=hits.total.value"
+    status, _, answer = ask(gateway, "GET", f"{path}&dedupe=collapse")
+    assert (status, "filter_path cannot be combined with dedupe" in answer.decode()) == (400, True)
+    assert found(gateway, path) == {"hits": {"total": {"value": found(gateway, path)["hits"]["total"]["value"]}}}
+
+
+@pytest.fixture
+def unsigned(leases: Leases) -> Iterator[str]:
+    """Two texts in an index that ibidem has never seen."""
+    name = f"{leases.index}-unsigned"
+    for at in range(2):
+        document = json.dumps({"text": "The rent is due."})
+        ask_engine(leases.settings.engine, "PUT", f"/{name}/_doc/{at}?refresh=true", document)
+    yield name
+    remove_indices(leases.settings.engine, name)
+
+
+def test_what_was_never_signed_is_found_and_the_answer_says_how_to_sign_it(
+    leases: Leases, gateway: str, unsigned: str
+) -> None:
+    answer = found(gateway, f"/{unsigned}/_search?q=text:rent&dedupe=indent")
+    bodies = [{"knn": PLACE}] if leases.kind == "elasticsearch" else []
+    near = [
+        found(gateway, f"/{unsigned}/_search?dedupe=indent", json.dumps(body).encode())["dedupe"] for body in bodies
+    ]
+    assert [hit["_dedupe"]["indent"] for hit in answer["hits"]["hits"]] == [0, 0]
+    assert answer["dedupe"]["unsigned"] == 2
+    assert answer["dedupe"]["remedy"] == "sign them with: ibidem backfill"
+    assert all(each["remedy"].startswith("check whether documents have vectors in place") for each in near)
+
+
+@pytest.mark.parametrize(
+    ("content", "status"),
+    [(b"{", 400), (b"[]", 400), (b"\xff", 400), (b"null", 400), (b'{"a":' * 3_000, 400), (b" " * 10_000_001, 413)],
+)
+def test_a_body_that_cannot_be_read_is_refused_where_groups_are_asked_for(content: bytes, status: int) -> None:
+    with run_gateway(Settings(engine="opensearch+http://127.0.0.1:9")) as url:
+        assert ask(url, "POST", "/news/_search?dedupe=indent", content, content_type=JSON)[0] == status
+
+
+def test_a_small_body_that_unpacks_to_a_large_one_never_fills_the_memory() -> None:
+    bomb = gzip.compress(b" " * 11_000_000)
+    packed = {"content_type": JSON, "content_encoding": "gzip"}
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        for content, status in [(bomb, 413), (bomb[:-9], 413), (b"no gzip", 400), (gzip.compress(b"{}") * 2, 413)]:
+            assert ask(url, "POST", "/news/_search?dedupe=indent", content, **packed)[0] == status
+        assert not engine.asked
+        assert ask(url, "POST", "/news/_search", bomb, **packed)[0] == 200
+    assert [each.body for each in engine.asked] == [bomb]
+
+
+LINES = b'{"index":"news"}\n{"dedupe":"maybe"}\n{"index":["news"]}\n{}\n'
+
+
+def test_a_wrong_dedupe_parameter_is_the_fault_of_one_of_several_searches() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {"responses": [{"took": 1, "status": 200}]})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        status, _, answer = ask(url, "POST", "/_msearch", LINES, content_type="application/x-ndjson")
+    assert (status, [each["status"] for each in json.loads(answer)["responses"]]) == (200, [400, 200])
+    assert [each.body for each in engine.asked] == [b'{"index":"news"}\n{}\n']
+
+
+ALIASES_RENT = {"match": {"text": "rent"}}
+
+
+def search(url: str, path: str, headers: dict[str, str] | None = None, body: Any = None) -> Any:
+    answer = httpx2.post(f"{url}/{path}", json=body or {"query": ALIASES_RENT}, headers=headers, timeout=60)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def mode(response: Any) -> str:
+    return str(response["dedupe"]["mode"]) if "dedupe" in response else "off"
+
+
+def test_a_header_asks_for_groups_and_parameters_and_body_say_more(leases: Leases, gateway: str) -> None:
+    headers = {"x-ibidem-dedupe": "indent"}
+    assert mode(search(gateway, f"{leases.index}/_search", headers)) == "indent"
+    assert mode(search(gateway, f"{leases.index}/_search?dedupe=collapse", headers)) == "collapse"
+    assert mode(search(gateway, f"{leases.index}/_search", headers, {"dedupe": "off"})) == "off"
+    response = search(gateway, f"{leases.index}/_search?dedupe_window=3", headers)
+    assert (mode(response), response["dedupe"]["window"]) == ("indent", 3)
+    answer_to_wrong = httpx2.get(f"{gateway}/{leases.index}/_search", headers={"x-ibidem-dedupe": "maybe"})
+    assert (answer_to_wrong.status_code, "allowed: off, collapse, indent" in answer_to_wrong.text) == (400, True)
+
+
+def test_an_alias_of_the_gateways_asks_for_groups(leases: Leases, gateway: str) -> None:
+    assert mode(search(gateway, f"{leases.index}~dedupe/_search")) == "collapse"
+    assert mode(search(gateway, f"{leases.index}~indent/_search")) == "indent"
+    assert mode(search(gateway, f"{leases.index}~dedupe/_search?dedupe=off")) == "off"
+    assert {hit["_index"] for hit in search(gateway, f"{leases.index}~dedupe/_search")["hits"]["hits"]} == {
+        leases.index
+    }
+
+
+def test_several_searches_name_aliases_each_for_itself(leases: Leases, gateway: str) -> None:
+    lines = [{"index": f"{leases.index}~indent"}, {}, {"index": leases.index}, {}]
+    body = "".join(f"{json.dumps(line)}\n" for line in lines)
+    headers = {"content-type": "application/x-ndjson"}
+    response = httpx2.post(f"{gateway}/_msearch", content=body, headers=headers, timeout=60).json()["responses"]
+    assert [mode(each) for each in response] == ["indent", "off"]
+    in_path = httpx2.post(
+        f"{gateway}/{leases.index}~dedupe/_msearch", content="{}\n{}\n", headers=headers, timeout=60
+    ).json()
+    assert mode(in_path["responses"][0]) == "collapse"
+
+
+@pytest.mark.parametrize("path", ["/ibidem~dedupe/_doc/a~dedupe", "/ibidem~indent"])
+def test_the_engine_never_sees_an_alias_or_the_header(path: str) -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        httpx2.get(f"{url}{path}", headers={"x-ibidem-dedupe": "indent"})
+    (request,) = engine.asked
+    assert request.path == path.replace("~dedupe/", "/").replace("~indent", "")
+    assert "x-ibidem-dedupe" not in map(str.lower, request.headers)

@@ -1,6 +1,6 @@
-"""`/ibidem/…` answers what the commands of the same names print."""
+"""`/ibidem/…` answers what the commands of the same names print, and takes manual decisions."""
 
-import threading
+import base64
 
 import pytest
 from starlette.testclient import TestClient
@@ -10,22 +10,10 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_presets import save_preset
+from ibidem_engines.ledger import save_preset
 from ibidem_gateway import document_routes
 from ibidem_ingest.idf.store import Tables
-
-
-def test_a_search_indents_its_duplicates_as_the_command_does(client: TestClient) -> None:
-    response = client.get("/ibidem/search", params={"q": "rent", "dedupe_explain": "true"}).json()
-    marks = {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
-    assert sum(mark["indent"] for mark in marks.values()) == 2
-    assert response["dedupe"]["groups"]["in_window"] == 3
-    assert all(mark["why"] for mark in marks.values() if mark["indent"])
-
-
-def test_a_search_takes_filters_pages_and_modes(client: TestClient) -> None:
-    response = client.get("/ibidem/search?q=rent&filter=source=Chambers&dedupe=collapse&size=1&page=1").json()
-    assert [hit["inner_hits"]["duplicates"]["hits"]["total"]["value"] for hit in response["hits"]["hits"]] == [1]
+from support.leases import LEASE
 
 
 @pytest.mark.parametrize(
@@ -64,28 +52,13 @@ def test_a_cursor_is_accepted_by_every_process_and_by_no_other_index(
         assert "no search of this index has issued it" in answer.json()["error"]["reason"]
 
 
-def test_inspect_lists_the_duplicates_in_the_whole_index(client: TestClient) -> None:
-    response = client.get("/ibidem/inspect/lease").json()
-    assert [each["id"] for each in response["duplicates"]] == ["copy", "draft"]
-    assert len(client.get("/ibidem/inspect/lease?dedupe_level=identical").json()["duplicates"]) == 1
-
-
-def test_an_id_may_hold_strokes_and_marks(client: TestClient) -> None:
-    answer = client.get("/ibidem/inspect/a%2Fb/c%3Fd")
-    assert answer.status_code == 404
-    assert "'a/b/c?d'" in answer.json()["error"]["reason"]
-
-
-def test_compare_tells_every_signal_of_a_pair(client: TestClient) -> None:
-    response = client.get("/ibidem/compare?a=lease&b=draft").json()
-    assert (response["a"], response["b"], response["level"]) == ("lease", "draft", "near")
-    assert client.get("/ibidem/compare?a=lease&b=nosuch").status_code == 404
-    assert client.get("/ibidem/compare?a=lease").status_code == 400
-
-
-def test_groups_count_the_whole_index(client: TestClient) -> None:
-    response = client.get("/ibidem/groups").json()
-    assert (response["documents"], response["groups"], response["sizes"]) == (5, 3, {"3": 1})
+def test_a_text_that_is_not_in_the_index_has_its_duplicates_shown_and_is_not_stored(client: TestClient) -> None:
+    asked = {"text": f"{LEASE} And so on.", "language": "en"}
+    found = client.post("/ibidem/duplicates", json=asked).json()["duplicates"]
+    assert {each["id"] for each in found} >= {"lease", "copy"}
+    assert client.get("/ibidem/inspect/text").status_code == 404
+    for wrong in ({"text": "… !"}, {"text": ""}, {"text": "a", "date": "May"}, {"text": "a", "nosuch": 1}):
+        assert client.post("/ibidem/duplicates", json=wrong).status_code == 400
 
 
 def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient) -> None:
@@ -103,27 +76,6 @@ def test_doctor_shows_settings_without_passwords(serve: Serve) -> None:
     assert not checks["broker"]
 
 
-def test_an_index_that_is_not_there_is_named_with_the_command_that_makes_it(serve: Serve) -> None:
-    answer = serve(index="nosuch").get("/ibidem/search?q=rent")
-    assert answer.status_code == 404
-    assert answer.json()["error"]["type"] == "index_not_found_exception"
-    assert "ibidem ingest" in answer.json()["error"]["reason"]
-
-
-def test_many_callers_read_one_index_at_once(client: TestClient) -> None:
-    statuses: list[int] = []
-
-    def ask() -> None:
-        statuses.append(client.get("/ibidem/search?q=rent").json()["dedupe"]["groups"]["in_window"])
-
-    threads = [threading.Thread(target=ask) for _ in range(8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert statuses == [3] * 8
-
-
 def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
     settings: Settings, client: TestClient
 ) -> None:
@@ -139,3 +91,75 @@ def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
     assert client.get("/ibidem/search?q=lease").json()["dedupe"]["duplicates"] == 2
     assert client.get("/ibidem/compare?a=lease&b=draft&dedupe_preset=copies&dedupe_level=near").json()["level"] is None
     assert "copies" in client.get("/ibidem/groups?dedupe_preset=nothing").json()["error"]["reason"]
+
+
+PAIR = {"a": "lease", "b": "draft", "verdict": "not"}
+
+
+@pytest.fixture
+def open_client(serve: Serve) -> TestClient:
+    """A gateway whose callers may say what is a duplicate."""
+    return serve(gateway_overrides=True)
+
+
+def indented(client: TestClient) -> int:
+    hits = client.get("/ibidem/search?q=rent").json()["hits"]["hits"]
+    return sum(hit["_dedupe"]["indent"] for hit in hits)
+
+
+def test_a_word_takes_a_pair_apart_and_can_be_taken_back(open_client: TestClient) -> None:
+    assert indented(open_client) == 2
+    response = open_client.post("/ibidem/overrides", json=PAIR | {"reason": "York, not London", "author": "Ada"})
+    assert response.status_code == 201
+    assert indented(open_client) == 1
+    entries = open_client.get("/ibidem/overrides").json()
+    assert entries == response.json()
+    assert (entries["overrides"][0]["reason"], entries["overrides"][0]["author"]) == ("York, not London", "Ada")
+    assert open_client.delete("/ibidem/overrides?a=draft&b=lease").json() == entries
+    assert indented(open_client) == 2
+    assert open_client.delete("/ibidem/overrides?a=draft&b=lease").status_code == 404
+
+
+def test_nobody_says_anything_where_the_settings_do_not_let_him(client: TestClient) -> None:
+    answer = client.post("/ibidem/overrides", json=PAIR)
+    assert answer.status_code == 403
+    assert "IBIDEM_GATEWAY_OVERRIDES" in answer.json()["error"]["reason"]
+    assert client.delete("/ibidem/overrides?a=lease&b=draft").status_code == 403
+    assert client.get("/ibidem/overrides").json() == {"overrides": []}
+
+
+@pytest.mark.parametrize("headers", [{"origin": "http://evil.example"}, {"sec-fetch-site": "cross-site"}])
+def test_another_sites_page_cannot_say_anything_in_a_readers_name(
+    open_client: TestClient, headers: dict[str, str]
+) -> None:
+    assert open_client.post("/ibidem/overrides", json=PAIR, headers=headers).status_code == 403
+    assert open_client.delete("/ibidem/overrides?a=lease&b=draft", headers=headers).status_code == 403
+    assert open_client.get("/ibidem/overrides").json() == {"overrides": []}
+
+
+def test_the_author_is_the_user_who_was_let_in_whatever_the_body_says(open_client: TestClient) -> None:
+    basic = base64.b64encode(b"ada:pw").decode()
+    response = open_client.post(
+        "/ibidem/overrides", json=PAIR | {"author": "Somebody else"}, headers={"authorization": f"Basic {basic}"}
+    )
+    assert response.json()["overrides"][0]["author"] == "ada"
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "message"),
+    [
+        ({"verdict": "perhaps"}, 400, "not, same"),
+        ({"b": "nosuch"}, 404, "nosuch"),
+        ({"b": "lease"}, 400, "one document"),
+        ({"b": ""}, 400, "b"),
+        ({"why": "typo"}, 400, "'why'"),
+        ({"reason": "x" * 3_000}, 400, "reason"),
+        ({"a": None}, 400, "a"),
+    ],
+)
+def test_a_wrong_word_is_refused_by_name(
+    open_client: TestClient, changes: dict[str, object], status: int, message: str
+) -> None:
+    answer = open_client.post("/ibidem/overrides", json=PAIR | changes)
+    assert answer.status_code == status
+    assert message in answer.json()["error"]["reason"]

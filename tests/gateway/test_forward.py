@@ -1,10 +1,12 @@
 """Requests that the gateway does not answer itself go to the engine and come back unchanged."""
 
+import gzip
 import json
 import secrets
 import socket
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from http.client import HTTPConnection
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,7 +18,6 @@ from elasticsearch import helpers as elasticsearch_helpers
 
 from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
-from gateway.test_proxy_plain import ask
 from ibidem_core.settings import Settings
 from servers.fake_server import Answer, Request, between
 from servers.indices import remove_indices
@@ -35,6 +36,9 @@ REQUESTS = [
     ("POST", "/_msearch", b'{}\n{"query":{"wrapper":{"query":"e30="}}}\n'),
     ("DELETE", "/news/_pit", b"{}"),
     ("POST", "/news/_search", b"query: {match_all: {}}"),
+    ("GET", "/", b""),
+    ("GET", "/ib%69dem/_search?q=a%20b%2Bc&pretty", b""),
+    ("POST", "/news/_search?typed_keys=true", gzip.compress(b"{ }", mtime=0)),
 ]
 
 
@@ -197,3 +201,50 @@ def test_a_broken_request_harms_only_itself(request_bytes: bytes) -> None:
                 connection.sendall(request_bytes)
         assert httpx2.get(f"{url}/a/_search", timeout=30).status_code == 200
         assert httpx2.put(f"{url}/a/_doc/1", json={}, timeout=30).status_code == 200
+
+
+def ask(
+    url: str, method: str, path: str, body: bytes | None = None, **headers: str
+) -> tuple[int, dict[str, str], bytes]:
+    """Send a request as it is, and return status, headers and bytes of the answer."""
+    parts = urlsplit(url)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    fields = {name.replace("_", "-"): value for name, value in headers.items()}
+    connection.request(method, path, body, fields)
+    answer = connection.getresponse()
+    read = answer.read()
+    connection.close()
+    return answer.status, {name.lower(): value for name, value in answer.getheaders()}, read
+
+
+def test_no_header_of_a_request_is_made_of_what_is_in_its_address() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        ask(url, "GET", "/ibidem/_search?q=a%0d%0ax-proxy-user:%20admin&dedupe=indent")
+        ask(url, "GET", "/ibidem/_search?q=a%0d%0ax-proxy-user:%20admin")
+    assert engine.asked
+    assert not any("x-proxy-user" in map(str.lower, each.headers) for each in engine.asked)
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
+def test_an_error_of_the_engine_comes_back_with_its_status_and_words(status: int) -> None:
+    content = json.dumps({"error": {"type": "some_exception", "reason": "because"}, "status": status}).encode()
+    with (
+        between(plan=lambda _: Answer(status, content)) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        assert ask(url, "GET", "/ibidem/_search")[::2] == (status, content)
+        answer_grouped = ask(url, "GET", "/ibidem/_search?dedupe=indent")
+        assert answer_grouped[0] == status
+
+
+def test_what_a_proxy_would_vouch_for_and_what_belongs_to_the_page_stays_here() -> None:
+    with (
+        between(plan=lambda _: Answer(200, {})) as engine,
+        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+    ):
+        ask(url, "GET", "/ibidem/_search", x_forwarded_for="10.0.0.1", x_proxy_user="admin", cookie="a=b")
+    names = {name.lower() for name in engine.asked[0].headers}
+    assert not names & {"x-forwarded-for", "x-proxy-user", "cookie"}

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 import pytest
 
 from ibidem.grouped_search.dsl.index_cache import NOWHERE
+from ibidem_core.settings import Settings
 from ibidem_engines.cluster.client import Failure
-from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest
 from ibidem_gateway.dependencies import CALLERS, INDEXES, CallerCache
 from ibidem_gateway.errors import HttpError
-from ibidem_gateway.grouped_searches import search_stage, step
-from ibidem_gateway.upstream import Caller, rewrite_headers
+from ibidem_gateway.proxy import step
+from ibidem_gateway.upstream import Caller, Engines, rewrite_headers
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 
@@ -33,19 +33,6 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
     for number in range(CALLERS):
         remembered.get(Caller((("authorization", str(number)),)))
     assert remembered.get(ADA) is not entry
-
-
-@pytest.mark.parametrize(
-    ("ask", "stage"),
-    [
-        (ApiRequest("POST", "/news/_search", body={**ONLY_PACKED, "size": 500, "track_total_hits": True}), "window"),
-        (ApiRequest("POST", "/news/_search", body={"size": 10}), "fetch"),
-        (ApiRequest("GET", "/news"), None),
-        (ApiRequest("POST", "/_msearch", lines=[{}, {}]), None),
-    ],
-)
-def test_a_request_is_identified_by_its_options(ask: ApiRequest, stage: str | None) -> None:
-    assert search_stage(ask) == stage
 
 
 def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
@@ -77,3 +64,17 @@ def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(
 ) -> None:
     headers = rewrite_headers(caller_headers, form)
     assert [value for name, value in headers if name == "content-type"] == [expected]
+
+
+ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
+
+
+@pytest.fixture
+def engines() -> Engines:
+    return Engines(Settings(engine="opensearch+http://clerk:pw@127.0.0.1:9"))
+
+
+def test_two_callers_never_share_an_engine_and_one_keeps_his(engines: Engines) -> None:
+    assert engines.get(ADA) is engines.get(ADA)
+    assert engines.get(ADA) is not engines.get(BOB)
+    engines.close()

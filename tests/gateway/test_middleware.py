@@ -1,4 +1,4 @@
-"""Every request passes the middleware first."""
+"""Every request passes the middleware first: by which name the gateway is called, and from which site."""
 
 import logging
 from collections.abc import Iterator
@@ -44,3 +44,53 @@ def test_an_answer_is_logged_with_its_stages_and_without_what_was_asked(
     assert (line["method"], line["path"], line["status"]) == ("GET", "/ibidem/search", 200)
     assert {"window_ms", "grouping_ms", "fetch_ms", "all_ms"} <= line.keys()
     assert not [value for value in line.values() if "drains" in str(value)]
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "127.0.0.1@evil.example", "a b"])
+def test_a_name_that_another_site_points_here_is_refused(client: TestClient, host: str) -> None:
+    answer = client.get("/openapi.json", headers={"host": host})
+    assert answer.status_code == 421
+    assert "IBIDEM_GATEWAY_HOSTS" in answer.json()["error"]["reason"]
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"origin": "http://evil.example"},
+        {"origin": "null"},
+        {"sec-fetch-site": "cross-site"},
+        {"sec-fetch-site": "same-site"},
+    ],
+)
+def test_another_sites_page_may_send_nothing_but_reads(client: TestClient, headers: dict[str, str]) -> None:
+    assert client.post("/healthz", headers=headers).status_code == 403
+    assert client.get("/healthz", headers=headers).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/ibidem/groups", "/ibidem/groups?dedupe_level=partial"])
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"},
+        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"},
+        {"referer": "http://evil.example/a"},
+    ],
+)
+def test_no_page_of_another_site_makes_a_browser_ask_for_what_takes_long(
+    client: TestClient, path: str, headers: dict[str, str]
+) -> None:
+    assert client.get(path, headers=headers).status_code == 403
+
+
+def test_no_page_of_another_site_loads_anything_but_a_reader_may_follow_its_links(client: TestClient) -> None:
+    headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "no-cors"}
+    assert client.get("/ibidem/search?q=rent", headers=headers).status_code == 403
+    assert client.get("/?q=rent", headers=headers | {"sec-fetch-mode": "navigate"}).status_code == 200
+
+
+@pytest.mark.parametrize("name", ["host", "authorization", "content-type", "content-encoding", "securitytenant"])
+def test_a_header_that_two_readers_could_read_differently_is_taken_once(client: TestClient, name: str) -> None:
+    pairs = [("host", "127.0.0.1")] if name == "host" else [(name, "a"), (name, "b")]
+    headers = [*pairs, ("host", "127.0.0.1")]
+    answer = client.get("/healthz", headers=headers)
+    assert (answer.status_code, name in answer.json()["error"]["reason"]) == (400, True)

@@ -1,4 +1,4 @@
-"""The health check shows whether gateway and engine answer."""
+"""Health, metrics, and errors in the engine's form."""
 
 from pathlib import Path
 
@@ -6,11 +6,6 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import Serve
-
-
-def test_a_gateway_that_lives_says_so_and_names_its_engine(client: TestClient) -> None:
-    assert client.get("/healthz").json() == {"status": "ok"}
-    assert client.get("/readyz").json() == {"status": "ok", "engine": "sqlite"}
 
 
 @pytest.mark.slow
@@ -49,3 +44,64 @@ def test_a_file_that_is_no_index_lets_nobody_read_where_it_is(serve: Serve, tmp_
     answer = serve(engine=f"sqlite:///{tmp_path}/strange.sqlite").get("/ibidem/search?q=a")
     assert answer.status_code >= 500
     assert "strange" not in answer.text
+
+
+@pytest.mark.parametrize("path", ["/_cat/indices", "/ibidem/_doc/lease", "/_bulk", "/ibidem", "/..%2f..%2fetc"])
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "DELETE"])
+def test_other_endpoints_of_the_engine_are_not_there_and_the_answer_says_which_are(
+    client: TestClient, method: str, path: str
+) -> None:
+    answer = client.request(method, path)
+    assert answer.status_code == 404
+    error = answer.json()["error"]
+    assert error["type"] == error["root_cause"][0]["type"] == "not_proxied_exception"
+    assert "/openapi.json" in error["reason"]
+
+
+def test_a_fault_of_the_gateway_is_answered_as_json_and_tells_nothing_of_it(
+    serve: Serve, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> object:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("ibidem_gateway.document_routes.inspect_document", fail)
+    answer = serve().get("/ibidem/inspect/lease")
+    assert answer.status_code == 500
+    assert "secret detail" not in answer.text
+    assert answer.headers["x-content-type-options"] == "nosniff"
+
+
+def read_counts(client: TestClient) -> dict[str, float]:
+    lines = [line for line in client.get("/metrics").text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+def test_requests_are_counted_by_route_and_status_and_never_by_what_was_asked(client: TestClient) -> None:
+    client.get("/ibidem/inspect/lease")
+    client.get("/ibidem/inspect/nosuch")
+    client.get("/secret/plan")
+    counts = read_counts(client)
+    assert counts['ibidem_requests_total{route="/ibidem/inspect/{id:path}",status="200"}'] == 1
+    assert counts['ibidem_requests_total{route="/ibidem/inspect/{id:path}",status="404"}'] == 1
+    assert counts['ibidem_requests_total{route="",status="404"}'] == 1
+    assert counts['ibidem_errors_total{type="resource_not_found_exception"}'] == 1
+    assert not any("secret" in name or "lease" in name for name in counts)
+
+
+def test_a_grouped_search_tells_its_stages_groups_and_unsigned_documents(client: TestClient) -> None:
+    client.get("/ibidem/search?q=rent")
+    counts = read_counts(client)
+    assert counts["ibidem_window_documents_total"] == 5
+    assert counts["ibidem_window_groups_total"] == 3
+    assert counts["ibidem_window_unsigned_total"] == 1
+    assert [counts[f'ibidem_stage_seconds_count{{stage="{stage}"}}'] for stage in ("window", "grouping", "fetch")] == [
+        1,
+        1,
+        1,
+    ]
+
+
+def test_dead_letters_are_counted_for_those_who_may_read_them(client: TestClient, serve: Serve) -> None:
+    assert read_counts(client)["ibidem_dead_letters"] == 0
+    away = serve(engine="opensearch+http://127.0.0.1:9")
+    assert "ibidem_dead_letters" not in read_counts(away)

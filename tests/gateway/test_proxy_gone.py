@@ -69,24 +69,6 @@ def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
         assert slow_server.closed.wait(10)
 
 
-def test_an_engine_that_is_down_is_said_to_be_so() -> None:
-    with run_gateway(Settings(engine="elasticsearch+http://127.0.0.1:9")) as url:
-        for path in ("/ibidem/_search", "/ibidem/_search?dedupe=indent", "/ibidem/_count", "/", "/ibidem/search?q=a"):
-            answer = httpx2.get(f"{url}{path}", timeout=30)
-            assert answer.status_code == 503
-            assert answer.headers["x-elastic-product"] == "Elasticsearch"
-            assert answer.json()["status"] == 503
-
-
-def test_the_next_node_is_asked_where_one_is_down() -> None:
-    with (
-        between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:9,127.0.0.1:{engine.port}")) as url,
-    ):
-        statuses = {httpx2.get(f"{url}/ibidem/_search", timeout=30).status_code for _ in range(2)}
-    assert statuses == {200}
-
-
 def test_slow_requests_keep_no_other_waiting() -> None:
     with (
         slow_engine() as slow_server,

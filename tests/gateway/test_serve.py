@@ -1,5 +1,6 @@
 """`ibidem serve`: the gateway as a process."""
 
+import asyncio
 import os
 import signal
 import socket
@@ -13,6 +14,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from ibidem_core.settings import Settings
+from ibidem_gateway.server import is_open
 from servers.fake_server import Answer, between
 from support.command_line import Run
 
@@ -99,14 +102,6 @@ def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
     assert not any(lives(child) for child in children)
 
 
-def test_an_address_that_is_taken_is_named(run: Run) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        code, _, err = run("serve", "--port", str(listener.getsockname()[1]))
-    assert code == 2
-    assert "cannot listen on" in err
-    assert "--port" in err
-
-
 @pytest.mark.parametrize("host", ["nosuch.invalid", "203.0.113.1"])
 def test_an_address_of_another_machine_is_refused(run: Run, host: str) -> None:
     assert run("serve", "--host", host)[0] == 2
@@ -126,3 +121,8 @@ def test_who_listens_beyond_this_machine_for_an_engine_without_users_is_warned(
             assert process.stderr is not None
             assert ("the engine has no users" in process.stderr.read()) is warns
         assert "authorization" not in map(str.lower, engine.asked[0].headers)
+
+
+def test_a_file_has_no_users_and_an_engine_that_is_away_may_have_some(settings: Settings) -> None:
+    assert asyncio.run(is_open(settings))
+    assert not asyncio.run(is_open(Settings(engine="opensearch+http://127.0.0.1:9")))

@@ -37,20 +37,6 @@ def test_the_groups_of_a_real_index_are_those_of_the_plain_loop_over_its_ranking
     assert len(set(leads)) < len(ranking)
 
 
-def test_each_hit_carries_its_document_and_a_passage(library: Engine, records: list[Record]) -> None:
-    hit = answer(library)["hits"]["hits"][0]
-    document = next(each.document for each in records if each.document.id == hit["_id"])
-    assert hit["_source"] == document.as_record()
-    assert hit["highlight"]["text"]
-
-
-def test_the_total_is_exact_and_the_time_is_reported(library: Engine, records: list[Record]) -> None:
-    response = answer(library, window=20)
-    matching = sum("said" in each.document.text.split() for each in records)
-    assert response["hits"]["total"] == {"value": matching, "relation": "eq"}
-    assert response["took"] == response["dedupe"]["took_ms"] >= 0
-
-
 @pytest.mark.slow
 def test_duplicates_beyond_the_window_are_found_by_look_up_in_a_real_index(
     library: Engine, records: list[Record]
@@ -73,12 +59,6 @@ def test_pages_with_the_cursor_of_the_first_see_its_ranking(library: Engine) -> 
     assert ids(next_page) == ids(answer(library, page=2))
     with pytest.raises(UsageError):
         answer(library, level="identical", cursor=first["dedupe"]["cursor"])
-
-
-def test_a_search_that_matches_nothing_answers_with_nothing(library: Engine) -> None:
-    response = search_index(library, parse_query("zzzz"), parse_request({"dedupe": "indent"}))
-    assert response["hits"]["hits"] == []
-    assert response["dedupe"]["documents"] == {"matched": 0, "in_window": 0, "beyond_window": 0, "on_page": 0}
 
 
 @pytest.mark.parametrize(("page", "size"), [(0, 10), (1, 0), (1001, 10)])

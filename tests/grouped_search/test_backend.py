@@ -31,26 +31,6 @@ def answer(engine: FakeEngine, page: int = 1, size: int = 2, **options: object) 
     return search_index(engine, PAGE, parse_request(parameters), page, size)
 
 
-def list_hits(response: dict[str, Any]) -> list[tuple[str, int]]:
-    return [(hit["_id"], hit["_dedupe"]["indent"]) for hit in response["hits"]["hits"]]
-
-
-def test_the_window_alone_knows_nothing_beyond_itself() -> None:
-    assert list_hits(answer(FakeEngine(WINDOW))) == [("0000", 0), ("0001", 0)]
-
-
-def test_matches_beyond_the_window_join_the_first_lead_that_they_duplicate() -> None:
-    response = answer(FakeEngine(WINDOW, OUTSIDE), scope="matches")
-    assert list_hits(response) == [("0000", 0), ("0003", 1), ("0004", 1), ("0001", 0), ("0005", 1)]
-    assert response["hits"]["hits"][1]["_score"] is None
-    assert response["dedupe"]["found_by_scope"] == 3
-
-
-def test_a_candidate_is_shown_only_where_the_first_lead_that_it_duplicates_is() -> None:
-    response = answer(FakeEngine(WINDOW), page=2, size=1, scope="matches")
-    assert list_hits(response) == [("0001", 0), ("0005", 1)]
-
-
 def test_the_whole_index_holds_documents_that_do_not_match_and_marks_them() -> None:
     hits = answer(FakeEngine(WINDOW, OUTSIDE), scope="index")["hits"]["hits"]
     outside_by_id = {hit["_id"]: hit["_dedupe"].get("outside", False) for hit in hits}
@@ -62,12 +42,6 @@ def test_the_whole_index_holds_documents_that_do_not_match_and_marks_them() -> N
         "0001": False,
         "0005": False,
     }
-
-
-def test_what_a_scope_has_shown_is_not_late_again() -> None:
-    engine = FakeEngine(WINDOW)
-    assert [each["id"] for each in answer(engine, page=2)["dedupe"]["late"]] == ["0003", "0004", "0005"]
-    assert answer(engine, page=2, scope="matches")["dedupe"]["late"] == []
 
 
 def test_leads_whose_look_up_was_cut_are_named() -> None:

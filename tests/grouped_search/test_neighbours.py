@@ -5,11 +5,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ibidem.grouped_search import neighbours
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.overrides import Override
+from ibidem.grouped_search.passage import MAX_HOLDERS, Passage, overlaps
 from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.word_runs import RUN
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
@@ -51,24 +53,6 @@ def marks(response: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
 
 
-def test_a_passage_that_overlaps_the_best_of_its_document_follows_it(engine: Engine) -> None:
-    assert groups(answer(engine)) == [["best", "copy of best", "next"], ["nameless"], ["copy of next"], ["far"]]
-
-
-def test_without_the_field_only_duplicates_are_grouped(engine: Engine) -> None:
-    found = groups(answer(engine, document=None))
-    assert [sorted(each) for each in found if len(each) > 1] == [
-        ["best", "copy of best"],
-        ["copy of next", "next"],
-    ]
-
-
-def test_a_neighbour_says_where_it_stands_and_by_how_many_words(engine: Engine) -> None:
-    mark = marks(answer(engine, explain=True))["next"]
-    assert (mark["level"], mark["of"], mark["side"], mark["score"]) == ("partial", "best", "after", 0.125)
-    assert mark["why"] == {"signature": "overlap", "words": 6, "of": 48, "side": "after"}
-
-
 @pytest.mark.parametrize(
     ("keep", "lead"), [("rank", "best"), ("latest", "copy of best"), ("earliest", "best"), ("longest", "best")]
 )
@@ -80,61 +64,53 @@ def test_the_lead_is_chosen_among_the_duplicates_and_a_neighbour_never_leads(
     assert marks(response)["next"]["of"] == "best"
 
 
-def test_a_manual_decision_parts_neighbours(engine: Engine) -> None:
-    word = Override(("passages", "best"), ("passages", "next"), "not", "Ada", "", "2026-01-05")
-    assert ["best", "copy of best"] in groups(answer(engine, overrides=[word]))
-
-
-def test_the_account_counts_the_hits_that_name_no_document(engine: Engine) -> None:
-    account = answer(engine)["dedupe"]
-    assert (account["document"], account["without_document"]) == ("meta.document", 1)
-    assert answer(engine, document="meta.nothing")["dedupe"]["without_document"] == 6
-    assert answer(engine, document="meta.document:title")["dedupe"]["without_document"] == 6
-    assert "without_document" not in answer(engine, document=None)["dedupe"]
-
-
-def test_each_hit_is_in_one_group_however_the_pages_are_cut(engine: Engine) -> None:
-    whole = groups(answer(engine))
-    for window in (1, 2, 500):
-        pages = [answer(engine, page, size=1, window=window) for page in range(1, 8)]
-        listed = [name for each in pages for group in groups(each) for name in group]
-        late = [each["id"] for page in pages for each in page["dedupe"]["late"]]
-        assert sorted([*listed, *late]) == sorted(name for group in whole for name in group)
-    assert [group for page in range(1, 5) for group in groups(answer(engine, page, size=1))] == whole
-
-
-def test_neighbours_stay_where_duplicates_beyond_the_window_are_added(engine: Engine) -> None:
-    found = groups(answer(engine, window=2, scope="matches", size=1))
-    assert found[0][:2] == ["best", "copy of best"]
-    assert groups(answer(engine, scope="index")) == groups(answer(engine))
-
-
-def test_the_copies_of_a_passage_are_all_read_since_each_may_have_neighbours(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path / 'index.sqlite'}", "passages")
-    engine.create()
-    heading = " ".join(["rent", *(f"h{number}" for number in range(30))])
-    engine.write([passage(f"{at:03}", heading, f"document {at}", "2020") for at in range(150)])
-    engine.write([passage("last", f"{' '.join(f'h{at}' for at in range(22, 30))} rent and rent", "document 0", "2020")])
-    response = answer(engine, size=10, window=20)
-    assert response["dedupe"]["only_counted"] == []
-    assert response["dedupe"]["documents"]["in_window"] == 151
-    engine.close()
-
-
-def test_a_text_too_long_for_a_passage_is_not_read(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(neighbours, "MAX_WORDS", 53)
-    response = answer(engine)
-    assert response["dedupe"]["without_document"] == 3
-    assert sorted(len(group) for group in groups(response)) == [1, 1, 2, 2]
-
-
 def test_stored_groups_hold_no_neighbours_and_say_so() -> None:
     with pytest.raises(UsageError, match="dedupe_document cannot be combined with dedupe_by=stored"):
         parse_request({"dedupe": "indent", "dedupe_by": "stored", "dedupe_document": "meta.document"})
 
 
-def test_a_cursor_of_a_search_for_passages_is_not_for_another(engine: Engine) -> None:
-    cursor = answer(engine)["dedupe"]["cursor"]
-    assert groups(answer(engine, 2, 1, cursor=cursor)) == [["nameless"]]
-    with pytest.raises(UsageError):
-        answer(engine, document="meta.file", cursor=cursor)
+def passages(*texts: str) -> list[Passage]:
+    return [Passage(text, "lease") for text in texts]
+
+
+@given(st.integers(12, 60), st.integers(1, 12), st.integers(1, 11))
+def test_every_pair_of_a_sliding_window_overlaps_by_what_was_cut_twice(length: int, step: int, extra: int) -> None:
+    words, size = [f"w{number}" for number in range(length)], step + extra
+    edges = [(start, min(start + size, length)) for start in range(0, length, step)]
+    found = overlaps(passages(*(" ".join(words[start:end]) for start, end in edges)))
+    for a, (a_start, a_end) in enumerate(edges):
+        for b, (b_start, b_end) in enumerate(edges):
+            shared = min(a_end, b_end) - max(a_start, b_start)
+            expected = a != b and shared >= RUN and (a_start, a_end) != (b_start, b_end)
+            assert ((a, b) in found) == expected
+            if expected:
+                assert found[a, b].words == shared
+
+
+WORDS = st.lists(st.sampled_from("ab"), min_size=RUN, max_size=14)
+
+
+@given(WORDS, WORDS)
+def test_of_several_overlaps_of_two_passages_the_longest_counts(one: list[str], other: list[str]) -> None:
+    found = overlaps(passages(" ".join(one), " ".join(other)))
+    longest = max(
+        (
+            size
+            for a, b in ((one, other), (other, one))
+            for start in range(len(a))
+            if (size := min(len(a) - start, len(b))) >= RUN and a[start : start + size] == b[:size]
+        ),
+        default=0,
+    )
+    if one == other or not longest:
+        assert not found
+    else:
+        assert [found[pair].words for pair in ((0, 1), (1, 0))] == [longest, longest]
+
+
+def test_a_heading_that_many_passages_begin_with_is_no_overlap_from_then_on() -> None:
+    heading = "lease of the house in"
+    starts = [f"{heading} {number}" for number in range(MAX_HOLDERS + 2)]
+    assert set(overlaps(passages(*starts, f"x {heading}"))) == set()
+    found = overlaps(passages(f"x {heading}", *starts))
+    assert {later for _, later in found} == set(range(MAX_HOLDERS + 1))

@@ -11,12 +11,12 @@ from ibidem_dedupe.request import DedupeRequest, parse_request
 @pytest.mark.parametrize(
     ("parameters", "expected"),
     [
-        ({"dedupe": "indent"}, True),
-        ({"dedupe": "collapse", "dedupe_preset": "law", "dedupe_similarity": "40"}, True),
+        ({"dedupe": "indent", "dedupe_by": "window"}, True),
+        ({"dedupe": "collapse", "dedupe_by": "window", "dedupe_similarity": "40"}, True),
         ({"dedupe": "off"}, False),
         ({"dedupe": "indent", "dedupe_scope": "matches"}, False),
         ({"dedupe": "indent", "dedupe_by": "stored"}, False),
-        ({"dedupe": "indent", "dedupe_keep": "latest"}, True),
+        ({"dedupe": "indent", "dedupe_by": "window", "dedupe_keep": "latest"}, True),
         ({"dedupe": "indent", "dedupe_keep": "current"}, False),
     ],
 )

@@ -1,58 +1,25 @@
-"""A group as shown: its lead, its duplicates, and how many duplicates are hidden.
-
-The list to show: the engine's own shape, and on each hit what the layer says of it.
-"""
+"""A group as shown: its lead, its duplicates with their reasons, on the page where it belongs."""
 
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.response import build_groups
-from ibidem.grouped_search.window import Window
+from ibidem.grouped_search.explanations import reason, remarks
+from ibidem.grouped_search.response import Pages, choose_lead
+from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import Override
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import StoredDocument
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, FakeEngine
-from support.windows import SampleWindow, signatures, value
-
-COPY, OTHER = signatures(1), signatures(2)
-DATES = ["1987-03-05", "1987-03-01", "1987-03-09", "1987-03-20"]
-WINDOW = Window.group(
-    SampleWindow(
-        [
-            value(COPY, "0", DATES[0]),
-            value(OTHER, "1"),
-            value(COPY, "2", DATES[1]),
-            value(COPY, "3", DATES[2]),
-            value(COPY, "4", DATES[3]),
-        ]
-    ).hits,
-    Policy(),
-)
-
-
-def test_duplicates_follow_in_rank_order_and_the_group_keeps_its_place() -> None:
-    latest, alone = build_groups(WINDOW, [0, 1], parse_request({"dedupe": "indent", "dedupe_keep": "latest"}))
-    assert (latest.first, latest.lead, latest.duplicates) == (0, 4, (0, 2, 3))
-    assert (alone.size, alone.shown_rows) == (1, (1,))
-
-
-def test_the_lead_is_chosen_within_the_step_in_which_the_group_began() -> None:
-    options = {"dedupe": "indent", "dedupe_keep": "latest", "dedupe_window": 4}
-    (group,) = build_groups(WINDOW, [0], parse_request(options))
-    assert (group.lead, group.size) == (3, 4)
-
-
-@pytest.mark.parametrize(("limit", "listed"), [(0, (0,)), (2, (0, 2, 3)), (9, (0, 2, 3, 4))])
-def test_no_more_duplicates_are_shown_than_asked_for_and_all_are_counted(limit: int, listed: tuple[int, ...]) -> None:
-    (group,) = build_groups(WINDOW, [0], parse_request({"dedupe": "collapse", "dedupe_max_per_group": limit}))
-    assert group.shown_rows == listed
-    assert group.size == 4
-
+from support.windows import SampleWindow, example_settings, signatures, value
 
 BASE = signatures(1)
 
@@ -87,32 +54,6 @@ def marks(response: dict[str, Any]) -> dict[str, Any]:
     return {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
 
 
-def test_a_lead_has_no_reason_and_a_duplicate_has_one() -> None:
-    by_id = marks(answer(CHAIN))
-    assert [by_id["0000"][part] for part in ("indent", "size", "shown", "hidden", "level", "score", "of", "why")] == [
-        0,
-        3,
-        3,
-        0,
-        None,
-        None,
-        None,
-        None,
-    ]
-    assert [by_id["0001"][part] for part in ("indent", "level", "score", "of", "why")] == [
-        1,
-        "near",
-        0.51,
-        "0000",
-        None,
-    ]
-
-
-def test_why_is_reported_when_it_is_asked_for() -> None:
-    why = marks(answer(CHAIN, explain=True))["0001"]["why"]
-    assert (why["signature"], why["shared"], why["days_apart"]) == ("minhash", 51, 4)
-
-
 def test_the_reason_is_against_the_lead_that_is_shown_and_says_when_the_two_would_not_pass_alone() -> None:
     by_id = marks(answer(CHAIN, keep="earliest"))
     assert list(by_id) == ["0001", "0000", "0002", "0003"]
@@ -128,19 +69,6 @@ def test_collapse_carries_its_duplicates_as_native_collapse_does_the_lead_left_o
     assert inner["total"] == {"value": 2, "relation": "eq"}
     assert [hit["_id"] for hit in inner["hits"]] == ["0001"]
     assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (2, 1)
-
-
-def test_off_is_the_engine_s_own_list_untouched() -> None:
-    hits = answer(CHAIN, mode="off")["hits"]["hits"]
-    assert [hit["_id"] for hit in hits] == ["0000", "0001", "0002", "0003"]
-    assert all("_dedupe" not in hit for hit in hits)
-
-
-def test_a_hit_is_the_engine_s_with_its_document() -> None:
-    hit = answer(CHAIN)["hits"]["hits"][0]
-    assert (hit["_index"], hit["_id"], hit["_score"]) == ("news", "0000", 1.0)
-    assert hit["_source"]["text"] == "text of 0000"
-    assert hit["highlight"] == {"text": ["text"]}
 
 
 def test_a_document_that_has_gone_since_is_said_to_be() -> None:
@@ -170,12 +98,160 @@ def test_manual_decisions_are_reported() -> None:
     ]
 
 
-def test_a_duplicate_by_a_reader_s_word_names_the_reader() -> None:
-    overrides = [Override(("news", "0000"), ("news", "0003"), "same", "Ada", "one event", "2026-01-05")]
-    mark = marks(answer(CHAIN, overrides, explain=True))["0003"]
-    assert (mark["level"], mark["of"], mark["why"]["signature"], mark["why"]["author"]) == (
-        "near",
-        "0000",
-        "override",
-        "Ada",
-    )
+MEMBERS = [
+    ("1987-05", 200, "Globe"),
+    ("1987-03-02", 190, "AP"),
+    ("", 240, "Reuters"),
+    ("1987", 240, ""),
+    ("1987-12-31", 230, "AP"),
+    ("1987-01-01", 210, "Globe"),
+]
+COLUMNS = PackedColumns.decode(
+    [value(signatures(1, length=length), f"{at}", date, source) for at, (date, length, source) in enumerate(MEMBERS)]
+)
+
+
+@pytest.mark.parametrize(
+    ("rule", "lead"),
+    [
+        ("rank", 0),
+        ("earliest", 3),
+        ("latest", 3),
+        ("longest", 2),
+        ("source:Reuters,AP", 2),
+        ("source:Times,AP", 1),
+        ("source:Times", 0),
+    ],
+    ids=[
+        "the first in rank",
+        "a year begins on its first day, ties by rank",
+        "and ends on its last",
+        "ties by rank",
+        "the first listed source",
+        "the next where the first is not there",
+        "no listed source: by rank",
+    ],
+)
+def test_the_member_that_was_asked_for_leads(rule: str, lead: int) -> None:
+    keep = PARAMETERS["dedupe_keep"].read(rule)
+    assert choose_lead(COLUMNS, range(6), keep) == lead  # type: ignore[arg-type] # the reader of dedupe_keep
+
+
+@pytest.mark.parametrize("rule", ["earliest", "latest"])
+def test_a_member_without_a_date_comes_last(rule: str) -> None:
+    keep = PARAMETERS["dedupe_keep"].read(rule)
+    assert choose_lead(COLUMNS, [1, 2], keep) == 1  # type: ignore[arg-type] # the reader of dedupe_keep
+    assert choose_lead(COLUMNS, [2], keep) == 2  # type: ignore[arg-type] # the reader of dedupe_keep
+
+
+def grouping(leads: list[int]) -> Grouping:
+    return Grouping(np.array(leads, np.int64), np.zeros(len(leads), np.uint8), np.zeros(len(leads), bool))
+
+
+def in_order(picks: list[int]) -> list[int]:
+    """Every third row is a lead; the others join one of those before them."""
+    return [row if row % 3 == 0 else 3 * (pick % (row // 3 + 1)) for row, pick in enumerate(picks)]
+
+
+leads_in_order = st.lists(st.integers(0, 99), max_size=40).map(in_order)
+
+
+@example_settings
+@given(leads_in_order, st.integers(1, 7), st.integers(1, 5))
+def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int], step: int, size: int) -> None:
+    pages = Pages(grouping(leads), step, size)
+    progress: list[int] = []
+    for start in range(0, len(set(leads)) + size, size):
+        leads_seen, end = set(pages.leads(start)), pages.steps_used(start + size) * step
+        progress += [row for row, lead in enumerate(leads) if lead in leads_seen and row < end]
+        for row, of_page in pages.late_rows(start):
+            assert leads[row] in pages.leads((of_page - 1) * size)
+            assert of_page <= start // size
+            progress.append(row)
+    assert sorted(progress) == list(range(len(leads)))
+
+
+DASH = "\N{EN DASH}"
+PLACES = {"parts": "pages", "own": {"from": 3, "to": 3, "of": 20}, "other": {"from": 12, "to": 31, "of": 402}}
+COVERED = {"covered_a": 0.9, "covered_b": 0.04}
+OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
+
+
+@pytest.mark.parametrize(
+    ("why", "message"),
+    [
+        ({"signature": "content"}, "the same words in the same order"),
+        ({"signature": "minhash", "shared": 73, "of": 100}, "about 84 % of the text shared"),
+        ({"signature": "minhash", "differs": "signs"}, "the same words with other signs"),
+        (
+            {"signature": "minhash", "differs": "signs", "sign": ["5", "- 5"]},
+            "the same words with other signs (5 → - 5)",
+        ),
+        ({"signature": "minhash", "differs": "sender"}, "the same words from another sender"),
+        (
+            {"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0},
+            "41 of 60 rare terms shared, the same day",
+        ),
+        ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": None}, "41 of 60 rare terms shared"),
+        (
+            {"signature": "profile", "length_ratio": 0.81},
+            "the same frequent words equally often, one is 19 % shorter",
+        ),
+        (
+            {"signature": "minhash", "shared": 60, "of": 100, "numbers_agree": False},
+            "about 75 % of the text shared, other numbers",
+        ),
+        ({"signature": "override", "author": "J. Doe"}, "declared the same by J. Doe"),
+        ({"signature": "relation"}, "relation"),
+        (
+            {"signature": "pages", "relation": "part_of", "direction": "part_of", **PLACES},
+            "part of: Journal, pages 12-31 of 402",
+        ),
+        (
+            {"signature": "pages", "relation": "contiguous_subset", "direction": "contains", **PLACES},
+            "contains: Journal, page 3 of 20",
+        ),
+        ({"signature": "pages", "relation": "overlapping_text", **PLACES}, OVERLAP),
+        ({"signature": "pages", "relation": "different_pagination", **PLACES}, "the same text on other pages"),
+        (
+            {"signature": "chunks", "relation": "different_pagination", **PLACES, "parts": "chunks"},
+            "the same text, longer or shorter in places",
+        ),
+        (
+            {"signature": "pages", "relation": "different_pagination", **PLACES, "signals": COVERED},
+            "the same text on other pages (about 4 % of the text shared)",
+        ),
+        (
+            {"signature": "pages", "relation": "overlapping_text", **PLACES, "signals": {"covered_b": 0.01}},
+            OVERLAP + " (about 1 % of its text)",
+        ),
+        (
+            {"signature": "pages", "relation": "part_of", **PLACES, "signals": COVERED},
+            "part of: Journal, pages 12-31 of 402",
+        ),
+        (
+            {"signature": "minhash", "shared": 73, "of": 100, "relation": "same_pagination", **PLACES},
+            "the same text on the same pages, about 84 % of the text shared",
+        ),
+        (
+            {"signature": "shingles", "relation": "part_of", "estimate": 0.92},
+            "part of: Journal, about 92 % of the shorter text shared",
+        ),
+        ({}, ""),
+    ],
+)
+def test_a_reason_says_the_figure_and_the_guards_that_matter(why: dict[str, object], message: str) -> None:
+    assert reason(why, "Journal").replace(DASH, "-") == message
+
+
+def test_two_that_are_named_are_in_one_sentence() -> None:
+    why = {"signature": "pages", "relation": "part_of", **PLACES}
+    assert reason(why, "B", "A").replace(DASH, "-") == "A is part of B, pages 12-31 of 402"
+    assert reason({**why, "relation": "contains"}, "B", "A") == "A contains B, page 3 of 20"
+
+
+def test_the_remedy_stands_beside_the_hits_without_signatures_whatever_else_is_counted() -> None:
+    account = {"unsigned": 2, "unsettled": 1, "documents": {"in_window": 2}}
+    assert list(remarks(account)) == [
+        "2 not signed yet; run ibidem backfill",
+    ]

@@ -8,8 +8,7 @@ import pytest
 
 from ibidem.grouped_search import texts as texts_module
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.texts import TextGroup, document_languages, group_texts
-from ibidem_dedupe.policy import Policy
+from ibidem.grouped_search.texts import TextGroup, group_texts
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 
@@ -32,36 +31,10 @@ def test_the_first_of_a_group_leads_and_every_text_is_in_one_group(tables: Table
     assert [each.level for group in groups for each in group.duplicates] == ["identical", "near"]
 
 
-def test_a_duplicate_says_why(tables: Tables) -> None:
-    ((duplicate,),) = [each.duplicates for each in group_texts([text(1), text(1)], language="en", tables=tables)]
-    assert duplicate.reason == "the same words in the same order"
-
-
-def test_many_near_copies_say_the_same_of_each_as_of_a_pair(tables: Tables) -> None:
-    texts = [f"{text(1)} and {at} more" for at in range(40)]
-    ((lead, *others),) = [(group.lead, *group.duplicates) for group in group_texts(texts, language="en", tables=tables)]
-    alone = [group_texts([texts[0], each], language="en", tables=tables)[0].duplicates[0] for each in texts[1:]]
-    assert lead == 0
-    assert [(each.level, each.reason, each.of) for each in others] == [(each.level, each.reason, 0) for each in alone]
-
-
-def test_a_policy_decides_which_texts_are_duplicates(tables: Tables) -> None:
-    texts = [text(2), text(2) + " and more"]
-    assert places(group_texts(texts, policy=Policy(level="identical"), language="en", tables=tables)) == [[0], [1]]
-
-
 @pytest.mark.slow
 def test_the_languages_of_texts_are_detected(tables: Tables) -> None:
     german = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen. " * 3
     assert places(group_texts([german, text(1), german], tables=tables)) == [[0, 2], [1]]
-
-
-def test_no_texts_are_no_groups(tables: Tables) -> None:
-    assert group_texts([], tables=tables) == []
-
-
-def test_texts_without_words_stay_alone(tables: Tables) -> None:
-    assert places(group_texts(["", "", "…"], tables=tables)) == [[0], [1], [2]]
 
 
 def test_what_is_no_text_is_named_with_its_place(tables: Tables) -> None:
@@ -89,26 +62,6 @@ def test_passages_that_overlap_in_one_document_are_neighbours_of_the_best(tables
     assert only.duplicates[0].reason == "precedes it in the same document, 10 words overlap"
 
 
-def test_passages_that_overlap_in_two_documents_are_two_texts(tables: Tables) -> None:
-    words = text(4, 150).split()
-    texts = cut(words, (0, 60)) + cut(words, (50, 110), document="contract.pdf")
-    assert places(group_texts(texts, language="en", tables=tables)) == [[0], [1]]
-
-
-def test_a_part_of_the_document_that_the_lead_does_not_touch_leads_its_own_group(tables: Tables) -> None:
-    words = text(4, 150).split()
-    assert places(group_texts(cut(words, (0, 60), (50, 110), (100, 150)), language="en", tables=tables)) == [
-        [0, 1],
-        [2],
-    ]
-
-
-def test_a_copy_in_another_document_of_a_neighbour_is_compared_with_the_lead_alone(tables: Tables) -> None:
-    words = text(4, 150).split()
-    texts = [*cut(words, (0, 60), (50, 110)), *cut(words, (50, 110), document="copy.pdf")]
-    assert places(group_texts(texts, language="en", tables=tables)) == [[0, 1], [2]]
-
-
 def test_the_longest_or_newest_leads_and_a_neighbour_never(tables: Tables) -> None:
     words = text(4, 150).split()
     copy = " ".join(words[50:100])
@@ -128,11 +81,6 @@ def test_the_longest_or_newest_leads_and_a_neighbour_never(tables: Tables) -> No
     assert [lead(keep) for keep in ("rank", "longest", "latest", "earliest")] == [0, 1, 3, 1]
 
 
-def test_the_order_of_groups_is_that_of_the_list_whatever_leads(tables: Tables) -> None:
-    texts = [text(1), text(2), text(1) + " and more"]
-    assert places(group_texts(texts, language="en", tables=tables, keep="longest")) == [[2, 0], [1]]
-
-
 @pytest.mark.parametrize(
     ("passage", "message"),
     [
@@ -146,18 +94,6 @@ def test_a_field_of_a_passage_that_cannot_be_read_is_named(passage: Passage, mes
         group_texts([passage], language="en", tables=tables)
 
 
-def test_a_way_to_choose_the_lead_that_does_not_exist_is_refused(tables: Tables) -> None:
-    with pytest.raises(UsageError, match="dedupe_keep='newest'"):
-        group_texts(["words"], tables=tables, keep="newest")
-
-
-def test_the_language_of_a_document_is_that_of_all_its_passages(tables: Tables) -> None:
-    german = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen."
-    passages = [Passage("Seite 7", "mietvertrag"), Passage(german, "mietvertrag"), Passage("Page 7", "lease")]
-    assert document_languages(passages) == {"mietvertrag": "de", "lease": ""}
-    assert places(group_texts([*passages, german], tables=tables)) == [[0], [1, 3], [2]]
-
-
 @pytest.mark.parametrize("keep", ["latest", "earliest"])
 def test_a_choice_by_date_among_texts_without_dates_is_refused(keep: str, tables: Tables) -> None:
     with pytest.raises(UsageError, match=rf"keep='{keep}', but no text has a date; give .*date_key"):
@@ -165,21 +101,6 @@ def test_a_choice_by_date_among_texts_without_dates_is_refused(keep: str, tables
     assert group_texts([], tables=tables, keep=keep) == []
     dated = [Passage(text(1)), Passage(text(1), date="2024")]
     assert places(group_texts(dated, language="en", tables=tables, keep=keep)) == [[1, 0]]
-
-
-def test_level_similarity_and_preset_decide_as_in_a_search(tables: Tables) -> None:
-    words = text(1).split()
-    texts = [" ".join(words), " ".join([*words[: len(words) // 2], *text(9).split()[: len(words) // 2]])]
-    assert places(group_texts(texts, language="en", tables=tables)) == [[0], [1]]
-    assert places(group_texts(texts, language="en", tables=tables, similarity=25)) == [[0, 1]]
-    assert places(group_texts(texts, language="en", tables=tables, preset="law")) == [[0, 1]]
-    near = [text(1), text(1) + " and more"]
-    assert places(group_texts(near, language="en", tables=tables)) == [[0, 1]]
-    assert places(group_texts(near, language="en", tables=tables, level="identical")) == [[0], [1]]
-    with pytest.raises(UsageError, match="policy is given beside"):
-        group_texts(near, language="en", tables=tables, policy=Policy(), preset="law")
-    with pytest.raises(UsageError, match="dedupe_preset='poetry'"):
-        group_texts(near, language="en", tables=tables, preset="poetry")
 
 
 def test_no_setting_is_read_and_no_file_is_written(
@@ -191,11 +112,3 @@ def test_no_setting_is_read_and_no_file_is_written(
     assert places(group_texts([text(1), text(1)], language="en")) == [[0, 1]]
     assert list(tmp_path.iterdir()) == []
     texts_module.general_tables.cache_clear()
-
-
-def test_a_sign_that_differs_is_named() -> None:
-    text = "The balance of the fund at the end of the year was {}5,200 euro, after all claims had been paid."
-    (first,) = group_texts([text.format(""), text.format("-")], language="en")
-    assert [(each.level, each.reason) for each in first.duplicates] == [
-        ("near", "the same words with other signs (year was 5 → year was - 5)")
-    ]

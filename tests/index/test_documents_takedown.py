@@ -1,24 +1,34 @@
-"""All identical copies of a document are found, however many there are."""
+"""Documents taken down, with all their copies; manual decisions reach the stored groups; former indexes are named."""
 
+import json
+import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from ibidem.index.deletion import find_copies, find_leftovers
-from ibidem.index.documents import fetch_hits
+from ibidem.index.deletion import delete, find_copies, find_leftovers, still_held
+from ibidem.index.documents import add_override, fetch_hits, remove_override
+from ibidem_core.settings import Settings
+from ibidem_dedupe.overrides import Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign
+from ibidem_workers.backfill.checkpoint import Checkpoint
+from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
+from ibidem_workers.groups.service import regroup, settle_all
+from servers.indices import ask
 from support.command_line import Run
+from support.signed_records import make_record
 
 
 @pytest.fixture
@@ -27,24 +37,6 @@ def library(run: Run) -> Iterator[Engine]:
     engine = open_engine("sqlite:///.ibidem/index.sqlite", "ibidem")
     yield engine
     engine.close()
-
-
-def test_documents_are_read_by_id_and_those_that_are_not_there_are_left_out(library: Engine) -> None:
-    assert sorted(hit.id for hit in fetch_hits(library, ["lease", "nosuch", "letter"])) == ["lease", "letter"]
-
-
-def test_copies_are_behind_the_documents_that_were_named(library: Engine) -> None:
-    assert find_copies(library, ["letter", "copy"], same_words=True).ids == ["letter", "copy", "lease"]
-
-
-def test_a_text_without_words_has_no_copies(library: Engine) -> None:
-    assert find_copies(library, ["blank"], same_words=True).ids == ["blank"]
-
-
-@pytest.mark.slow
-def test_copies_beyond_what_a_look_up_lists_are_found_by_reading_the_index(library: Engine, monkeypatch) -> None:
-    monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 0)
-    assert sorted(find_copies(library, ["lease"], same_words=True).ids) == ["copy", "lease"]
 
 
 def test_the_copies_of_what_is_not_there_cannot_be_known(library: Engine) -> None:
@@ -86,3 +78,77 @@ def test_failed_documents_of_the_same_id_or_the_same_text_are_left_and_can_be_re
     assert left.as_json() == {"dead": ["by text", "letter"]}
     left.remove(library)
     assert [each.refusal.id for each in letters(library)][-1:] == ["unrelated"]
+
+
+GRAIN = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"
+STRIKE = "dock workers in the port of rotterdam went on strike on monday over pay and the length of the night shift"
+PAIRS: list[tuple[tuple[str, str], Verdict]] = [(("a", "b"), "not"), (("a", "x"), "same"), (("b", "y"), "same")]
+
+
+@pytest.fixture
+def settled(tmp_path: Path) -> Iterator[Engine]:
+    """Two stories, each told twice, whose groups are stored."""
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    engine.write([make_record(id_, GRAIN) for id_ in "ab"] + [make_record(id_, STRIKE) for id_ in "xy"])
+    settle_all(engine)
+    yield engine
+    engine.close()
+
+
+def stored(engine: Engine) -> list[list[str]]:
+    """The ids of each stored group."""
+    store = engine.groups()
+    groups: dict[str, list[str]] = {}
+    for each in store.read([("news", id_) for id_ in "abxy"]):
+        groups.setdefault(each.group, []).append(each.name.id)
+    return sorted(sorted(ids) for ids in groups.values())
+
+
+@pytest.mark.parametrize(("pair", "verdict"), PAIRS)
+def test_stored_groups_follow_a_decision_at_once_as_if_all_were_settled_again(
+    settled: Engine, pair: tuple[str, str], verdict: Verdict
+) -> None:
+    assert stored(settled) == [["a", "b"], ["x", "y"]]
+    add_override(settled, pair, verdict, author="Ada")
+    at_once = stored(settled)
+    if (pair, verdict) == (("a", "b"), "not"):
+        assert at_once == [["a"], ["b"], ["x", "y"]]
+    regroup(settled)
+    assert stored(settled) == at_once
+    remove_override(settled, *pair)
+    assert stored(settled) == [["a", "b"], ["x", "y"]]
+
+
+@pytest.mark.slow
+def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_holds(tmp_path: Path) -> None:
+    settings = Settings(engine=f"sqlite:///{tmp_path}/index.sqlite", index="second")
+    with (
+        closing(open_engine(settings.address, "first")) as former,
+        closing(open_engine(settings.address, "second")) as engine,
+    ):
+        former.create()
+        former.write(list(records([Document("a", "We the People", version=1)], Tables(tmp_path))))
+        engine.create()
+        assert dict(still_held(engine, settings, ["a"])) == {}
+        copies = [Checkpoint("r", 0.0, "first", "second"), Checkpoint("r", 0.0, "gone", "third")]
+        engine.put_records("runs", {each.key: each.as_json() for each in copies})
+        assert dict(still_held(engine, settings, ["a", "c"])) == {"first": ["a"]}
+        former.delete(["a"], 2)
+        assert dict(still_held(engine, settings, ["a"])) == {}
+
+
+@pytest.mark.server("opensearch")
+def test_through_an_alias_the_index_that_was_behind_it_before_is_named(opensearch: str, tables_folder: Path) -> None:
+    alias = f"former-of-{os.getpid()}"
+    mapping = {"properties": {"body": {"type": "text"}}}
+    ask(opensearch, "PUT", f"/{alias}-1", json.dumps({"mappings": mapping, "aliases": {alias: {}}}))
+    for name in ("a", "b"):
+        ask(opensearch, "PUT", f"/{alias}-1/_doc/{name}?refresh=true", json.dumps({"body": "We the People"}))
+    settings = Settings(engine=opensearch, index=alias, fields="text=body,meta=", tables=tables_folder, concurrency=1)
+    replace_index(Replacement(f"{alias}-2"), settings)
+    with closing(open_engine(settings.address, alias)) as engine:
+        delete(engine, ["a"], tombstone_days=1)
+        assert dict(still_held(engine, settings, ["a"])) == {f"{alias}-1": ["a"]}
+    for name in ask(opensearch, "GET", f"/{alias}-*,.ibidem-{alias}-*?expand_wildcards=all"):
+        ask(opensearch, "DELETE", f"/{name}")

@@ -1,15 +1,14 @@
 """A dry run shows the duplicates that signing would find, and writes nothing."""
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
-from ibidem.index import dry_run as module
-from ibidem.index.dry_run import dry_run
-from ibidem.index.groups import index_groups
-from ibidem_core.errors import Permanent
+from ibidem.index.groups import dry_run, index_groups
 from ibidem_core.settings import Settings
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
@@ -17,7 +16,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.ingest import ingest_documents
-from servers.indices import ask
+from servers.indices import ask, remove_indices
 
 WORDS = [
     f"{first}{second}" for first in ("harvest", "tariff", "freight", "cotton") for second in ("", "s", "ed", "ing")
@@ -28,17 +27,19 @@ def text(position: int) -> str:
     return " ".join(WORDS[(position * 7 + 3 * place * place) % len(WORDS)] for place in range(80)) + f" {position}"
 
 
-@pytest.fixture
-def settings(tmp_path: Path) -> Settings:
+@pytest.fixture(params=[pytest.param("opensearch", marks=pytest.mark.server("opensearch"))])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Settings]:
     settings = Settings(
-        engine=f"sqlite:////{tmp_path}/index.sqlite",
+        engine=request.getfixturevalue(request.param),
+        index=f"tried-{uuid4().hex}",
         broker=f"filesystem:////{tmp_path}/queue",
         tables=tmp_path / "tables",
         concurrency=1,
         patience=1,
     )
     Tables(settings.tables).use(Table.build("en", 10_000, {word: 10.0 + at for at, word in enumerate(WORDS)}, "a test"))
-    return settings
+    yield settings
+    remove_indices(settings.engine, settings.index)
 
 
 DOCUMENTS = [
@@ -69,15 +70,6 @@ def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(s
     assert all(sample["title"] for sample in answer["largest"])
 
 
-@pytest.mark.slow
-def test_of_many_documents_the_first_are_looked_at(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MAX_DOCUMENTS", 12)
-    ingest_documents(DOCUMENTS, settings)
-    answer = dry_run(settings, Policy()).as_json()
-    assert (answer["documents"], answer["of"]) == (12, 26)
-
-
-@pytest.mark.server("opensearch")
 def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) -> None:
     ask(opensearch, "DELETE", "/untouched?ignore_unavailable=true")
     mapping = {"dynamic": "strict", "properties": {"body": {"type": "text"}}}
@@ -92,38 +84,7 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     answer_before = ask(opensearch, "GET", "/untouched")
     foreign_settings = settings.changed(engine=opensearch, index="untouched", fields="text=body,meta=")
     answer: dict[str, Any] = dry_run(foreign_settings, Policy()).as_json()
-    assert (answer["cost"]["tried"], answer["cost"]["untried"]) == (26, "")
     assert (answer["documents"], answer["refused"], answer["sizes"]) == (26, 1, {"3": 5})
     assert len(answer["samples"]) == 6
     assert ask(opensearch, "GET", "/untouched") == answer_before
-    assert ask(opensearch, "GET", "/_cat/indices/*ibidem.trial-*?format=json&expand_wildcards=all") == []
     ask(opensearch, "DELETE", "/untouched")
-
-
-@pytest.mark.slow
-def test_the_cost_of_signing_is_estimated_from_the_documents_that_were_signed(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest_documents(DOCUMENTS, settings)
-    cost = dry_run(settings, Policy()).cost
-    file = Path(settings.engine.removeprefix("sqlite:///"))
-    assert cost.index == file.stat().st_size
-    assert 200 * len(DOCUMENTS) < cost.bytes < 3_000 * len(DOCUMENTS)
-    assert cost.headroom == cost.index + cost.bytes
-    monkeypatch.setattr(module, "MAX_DOCUMENTS", 13)  # half of them
-    assert dry_run(settings, Policy()).cost.bytes == pytest.approx(cost.bytes, rel=0.1)
-
-
-@pytest.mark.slow
-def test_where_no_other_index_may_be_made_the_reason_stands_in_place_of_the_time(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    ingest_documents(DOCUMENTS, settings)
-
-    def refuse(*_: object) -> None:
-        raise Permanent("the user may not make indexes")
-
-    monkeypatch.setattr(module, "measure_rates", refuse)
-    cost = dry_run(settings, Policy()).cost.as_json()
-    assert (cost["seconds"], cost["tried"], cost["untried"]) == (None, 0, "the user may not make indexes")
-    assert cost["signing_seconds"]

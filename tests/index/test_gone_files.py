@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.index.gone_files import GoneFile, add_seen, find_gone
+from ibidem.index.deletion import GoneFile, find_gone
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers import read
@@ -34,12 +34,6 @@ def news(engine: Engine, tmp_path: Path, folder: Path) -> None:
 
 
 @pytest.mark.slow
-def test_nothing_is_gone_while_all_files_are_there(engine: Engine, folder: Path) -> None:
-    found = find_gone(engine, [folder])
-    assert (found.documents, found.doubt) == ([], "")
-
-
-@pytest.mark.slow
 def test_documents_rows_of_tables_too_are_gone_with_their_files(engine: Engine, folder: Path, tmp_path: Path) -> None:
     for name in ("b:7", "t.csv"):
         (folder / name).unlink()
@@ -58,18 +52,6 @@ def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Pa
     folder.mkdir()  # as a disk that is not mounted leaves it
     with pytest.raises(UsageError, match="is empty"):
         find_gone(engine, [folder])
-
-
-@pytest.mark.slow
-def test_a_document_that_was_read_from_another_file_is_not_gone(engine: Engine, folder: Path) -> None:
-    (folder / "a.txt").unlink()
-    (folder / "c.txt").unlink()
-    seen: set[int] = set()
-    add_seen(seen, Document("a.txt", "another story", origin=f"{folder}/b:7"))
-    assert [each.id for each in find_gone(engine, [folder], seen).documents] == ["a.txt", "c.txt"]
-    add_seen(seen, Document("a.txt", "story a.txt", origin=f"{folder}/b:7"))
-    add_seen(seen, Document("c", "story", origin=f"{folder}/c.txt"))
-    assert find_gone(engine, [folder], seen).documents == []
 
 
 @pytest.mark.slow

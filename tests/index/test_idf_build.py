@@ -1,8 +1,10 @@
 """Documents in another language than they say are noticed, whatever else is among them."""
 
+from collections import Counter
+
 import pytest
 
-from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, find_foreign
+from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, ReservoirSample, find_foreign
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.table import Table
@@ -44,16 +46,13 @@ def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() 
     assert calls == ["de", "en"]
 
 
-def test_short_texts_ask_for_no_table() -> None:
-    sampler = LanguageSampler()
-    assert len(list(sampler.sample([Document("a", "kurz")] * 9))) == 9
-
-    def none(language: str) -> Table | None:
-        raise AssertionError(language)
-
-    assert sampler.find_foreign(none) == []
-
-
-def test_it_is_said_in_words() -> None:
-    text = str(ForeignShare("en", 14, 16))
-    assert text == "14 of 16 sampled documents of language 'en' are in another language"
+def test_the_same_stream_draws_the_same_texts_and_each_place_has_its_chance() -> None:
+    lots = [ReservoirSample(100), ReservoirSample(100)]
+    for number in range(1_000):
+        for lot in lots:
+            lot.add(str(number))
+    assert lots[0].texts == lots[1].texts
+    tenths = Counter(int(text) // 100 for text in lots[0].texts)
+    assert len(lots[0].texts) == 100
+    assert len(tenths) == 10
+    assert max(tenths.values()) < 30

@@ -2,36 +2,30 @@
 
 import json
 from collections.abc import Iterator
-from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from os import getpid
 
 import pytest
 
-import ibidem
 from ibidem.grouped_search.api import search_index
 from ibidem.index.deletion import clear_tombstones, delete
-from ibidem.index.documents import add_override, remove_override
-from ibidem.index.inspection import inspect
+from ibidem.index.documents import add_override, inspect, remove_override
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.cluster.record_index import template
+from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides, save_preset, stored_presets
 from ibidem_engines.query import parse_query
-from ibidem_engines.signing import records
-from ibidem_engines.stored_presets import save_preset, stored_presets
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, remove_indices
 from support.general_tables import general_tables
-from support.wrapped_clients import CLIENTS
 
 SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
 KINDS = ["sqlite", *SERVERS]
@@ -132,8 +126,7 @@ class TestOneName:
         assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SERVERS)
 def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     before = place.by(place.alias)
     add_override(before, ("a", "b"), "not", author="Ada")
@@ -142,7 +135,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     new = f"{place.first[:-1]}2"
     settings = Settings(engine=place.address, index=place.alias, tables=general_tables().folder)
     replace_index(Replacement(new), settings)
-    for name in {new, place.alias} if place.is_server else {new}:
+    for name in {new, place.alias}:
         engine = place.by(name)
         (word,) = load_overrides(engine)
         assert (word.a, word.b) == ((new, "a"), (new, "b"))
@@ -196,19 +189,3 @@ class TestAlias:
         ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
         with pytest.raises(UsageError, match=f"'a' is in several indexes: {place.first}, {third}"):
             add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
-
-    def test_a_wrapped_client_follows_it_by_either_name_and_asks_no_more_often(self, place: Place, kind: str) -> None:
-        add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
-        save_preset(place.by(place.alias), "strict", PRESETS["news"])
-        delete(place.by(place.alias), ["c"])
-        settle_all(place.by(place.alias))
-        body = {"query": {"match": {"text": "grain"}}}
-        with closing(CLIENTS[kind][0](place.address.partition("+")[2])) as client:
-            wrapped = ibidem.wrap(client)
-            for name in (place.alias, place.first):
-                for options in ({}, {"dedupe_by": "stored"}, {"dedupe_preset": "strict"}):
-                    answer = wrapped.search(index=name, body=body, dedupe="collapse", **options)
-                    assert answer["dedupe"]["groups"]["matching" if "dedupe_by" in options else "in_window"] == 2, (
-                        name,
-                        options,
-                    )

@@ -1,4 +1,4 @@
-"""A date is the interval of days it covers, or a ValueError that says what would be right."""
+"""A date is the interval of days it covers; one of another program is taken when only one day can be meant."""
 
 from datetime import UTC, date, datetime, timedelta, timezone
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.dates import interval, time_of_day, utc
+from ibidem_ingest.dates import interval, iso_date
 
 EPOCH = date(1980, 1, 1)
 
@@ -20,20 +20,6 @@ def test_a_day_covers_itself(day: date) -> None:
     assert interval(day.isoformat()) == (days(day), days(day))
 
 
-@given(st.dates())
-def test_a_month_and_a_year_begin_and_end_with_their_first_and_last_day(day: date) -> None:
-    first, last = interval(day.isoformat()[:7])
-    assert first == days(day.replace(day=1))
-    assert (EPOCH + timedelta(last or 0)).month == day.month
-    assert interval(day.isoformat()[:4]) == (days(day.replace(month=1, day=1)), days(day.replace(month=12, day=31)))
-
-
-@given(st.dates())
-def test_a_day_lies_in_its_month_and_its_month_in_its_year(day: date) -> None:
-    (on, _), (month, month_end), (year, year_end) = (interval(day.isoformat()[:size]) for size in (10, 7, 4))
-    assert year <= month <= on <= month_end <= year_end  # type: ignore[operator]
-
-
 @given(
     st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31)),  # noqa: DTZ001 - the zone is drawn separately
     st.integers(-23 * 60, 23 * 60),
@@ -42,20 +28,6 @@ def test_a_time_with_a_zone_falls_on_the_day_it_has_in_utc(time: datetime, minut
     zoned = time.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     day = days(zoned.astimezone(UTC).date())
     assert interval(zoned.isoformat()) == (day, day)
-
-
-@given(st.datetimes())
-def test_a_time_without_a_zone_is_utc(time: datetime) -> None:
-    assert interval(time.isoformat()) == interval(time.isoformat(sep=" ")) == interval(time.date().isoformat())
-
-
-def test_an_unknown_date_covers_nothing() -> None:
-    assert interval("") == (None, None)
-
-
-@pytest.mark.parametrize("text", ["1980-01-01T12Z", "1980-01-01T12:30Z", "1980-01-01T12:30:15.123456789+01"])
-def test_a_time_may_be_as_exact_as_it_likes(text: str) -> None:
-    assert interval(text) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -85,19 +57,55 @@ def test_whatever_is_written_is_an_interval_of_32_bits_or_a_value_error(text: st
     assert -(2**31) < (first or 0) <= (last or 0) < 2**31
 
 
-TIMES = st.builds(
-    lambda time, minutes: time.replace(tzinfo=timezone(timedelta(minutes=minutes))).isoformat(),
-    st.datetimes(datetime(2024, 2, 28), datetime(2024, 3, 2)),  # noqa: DTZ001 - the zone is given beside it
-    st.integers(-720, 720),
-)
+DAYS = st.datetimes(datetime(1000, 1, 1), datetime(9999, 12, 31))  # noqa: DTZ001 - days of a calendar
 
 
-@given(TIMES, TIMES)
-def test_times_in_utc_are_in_order_as_strings(a: str, b: str) -> None:
-    one, other = ((interval(each)[0] or 0, time_of_day(each)) for each in (a, b))
-    assert (utc(a) < utc(b)) == (one < other)
+@given(DAYS)
+def test_the_shapes_that_mean_one_day_are_that_day(time: datetime) -> None:
+    day = interval(time.date().isoformat())
+    shapes = ("%Y/%m/%d", "%Y/%m/%d %H:%M:%S", "%Y%m%d", "%Y%m%dT%H%M%SZ", "%d.%m.%Y", "%Y-%m-%dT%H:%M:%S")
+    for shape in shapes:
+        text = time.strftime(shape)
+        assert interval(iso_date(text)) == day, text
 
 
-@given(st.text())
-def test_a_date_without_a_time_stays_as_it_is_in_utc(text: str) -> None:
-    assert utc(text) == text or interval(text)
+@pytest.mark.parametrize("value", ["10/11/1987", "last week", "2024-13-01", "1987/13/01", True, None, {}, "", 10**18])
+def test_what_may_be_two_days_or_none_is_no_date(value: object) -> None:
+    assert iso_date(value) == ""
+
+
+@given(st.text() | st.integers() | st.floats())
+def test_whatever_is_there_is_a_date_or_none(value: object) -> None:
+    interval(iso_date(value))
+
+
+@given(st.dates())
+def test_a_month_and_a_year_begin_and_end_with_their_first_and_last_day(day: date) -> None:
+    first, last = interval(day.isoformat()[:7])
+    assert first == days(day.replace(day=1))
+    assert (EPOCH + timedelta(last or 0)).month == day.month
+    assert interval(day.isoformat()[:4]) == (days(day.replace(month=1, day=1)), days(day.replace(month=12, day=31)))
+
+
+@given(st.datetimes())
+def test_a_time_without_a_zone_is_utc(time: datetime) -> None:
+    assert interval(time.isoformat()) == interval(time.isoformat(sep=" ")) == interval(time.date().isoformat())
+
+
+@given(st.dates())
+def test_a_day_lies_in_its_month_and_its_month_in_its_year(day: date) -> None:
+    (on, _), (month, month_end), (year, year_end) = (interval(day.isoformat()[:size]) for size in (10, 7, 4))
+    assert year <= month <= on <= month_end <= year_end  # type: ignore[operator]
+
+
+@given(st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1)))  # noqa: DTZ001 - the zone follows
+def test_seconds_and_milliseconds_are_the_same_day(time: datetime) -> None:
+    seconds = int(time.replace(tzinfo=UTC).timestamp())
+    day = interval(time.date().isoformat())
+    if seconds >= 10**8:
+        assert interval(iso_date(seconds)) == interval(iso_date(str(seconds))) == day
+        assert interval(iso_date(1000 * seconds)) == interval(iso_date(f"{1000 * seconds}")) == day
+
+
+def test_a_year_or_a_month_keeps_its_whole_interval() -> None:
+    assert [iso_date(value) for value in (1787, "1787", "1787-09")] == ["1787", "1787", "1787-09"]

@@ -21,15 +21,6 @@ def test_the_version_is_that_of_the_distribution() -> None:
     assert distribution.installed_version() == version("ibidem-search")
 
 
-def test_modules_on_a_path_of_their_own_have_no_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distribution, "NAME", "nothing-of-this-name")
-    assert distribution.installed_version() == "unknown"
-
-
-def test_there_is_no_foreign_distribution_here() -> None:
-    assert distribution.foreign_version() is None
-
-
 @pytest.mark.usefixtures("foreign")
 def test_a_foreign_distribution_of_the_same_name_is_noticed() -> None:
     assert distribution.foreign_version() == "1.0.2"

@@ -1,11 +1,17 @@
 """A record becomes a document, or a refusal that says where, which field, which value and what would be right."""
 
+import lzma
+import zlib
+
+import lxml.etree
+import pypdfium2
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_ingest.document import Document, has_unread_date, meta_fields, read_record
-from ibidem_ingest.errors import Refusal, Refused
+from ibidem_ingest.document import Document, has_unread_date, read_record
+from ibidem_ingest.errors import SENTENCES, Refusal, Refused, Unreadable, kind, short_repr, translate_errors
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x00"))
 NAMES = TEXTS.filter(lambda name: 0 < len(name.encode()) <= 512)
@@ -103,44 +109,13 @@ def test_a_refusal_names_the_field_the_value_and_what_would_be_right(
     assert why in outcome.why
 
 
-def test_a_refusal_names_the_document() -> None:
-    assert refusal(id="Roe v. Wade", text=None).id == "Roe v. Wade"
-    assert refusal(id=410, text=None).id == "410"
-
-
 def test_an_id_at_fault_is_named_so_that_every_terminal_and_message_takes_it() -> None:
     assert refusal(id="a\ud800\x00", text="").id == "a\\ud800\\x00"
     assert refusal(id="x" * 1_000, text="").id == "x" * 60 + "…"
 
 
-def test_a_huge_value_is_shown_short() -> None:
-    assert len(refusal(id="a", text=["x" * 10_000] * 10_000).why) < 200
-    assert len(refusal(id="a", text="", title=["x" * 10_000]).why) < 250
-
-
-def test_a_record_that_is_no_object_is_refused() -> None:
-    with pytest.raises(Refused, match="a list, not an object"):
-        read_record(["id"], "f:1")  # type: ignore[arg-type]
-
-
 def test_the_longest_text_and_the_longest_id_are_taken() -> None:
     assert read_record({"id": "é" * 256, "text": "x" * 10}, "f:1", max_text=10).text == "x" * 10
-
-
-def test_a_text_without_words_is_taken() -> None:
-    assert read_record({"id": "a", "text": ""}, "f:1").text == ""
-    assert read_record({"id": "a", "pages": ["", ""]}, "f:1").pages == ("", "")
-
-
-def test_a_whole_number_stands_for_its_decimal_string() -> None:
-    document = read_record({"id": 7, "text": "", "date": 1787, "title": 1984}, "f:1")
-    assert (document.id, document.date, document.title) == ("7", "1787", "1984")
-
-
-def test_null_counts_as_missing_where_a_field_may_be_missing() -> None:
-    nothing = dict.fromkeys(["title", "date", "source", "url", "language", "version", "meta", "pages"])
-    assert read_record({"id": "a", "text": "x", **nothing}, "f:1") == Document("a", "x")
-    assert read_record({"id": "a", "text": None, "pages": ["x"]}, "f:1") == Document("a", "x")
 
 
 def test_pages_are_joined_by_form_feeds_and_found_again() -> None:
@@ -156,28 +131,6 @@ def test_a_form_feed_inside_a_page_is_a_line_break_so_that_the_pages_keep_their_
 def test_text_and_pages_agree_but_for_white_space_and_the_pages_give_the_breaks() -> None:
     document = read_record({"id": "a", "text": " We the\n\nPeo ple", "pages": ["We", "the People "]}, "f:1")
     assert document.pages == ("We", "the People ")
-
-
-def test_pages_that_an_exporter_left_empty_count_as_missing() -> None:
-    assert read_record({"id": "a", "text": "x", "pages": []}, "f:1") == Document("a", "x")
-    assert refusal(id="a", pages=[]).field == "text"
-
-
-def test_a_language_with_a_region_counts_as_the_language() -> None:
-    assert read_record({"id": "a", "text": "", "language": "pt-BR"}, "f:1").language == "pt"
-
-
-def test_other_fields_go_into_meta_where_a_field_of_the_same_name_wins() -> None:
-    record = {"id": "a", "text": "", "court": "9th Cir.", "judge": "B", "meta": {"court": "SCOTUS"}}
-    assert read_record(record, "f:1").meta == {"court": "SCOTUS", "judge": "B"}
-    assert meta_fields(record) == {"court", "judge"}
-
-
-def test_a_document_keeps_nothing_of_the_callers_meta() -> None:
-    meta = {"court": "9th Cir."}
-    document = read_record({"id": "a", "text": "", "meta": meta}, "f:1")
-    meta["court"] = "SCOTUS"
-    assert document.meta == {"court": "9th Cir."}
 
 
 def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
@@ -226,13 +179,41 @@ def test_a_date_without_exactly_one_reading_is_a_note_on_a_document_without_a_da
     assert again == document
 
 
-def test_a_field_of_meta_named_date_is_kept() -> None:
-    document = read_record({"id": "a", "text": "", "date": "soon", "meta": {"date": "in May"}}, "f:1")
-    assert (document.date, document.meta) == ("", {"date": "in May"})
+ANY = st.text(st.characters())
 
 
-@pytest.mark.parametrize("date", [None, "", "  ", "1787", 1787, 561600000.5])
-def test_a_date_that_can_be_read_or_is_missing_leaves_no_note(date: object) -> None:
-    document = read_record({"id": "a", "text": "", "date": date}, "f:1")
-    assert document.meta == {}
-    assert not has_unread_date(document)
+@given(ANY | st.recursive(st.none() | ANY, lambda inner: st.lists(inner) | st.dictionaries(ANY, inner)))
+def test_every_value_is_shown_short_and_without_half_a_surrogate_pair(value: object) -> None:
+    assert len(short_repr(value).encode()) <= 60 * 10 + 5
+
+
+def test_a_type_is_named_as_json_names_it() -> None:
+    kinds = [kind(value) for value in (None, True, 1, "a", [], (), {})]
+    assert kinds == ["null", "true or false", "a number", "a string", "a list", "a list", "an object"]
+
+
+ERRORS = [
+    (zlib.error("crc"), "compressed data is damaged"),
+    (lzma.LZMAError("crc"), "compressed data is damaged"),
+    (zstandard.ZstdError("crc"), "compressed data is damaged"),
+    (EOFError("end"), "ends in the middle"),
+    (PermissionError(13, "Permission denied"), r"cannot be read \(Permission denied\)"),
+    (pypdfium2.PdfiumError("x", err_code=4), "it is encrypted; .* qpdf --decrypt"),
+    (pypdfium2.PdfiumError("Data format error", err_code=3), r"not a PDF, or damaged \(PDFium: Data format error\)"),
+    (lxml.etree.ParserError("x"), "it is not HTML"),
+    (RecursionError("x"), "nested too deeply"),
+    (UnicodeDecodeError("utf-8", b"ab\xff", 2, 3, "x"), "not UTF-8: byte 0xff at offset 2; .* iconv"),
+    (UnicodeError("label too long"), "cannot be decoded"),
+]
+
+
+@pytest.mark.parametrize(("error", "sentence"), ERRORS, ids=lambda value: type(value).__name__)
+def test_what_a_library_raises_becomes_a_sentence(error: Exception, sentence: str) -> None:
+    with pytest.raises(Unreadable, match=sentence) as unreadable, translate_errors():
+        raise error
+    assert unreadable.value.__cause__ is error
+
+
+def test_every_row_of_the_table_is_tried_here() -> None:
+    classes = {(cls.__module__.partition(".")[0], cls.__name__) for error, _ in ERRORS for cls in type(error).__mro__}
+    assert set(SENTENCES) <= classes

@@ -24,13 +24,6 @@ def test_folders_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_a
     assert [mode(tmp_path / "there" / name) for name in (".", "a", "a/b")] == [0o755, 0o700, 0o700]
 
 
-def test_a_folder_cannot_be_made_in_a_file(tmp_path: Path) -> None:
-    (tmp_path / "file").touch()
-    for path in (tmp_path / "file", tmp_path / "file" / "below"):
-        with pytest.raises(OSError, match="file"):
-            make_folder(path)
-
-
 def test_files_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_are(tmp_path: Path) -> None:
     mask = os.umask(0)
     try:

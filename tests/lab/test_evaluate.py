@@ -1,15 +1,34 @@
-"""Duplicates that are found, against labels."""
+"""Duplicates that are found, against labels: figures as the books count them, and the worst disagreements."""
 
+from itertools import combinations
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from ibidem_dedupe.policy import Policy
+from dedupe.test_collection import prose
+from ibidem_engines.connect import open_engine
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.query import Filter
+from ibidem_engines.records import records
+from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_lab.evaluate import Labels, evaluate, filter_documents, matches_filter
+from ibidem_lab.evaluate import (
+    Labels,
+    PairFigures,
+    adjusted_rand,
+    evaluate,
+    found_evidence,
+    matches_filter,
+    sign_collection,
+)
+from ibidem_lab.labels import parse_condition, read_pairs
+from ibidem_workers.groups.service import settle_all
+from support.books import misread_text
+from support.general_tables import general_tables
 
 TEXT = "the quick brown fox jumps over the lazy dog and runs far away into the dark wood"
 DOCS = [
@@ -25,38 +44,6 @@ def clusters(tmp_path: Path) -> Labels:
     path = tmp_path / "clusters.tsv"
     path.write_text("id\tcluster\na\t1\nb\t1\nc\t1\nd\t2\nz\t2\n")
     return Labels(path)
-
-
-def test_pairs_groups_and_sets_are_measured(clusters: Labels, tables: Tables) -> None:
-    report = evaluate(DOCS, clusters, tables).as_json()
-    assert report["documents"] == 4
-    assert report["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
-    assert (report["ari"], report["sets"]) == (1.0, {"agree": 1, "missed": 0, "over": 0})
-
-
-def test_the_level_asked_for_decides(clusters: Labels, tables: Tables) -> None:
-    report = evaluate(DOCS, clusters, tables, Policy(level="identical"))
-    assert (report.pairs.found, report.pairs.recall) == (1, 0.3333)
-
-
-def test_unjudged_pairs_are_left_out_on_both_sides(clusters: Labels, tables: Tables, tmp_path: Path) -> None:
-    unjudged = tmp_path / "unjudged.tsv"
-    unjudged.write_text("a\tb\nc\ta\n")
-    report = evaluate(DOCS, Labels(clusters.path, "", unjudged), tables)
-    assert (report.pairs.true, report.pairs.found) == (2, 2)
-
-
-def test_refused_documents_are_counted_and_the_others_go_on(clusters: Labels, tables: Tables) -> None:
-    refusal = Refusal("docs.jsonl:3", "x", "text", "there is none")
-    assert evaluate([DOCS[0], refusal, *DOCS[1:]], clusters, tables).refused == 1
-
-
-def test_ids_that_only_the_labels_know_are_named_and_filtered_or_refused_ones_are_not(
-    clusters: Labels, tables: Tables
-) -> None:
-    assert evaluate(DOCS, clusters, tables).unknown == ["z"]
-    refusal = Refusal("docs.jsonl:5", "z", "text", "there is none")
-    assert evaluate([*DOCS, refusal], clusters, tables, filters=[Filter("source", "AP")]).unknown == []
 
 
 def test_the_worst_mistakes_are_reported_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
@@ -80,23 +67,125 @@ def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels,
         evaluate([], clusters, tables)
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "ids"),
-    [
-        ("source", "AP", "abd"),
-        ("meta.kind", "story", "ab"),
-        ("meta.topics", "dog", "a"),
-        ("id", "c", "c"),
-        ("language", "fr", ""),
-    ],
-)
-def test_only_documents_that_pass_a_filter_are_taken(field: str, value: str, ids: str) -> None:
-    left_out: set[str] = set()
-    documents = filter_documents(DOCS, [Filter(field, value)], left_out)
-    assert [each.id for each in documents] == list(ids)
-    assert left_out == set("abcd") - set(ids)
-
-
 def test_a_filter_on_another_field_is_refused() -> None:
     with pytest.raises(UsageError, match=r"meta\.NAME"):
         matches_filter(DOCS[0], Filter("date", "1987"))
+
+
+PARTITIONS = st.lists(st.integers(0, 4), min_size=1, max_size=12)
+
+
+def test_precision_recall_and_f1_are_those_of_the_books() -> None:
+    measured = PairFigures.measure({("a", "b"), ("a", "c"), ("c", "d"), ("e", "f")}, {("a", "b"), ("x", "y")})
+    assert measured == PairFigures(4, 2, 0.5, 0.25, 0.3333)
+
+
+@pytest.mark.parametrize(
+    ("true", "pairs", "figures"),
+    [(set(), set(), (1.0, 1.0, 0.0)), ({("a", "b")}, set(), (1.0, 0.0, 0.0)), (set(), {("a", "b")}, (0.0, 1.0, 0.0))],
+)
+def test_nothing_found_is_never_wrong_and_nothing_to_find_is_never_missed(
+    true: set[tuple[str, str]], pairs: set[tuple[str, str]], figures: tuple[float, float, float]
+) -> None:
+    measures = PairFigures.measure(true, pairs)
+    assert (measures.precision, measures.recall, measures.f1) == figures
+
+
+def pairs_together(parts: list[int]) -> set[tuple[int, int]]:
+    return {(a, b) for a in range(len(parts)) for b in range(a) if parts[a] == parts[b]}
+
+
+@given(PARTITIONS, st.data())
+def test_the_adjusted_rand_index_is_that_of_counting_all_pairs(a: list[int], data: st.DataObject) -> None:
+    b = data.draw(st.lists(st.integers(0, 4), min_size=len(a), max_size=len(a)))
+    left, right, every = pairs_together(a), pairs_together(b), len(a) * (len(a) - 1) / 2
+    expected = len(left) * len(right) / every if every else 0.0
+    highest = (len(left) + len(right)) / 2
+    index = 1.0 if highest == expected else (len(left & right) - expected) / (highest - expected)
+    assert adjusted_rand(a, b) == pytest.approx(index, abs=1e-4)
+
+
+PAIRS = "a\tb\tjac5\twords\n1\t2\t0.5\t60\n2\t1\t0.9\t60\n1\t3\t0.49\t80\n1\t9\t1.0\t80\n2\t2\t1.0\t9\n"
+
+
+def labels(folder: Path, text: str) -> Path:
+    path = folder / "labels.tsv"
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("condition", "pairs"),
+    [
+        ("", {("1", "2"), ("1", "3")}),
+        ("jac5>=0.5", {("1", "2")}),
+        ("jac5 < 0.5 and words >= 80", {("1", "3")}),
+        ("words>80", set()),
+    ],
+)
+def test_a_listed_pair_of_known_documents_counts_when_it_fulfils_the_condition(
+    tmp_path: Path, condition: str, pairs: set[tuple[str, str]]
+) -> None:
+    assert read_pairs(labels(tmp_path, PAIRS), parse_condition(condition), ["1", "2", "3"]) == pairs
+
+
+@pytest.mark.parametrize(
+    ("text", "condition", "why"),
+    [
+        ("", "", "is empty"),
+        ("name\tgroup\n", "", "are not those of labels"),
+        ("a\tb\tjac5\n1\t2\n", "", r"labels.tsv:2: 2 columns"),
+        ("a\tb\tjac5\n1\t2\thigh\n", "jac5>=0.5", "jac5 is 'high'"),
+        (PAIRS, "jaccard>=0.5", "no column 'jaccard'; its columns are a, b, jac5, words"),
+        ("id\tcluster\n1\tx\n", "jac5>=0.5", "leave --positive out"),
+        ("a\tb\n7\t8\n", "", "none of these 2 documents"),
+    ],
+)
+def test_labels_that_cannot_be_read_are_refused_with_what_is_wrong(
+    tmp_path: Path, text: str, condition: str, why: str
+) -> None:
+    with pytest.raises(UsageError, match=why):
+        read_pairs(labels(tmp_path, text), parse_condition(condition), ["1", "2"])
+
+
+def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_pairs(tmp_path / "none.tsv", parse_condition(""), [])
+
+
+@pytest.mark.parametrize("typed", ["jac5", "jac5 ~ 1", "jac5>=high", "jac5>=0.5 or words>1", "and"])
+def test_a_condition_that_is_not_understood_is_refused(typed: str) -> None:
+    with pytest.raises(UsageError, match="not valid"):
+        parse_condition(typed)
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["a,b,duplicate\nx,y,1\ny,x,0\nx,z,1\n", "id,cluster\nx,1\ny,1\nx,2\nz,2\n"],
+)
+def test_labels_that_contradict_each_other_are_named(tmp_path: Path, table: str) -> None:
+    path = tmp_path / "labels.csv"
+    path.write_text(table, encoding="utf-8")
+    condition = parse_condition("duplicate>=1" if "duplicate" in table else "")
+    with pytest.raises(UsageError, match=r"contradict each other about 'x'.*labels\.csv:2 and .*labels\.csv:[34]"):
+        read_pairs(path, condition, ["x", "y", "z"])
+
+
+@pytest.mark.parametrize("misread", [0.0, 0.3])
+def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float) -> None:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    texts = [misread_text(prose(seed), misread) for seed in range(250)]
+    texts += [f"{misread_text(prose(seed), misread)} more" for seed in range(40)]
+    documents = [Document(f"{at:03}", text, language="en") for at, text in enumerate(texts)]
+    engine.write(list(records(documents, general_tables())))
+    settle_all(engine)
+    collection = sign_collection(documents, general_tables())
+    expected = set(found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns)))
+    store = engine.groups()
+    names: dict[str, list[str]] = {}
+    for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):
+        names.setdefault(each.group, []).append(each.name.id)
+    engine.close()
+    assert {pair for members in names.values() for pair in combinations(sorted(members), 2)} == expected
+    assert len(expected) >= 40

@@ -63,33 +63,3 @@ def test_documents_in_another_language_than_they_say_are_warned_about_and_a_miss
     warning = "6 of 6 sampled documents of language 'en' are in another language: give each document its `language`"
     assert (code, json.loads(out)["foreign"]) == (0, foreign)
     assert (warning in " ".join(message.split())) == bool(says)
-
-
-def test_an_empty_table_of_labels_is_refused_with_what_it_needs(run: Run) -> None:
-    Path("labels.csv").write_text("", encoding="utf-8")
-    code, _, message = run("evaluate", "docs.jsonl", "labels.csv")
-    assert (code, "id, cluster" in " ".join(message.split())) == (2, True)
-
-
-def write_letters(count: int) -> None:
-    lines = [{"id": f"d{at}", "text": f"letter {at} to the landlord of number {at}"} for at in range(count)]
-    Path("letters.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
-
-
-def test_labels_of_one_document_are_refused_since_there_is_no_pair_to_judge(run: Run) -> None:
-    write_letters(6)
-    Path("labels.csv").write_text("id,cluster\nd0,1\n", encoding="utf-8")
-    for command in ("evaluate", "tune"):
-        code, _, message = run(command, "letters.jsonl", "labels.csv")
-        assert code == 2
-        assert "labels of 1 of 6 documents" in message
-
-
-def test_labels_of_few_documents_are_counted_next_to_the_figures(run: Run, answer: Answer) -> None:
-    write_letters(6)
-    Path("labels.csv").write_text("id,cluster\nd0,1\nd1,1\n", encoding="utf-8")
-    assert (answer("evaluate", "letters.jsonl", "labels.csv")["documents"]) == 6
-    assert (answer("evaluate", "letters.jsonl", "labels.csv")["labelled"]) == 2
-    _, out, message = run("evaluate", "letters.jsonl", "labels.csv")
-    assert "6 documents, 2 with labels" in out
-    assert "Only 2 of 6 documents have labels" in message

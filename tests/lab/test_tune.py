@@ -1,21 +1,20 @@
-"""Figures are chosen on labels, and judged on labels that had no part in the choice."""
+"""Figures and rules are chosen on labels, and judged on labels that had no part in the choice."""
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
 
+import numpy as np
 import pytest
 
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.learned import FIGURES
+from ibidem_dedupe.learned_evidence import add_up
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_lab.evaluate import Collection, Labels, sign_collection
+from ibidem_lab.evaluate import Collection, sign_collection
 from ibidem_lab.labels import Pair
-from ibidem_lab.learn import Examples
-from ibidem_lab.truth import FOLDS, Truth
-from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, SWITCHED_OFF, Figures, Tuning, choose_figures, count, tune
+from ibidem_lab.learn import fit, likelihood, maximise
+from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, Tuning, choose_figures
 from ibidem_lab.tune_command import outcome
 
 SETS = 40
@@ -59,29 +58,12 @@ def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> N
     assert (choice.documents, choice.pairs, choice.sets) == (2 * SETS, SETS, SETS)
 
 
-def test_where_the_default_figures_are_best_it_is_said(tables: Tables) -> None:
-    copies, forms = pairs_with(0.85, "copy"), pairs_with(0.4, "form")
-    choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
-    assert not choice.improves
-    assert "The default figures are best here. Nothing is saved." in said(choice, "mine")
-    assert choice.chosen == Figures()
-    assert choice.expected == choice.default
-    assert choice.default.f1 == 1.0
-
-
 def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:
     copies, forms = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
     choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), set())
     assert choice.improves
     assert choice.chosen.similarity > 66
     assert choice.curve[66].precision < 0.8 < choice.curve[choice.chosen.similarity].precision
-
-
-def test_unjudged_pairs_count_neither_way(tables: Tables) -> None:
-    copies, forms = pairs_with(0.97, "copy"), pairs_with(0.78, "notice")
-    choice = choose_figures(sign_documents([*copies, *forms], tables), labelled(copies), labelled(forms))
-    assert not choice.improves
-    assert choice.default.precision == 1.0
 
 
 def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:
@@ -92,33 +74,10 @@ def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> N
     assert recalls == sorted(recalls, reverse=True)
 
 
-@pytest.mark.slow
-def test_the_order_of_the_documents_changes_nothing(tables: Tables) -> None:
-    documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
-    collection = sign_documents(documents[::-1], tables)
-    assert choose_figures(collection, labelled(documents), set()) == choose_figures(
-        sign_documents(documents, tables), labelled(documents), set()
-    )
-
-
 def test_too_few_sets_are_refused(tables: Tables) -> None:
     few = pairs_with(0.9, "copy", MIN_SETS - 1)
     with pytest.raises(UsageError, match="too few"):
         choose_figures(sign_documents(few, tables), labelled(few), set())
-
-
-def test_the_figures_of_the_middle_are_the_default_ones() -> None:
-    middle = Figures().policy
-    assert (middle.slots, middle.characters, FOLDS) == (Policy().slots, Policy().characters, 5)
-
-
-def test_figures_are_tried_without_some_of_their_evidence(tables: Tables) -> None:
-    collection = sign_documents(pairs_with(0.9, "copy", 3), tables)
-    tried = count(Truth.build(collection, [*range(6)], set(), set()), [""])
-    assert {figures.without for figures in tried} == {*SWITCHED_OFF}
-    assert Figures(without=("terms", "characters")).policy == replace(Policy(), terms=None, characters=None)
-    for figures, counts in tried.items():
-        assert counts[:, 1].sum() <= tried[replace(figures, without=())][:, 1].sum()
 
 
 def test_a_sample_chooses_more_strictly_where_the_whole_has_more_pairs_that_are_no_duplicates(tables: Tables) -> None:
@@ -141,16 +100,28 @@ def test_a_rule_is_learned_and_recommended_only_where_it_wins(tables: Tables) ->
     assert (choice.policy.learned is not None) == (choice.choice == "learned")
 
 
-def test_labels_of_one_kind_teach_no_rule(tables: Tables) -> None:
-    copies = pairs_with(0.9, "copy")
-    truth = Truth.build(sign_documents(copies, tables), [*range(len(copies))], set(), set())
-    with pytest.raises(UsageError, match="0 are duplicates"):
-        Examples.build(truth)
+RNG = np.random.default_rng(3)
+PAIRS = RNG.normal(size=(300, len(FIGURES)))
+LABELS = PAIRS[:, 0] + 0.5 * PAIRS[:, 1] + RNG.normal(size=300) > 0.4
 
 
-def test_labels_of_documents_that_are_not_there_are_refused_by_name(tables: Tables, tmp_path: Path) -> None:
-    copies = pairs_with(0.9, "copy")
-    path = tmp_path / "labels.csv"
-    path.write_text("a,b\ncopy0a,copy0b\ncopy1a,gone\n", encoding="utf-8")
-    with pytest.raises(UsageError, match="'gone'"):
-        tune(sign_documents(copies, tables), Labels(path))
+def test_no_other_coefficients_are_more_likely() -> None:
+    figures = np.column_stack((np.ones(300), PAIRS))
+    labels, weights = LABELS.astype(float), np.ones(300)
+    best = maximise(figures, labels, weights)
+    penalty = np.array([0.0, *np.ones(len(FIGURES))])
+    highest = likelihood(figures, labels, weights, best, penalty)
+    for step in RNG.normal(scale=0.01, size=(50, best.size)):
+        assert likelihood(figures, labels, weights, best + step, penalty) <= highest
+
+
+def test_a_rule_finds_the_figures_that_matter() -> None:
+    rule = fit(PAIRS, LABELS, np.ones(300))
+    weights = {each.figure: abs(each.weight) for each in rule.weights}
+    assert max(weights, key=lambda name: weights[name]) == "runs"
+    assert ((add_up(rule, PAIRS) >= 0) == LABELS).mean() > 0.8
+
+
+def test_labels_that_a_figure_separates_give_finite_weights() -> None:
+    rule = fit(PAIRS, PAIRS[:, 2] > 0, np.ones(300))
+    assert ((add_up(rule, PAIRS) >= 0) == (PAIRS[:, 2] > 0)).mean() > 0.95

@@ -51,34 +51,3 @@ def test_the_choice_is_kept_with_the_index_and_asked_for_by_its_name(run: Run, a
     plain, kept = (answer("backfill", "--dry-run", *options) for options in ([], ["--preset", "leases"]))
     assert kept["duplicates"] == answer("groups", "--preset", "leases")["duplicates"] != plain["duplicates"]
     assert answer("search", "x OR " + "a" * 7, "--preset", "leases")["dedupe"]["level"] == "near"
-
-
-@pytest.mark.slow
-def test_where_the_default_is_best_nothing_is_saved(run: Run, answer: Answer) -> None:
-    lines = [json.loads(line) for line in Path("pairs.jsonl").read_text(encoding="utf-8").splitlines()[::2]]
-    copies = [{"id": f"{each['id']}copy", "text": each["text"]} for each in lines]
-    Path("pairs.jsonl").write_text("\n".join(map(json.dumps, [*lines, *copies])), encoding="utf-8")
-    labels = [f"{each['id']},{each['id']}\n{each['id']}copy,{each['id']}" for each in lines]
-    Path("labels.csv").write_text("\n".join(["id,cluster", *labels]), encoding="utf-8")
-    output = answer("tune", "pairs.jsonl", "labels.csv", "--save", "copies")
-    assert (output["improves"], output["saved"]) == (False, None)
-    assert (
-        "The default figures are best here. Nothing is saved."
-        in run("tune", "pairs.jsonl", "labels.csv", "--save", "copies")[1]
-    )
-    code, _, message = run("groups", "--preset", "copies")
-    assert (code, "conrad2003" in message) == (2, True)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["law", "none", "a b", ""])
-def test_a_name_that_no_request_could_ask_for_is_refused(run: Run, name: str) -> None:
-    code, _, _ = run("tune", "pairs.jsonl", "labels.csv", "--save", name)
-    assert code == (2 if name else 0)
-
-
-@pytest.mark.slow
-def test_a_preset_that_is_not_known_lists_those_of_the_index_too(run: Run, answer: Answer) -> None:
-    answer("tune", "pairs.jsonl", "labels.csv", "--save", "leases")
-    code, _, message = run("inspect", "0a", "--preset", "leasse")
-    assert (code, "leases" in message) == (2, True)

@@ -1,23 +1,34 @@
 """The current version of a group is shown on top, earlier ones under it."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from os import getpid
 from pathlib import Path
 from typing import Any, cast
 
 import pytest
 
-from ibidem.grouped_search.api import EngineBackend, search_index
+import ibidem
+from grouped_search.dsl.test_stored_docs import CURRENT, INCLUSIVE
+from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+from ibidem_mail.memberships import write_threads, write_works
 from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.service import settle_all
+from mail.test_parents import DOCUMENTS, THREAD, groups, marks
+from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
 from support.general_tables import general_tables
+from support.wrapped_clients import CLIENTS, fill_index
 
 TEXT = (
     "The tenant pays the rent of the house at the harbour on the first of May, and the landlord keeps the roof, the "
@@ -53,48 +64,7 @@ def shown(engine: Engine, **options: str) -> list[list[str]]:
     return groups
 
 
-def test_the_highest_version_number_leads_whatever_the_dates_say(leases: Engine) -> None:
-    group = next(each for each in shown(leases) if "other" not in each)
-    assert group[0] == "c"
-    assert sorted(group) == ["a", "b", "c"]
-
-
-def test_a_document_alone_stays_as_it_is(leases: Engine) -> None:
-    assert ["other"] in shown(leases)
-
-
-def test_of_stored_groups_the_current_version_leads_too(leases: Engine) -> None:
-    options = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_by": "stored"}
-    hits = search_index(leases, parse_query("tenant"), parse_request(options))["hits"]["hits"]
-    followed = {hit["_dedupe"]["group"]: hit["_id"] for hit in reversed(hits)}
-    several = next(hit["_dedupe"]["group"] for hit in hits if hit["_dedupe"]["size"] > 1)
-    ids = [hit["_id"] for hit in hits if hit["_dedupe"]["group"] == several]
-    assert followed[several] == max(ids, key=["a", "b", "c"].index)
-
-
-def test_of_documents_that_nothing_puts_in_order_the_best_in_rank_leads(tmp_path: Path) -> None:
-    for text in (TEXT, f"{TEXT} Signed by both."):
-        folder = tmp_path / str(len(text))
-        folder.mkdir()
-        engine = index(folder, [Document("p", TEXT, title="Tenant, tenant"), Document("q", text, title="Lease")])
-        assert shown(engine) == [["p", "q"]]
-
-
-def test_few_texts_are_read_at_once_to_put_versions_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    documents = [Document(f"d{at}", TEXT, title=f"Lease v{at}", language="en") for at in range(1, 46)]
-    engine = index(tmp_path, documents)
-    sizes: list[int] = []
-    fetch = EngineBackend.fetch
-
-    def counted(self: Any, hits: Any, outside: Any = ()) -> Any:
-        sizes.append(len(hits))
-        return fetch(self, hits, outside)
-
-    monkeypatch.setattr(EngineBackend, "fetch", counted)
-    assert shown(engine, dedupe_max_per_group="1")[0][0] == "d45"
-    assert sizes[:3] == [20, 20, 5]
-
-
+@pytest.mark.slow
 def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
     titles = [Passage(TEXT, title=title) for _, title, _ in VERSIONS]
     assert [each.lead for each in group_texts(titles, keep="current", language="en")] == [1]
@@ -103,6 +73,8 @@ def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
     dates = [Passage(TEXT, date=date) for date in ("1990", "1992", "1991")]
     assert group_texts(dates, keep="current", language="en")[0].lead == 1
     assert group_texts([TEXT, TEXT], keep="current", language="en")[0].lead == 0
+    with pytest.raises(UsageError, match=r"^similarity='5' is not valid"):
+        group_texts([TEXT, TEXT], similarity=5)
 
 
 def ids(output: Any) -> list[str]:
@@ -113,3 +85,100 @@ def test_the_current_version_is_on_top_where_asked(run: Run, answer: Answer) -> 
     current = answer("search", "roof", "--keep", "current")
     assert ids(current) == ids(answer("search", "roof", "--keep", "current"))
     assert current["dedupe"]["keep"] == "current"
+
+
+INDEX = f"members-{getpid()}"
+QUERY = {"query": {"match": {"text": "roof"}}, "size": 10}
+
+
+@pytest.fixture(scope="module")
+def mails(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An index of mails and leases, whose threads and works are stored."""
+    tables = general_tables()
+    engine = fill_index(address, INDEX, list(records(DOCUMENTS, tables)))
+    write_threads(engine)
+    write_works(engine)
+    engine.refresh()
+    yield engine
+    engine.close()
+    remove_indices(address, INDEX)
+
+
+@pytest.fixture(scope="module")
+def client(kind: str, address: str, mails: Engine) -> Iterator[Any]:
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as client:
+        yield ibidem.wrap(client)
+
+
+def ask_for(client: Any, level: str, **options: Any) -> Any:
+    given = {"dedupe": "indent", "dedupe_level": level, "dedupe_explain": True} | options
+    return client.search(index=INDEX, body=QUERY, **given)
+
+
+def test_mails_are_below_what_they_answer(client: Any, mails: Engine) -> None:
+    answer = ask_for(client, "thread")
+    assert set(THREAD) in [set(group) for group in groups(answer)]
+    assert answer["dedupe"]["families"] == 6
+    why = {
+        "signature": "thread",
+        "by": "headers",
+        "parent": "answer",
+        "phrase": "answers answer, according to its header",
+    }
+    assert marks(answer)["thanks"]["why"] == why
+    request = parse_request({"dedupe": "indent", "dedupe_level": "thread", "dedupe_explain": "true"})
+    assert groups(search_index(mails, parse_query("roof"), request)) == groups(answer)
+
+
+def test_the_requests_of_the_documentation_narrow_a_list_and_collapse_it(client: Any) -> None:
+    inclusive, current = (json.loads(json.dumps(body).replace("lease", "roof")) for body in (INCLUSIVE, CURRENT))
+    answer = client.search(index=INDEX, body=inclusive)
+    assert {hit["_id"] for hit in answer["hits"]["hits"]} == {"answer", "bill", "thanks"}
+    (bucket,) = answer["aggregations"]["threads"]["buckets"]
+    assert (bucket["key"], bucket["doc_count"]) == ("question", 3)
+    works = [hit["fields"]["ibidem.work"][0] for hit in client.search(index=INDEX, body=current)["hits"]["hits"]]
+    assert "draft" in works  # the work's name is that of its first version
+    assert len(works) == len(set(works))
+
+
+CURRENT_INDEX = f"current-{getpid()}"
+BODY = {"query": {"match": {"text": "tenant"}}, "_source": ["title"]}
+
+
+@pytest.fixture(scope="module")
+def news_client(kind: str, address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """A wrapped news_client of an index of ours, and of one whose fields have other names."""
+    tables = general_tables()
+    documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
+    engine = fill_index(address, CURRENT_INDEX, list(records(documents, tables)))
+    settle_all(engine)
+    others = f"{address}/?fields=title%3Dheadline,text%3Dtext,date%3Dday,meta%3D"
+    other = fill_index(others, f"{CURRENT_INDEX}-other", list(records(documents, tables)))
+    other.close()
+    with closing(CLIENTS[kind][0](address.partition("+")[2])) as news_client:
+        yield ibidem.wrap(news_client)
+    engine.close()
+    for index in (CURRENT_INDEX, f"{CURRENT_INDEX}-other"):
+        remove_indices(address, index)
+
+
+def shown_ids(news_client: Any, index: str = CURRENT_INDEX, **options: Any) -> list[str]:
+    given = {"dedupe": "indent", "dedupe_keep": "current", "index": index} | options
+    return [hit["_id"] for hit in news_client.search(body=BODY, **given)["hits"]["hits"]]
+
+
+def test_the_highest_version_number_leads(news_client: Any) -> None:
+    found = shown_ids(news_client)
+    assert found[0] == "c"
+    assert sorted(found) == ["a", "b", "c"]
+
+
+def test_where_fields_have_other_names_dates_decide_unless_these_are_known(
+    news_client: Any, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = f"{CURRENT_INDEX}-other"
+    assert "headline" in json.dumps(ask(address, "GET", f"/{index}/_doc/a"))
+    assert shown_ids(news_client, index)[0] == "b"
+    monkeypatch.setenv("IBIDEM_ENGINE", address)
+    monkeypatch.setenv("IBIDEM_FIELDS", "title=headline,date=day,meta=")
+    assert shown_ids(news_client, index)[0] == "c"

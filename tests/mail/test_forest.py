@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -42,11 +41,6 @@ def test_a_dropped_attachment_and_a_cut_quotation_make_a_mail_inclusive() -> Non
     assert rows(FIRST, cut)["b"].parent == "a"
 
 
-def test_an_answer_that_drops_what_was_quoted_before_does_not_hold_it() -> None:
-    found = rows(FIRST, SECOND, mail("c", answer(PAID, ROOF), hour=3))
-    assert found["b"].inclusive
-
-
 def test_an_altered_quotation_is_named_and_what_it_alters_stays_inclusive() -> None:
     forest = grow([FIRST, mail("b", answer(ROOF, LEASE.replace("first of May", "tenth of May")), hour=2)])
     ((quoted, answering, changes),) = forest.altered()
@@ -55,26 +49,6 @@ def test_an_altered_quotation_is_named_and_what_it_alters_stays_inclusive() -> N
     assert "first" in LEASE.split()[start:end]
     assert all(row.inclusive for row in forest.rows())
     assert not list(grow([FIRST, mail("b", answer(ROOF, LEASE[:60]), hour=2)]).altered())
-
-
-def test_answers_to_a_mail_that_is_missing_are_one_thread_with_two_roots() -> None:
-    found = rows(mail("b", ROOF, number="2", parent="1"), mail("c", PAID, number="3", parent="1"), mail("d", LEASE))
-    assert found["b"].thread == found["c"].thread != found["d"].thread
-    assert found["c"].parent is None
-
-
-def test_a_copy_of_a_mail_is_held_by_the_first() -> None:
-    found = rows(mail("a", LEASE, number="1"), mail("b", LEASE, number="1"))
-    assert (found["a"].inclusive, list(found["b"].contained_in)) == (True, ["a"])
-
-
-@pytest.mark.slow
-def test_a_chain_of_two_hundred_answers_has_one_inclusive_mail() -> None:
-    text, mails = LEASE, [mail("0", LEASE, hour=0, number="0")]
-    for at in range(1, 201):
-        text = answer(f"This is the answer of number {at} to the one before.", text)
-        mails.append(mail(str(at), text, hour=at, number=str(at), parent=str(at - 1)))
-    assert [row.id for row in grow(mails).rows() if row.inclusive] == ["200"]
 
 
 @given(st.permutations(range(6)))
@@ -91,9 +65,7 @@ def test_threads_and_their_first_mails_are_the_same_in_whatever_order_mails_are_
     ]
     found = rows(*(mails[at] for at in order))
     assert list(found.values()) == list(rows(*mails).values())
-    assert {name: row.thread for name, row in found.items() if row.thread != name} == {"in#10": "in#9", "y": "x"} | {
-        "p": "in#9",
-        "q": "in#9",
-    }
+    others = {name: row.thread for name, row in found.items() if row.thread != name}
+    assert others == {"in#10": "in#9", "y": "x", "p": "in#9", "q": "in#9"}
     assert found["x"].parent is None
     assert "in#9" in found["in#10"].contained_in

@@ -8,10 +8,8 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
-from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_ingest.document import MAX_TEXT, Document
-from ibidem_mail import forest
+from ibidem_engines.records import records
+from ibidem_ingest.document import Document
 from ibidem_mail.memberships import Memberships, ThreadMember, WorkMember, write_threads, write_works
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
@@ -134,38 +132,3 @@ class TestHardMailboxes:
         places = {name: each.thread for name, each in stored(mailbox).items() if each.thread}
         assert [name for name, place in places.items() if place.inclusive] == ["200"]
         assert {place.by for place in places.values()} == {"", "quotation"}
-
-    @pytest.mark.slow
-    def test_a_mail_as_long_as_a_text_may_be_is_held_by_its_answer(self, mailbox: Engine) -> None:
-        """Nearly twenty megabytes in UTF-8, of words in Cyrillic."""
-        words = ["".join(chr(0x430 + int(digit, 16)) for digit in 3 * f"{number:03x}") for number in range(2_000)]
-        lines = [" ".join(words[(at * 7 + each * each) % 2_000] for each in range(30)) for at in range(34_000)]
-        text = "\n".join(lines)[: MAX_TEXT - 100_000]
-        quoted = answer("thank you for this long and careful letter", text)
-        assert len(text.encode()) > 18_500_000
-        assert len(quoted) <= MAX_TEXT
-        mails = [mail("1", text, number="1"), mail("2", quoted, number="2", parent="1")]
-        self.fill(mailbox, mails)
-        assert write_threads(mailbox).documents == 2
-        assert [each.thread.inclusive for each in stored(mailbox).values() if each.thread] == [False, True]
-
-    @pytest.mark.slow
-    def test_ten_times_the_mails_of_one_subject_take_ten_times_the_steps(
-        self, mailbox: Engine, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        statements, comparisons = [], []
-        run, holds = SqliteFile.run, forest.holds
-        monkeypatch.setattr(SqliteFile, "run", lambda *given: (statements.append(1), run(*given))[1])
-        monkeypatch.setattr(forest, "holds", lambda *given: (comparisons.append(1), holds(*given))[1])
-        steps = []
-        for upto in (1_000, 10_000):
-            mails = [mail(f"{at}", f"note {at}", hour=at % 600, subject="Re: lease") for at in range(upto)]
-            self.fill(mailbox, mails)
-            statements.clear()
-            comparisons.clear()
-            written = write_threads(mailbox)
-            assert written.documents == upto
-            steps.append((len(statements), len(comparisons)))
-        (few, few_compared), (many, compared) = steps
-        assert many <= 11 * few
-        assert compared <= 11 * max(few_compared, 100)

@@ -123,18 +123,6 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias:
     }
 
 
-def test_an_id_that_both_indexes_hold_has_no_place(address: str, alias: str) -> None:
-    first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
-    write(first, Document("a", QUESTION, meta={"message-id": "<a@x>"}))
-    first.refresh()
-    both = open_engine(address, alias)
-    write_threads(both)
-    for engine in (first, second):
-        write(engine, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
-    settle_all(both)
-    assert list(stored_threads(both)) == ["a"]
-
-
 def stored_threads(engine: Engine) -> dict[str, ThreadMember]:
     """Return the stored places in threads, by id."""
     names = [(each.name.index, each.name.id) for each in documents(engine)]

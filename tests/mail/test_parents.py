@@ -1,15 +1,28 @@
 """Whom a mail answers: by its head, by what it quotes, or by subject, people and time."""
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ibidem.grouped_search.api import EngineBackend, search_index
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import parse_query
+from ibidem_engines.records import records
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 from ibidem_mail.forest import Forest
+from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, break_circles, thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
+from support.general_tables import general_tables
 
 
 def find(*batches: Sequence[Document]) -> dict[str, tuple[str | None, str | None]]:
@@ -33,40 +46,6 @@ def test_without_a_head_the_mail_that_is_quoted_is_answered() -> None:
         "b": ("a", "quotation"),
         "c": ("b", "quotation"),
     }
-
-
-def test_a_quoted_mail_that_is_not_there_is_passed_over_for_the_one_that_it_quotes() -> None:
-    third = mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3)
-    assert find([mail("a", LEASE, hour=1), third])["c"] == ("a", "quotation")
-
-
-def test_an_answer_of_one_subject_to_its_author_is_found_last() -> None:
-    first = mail("a", "Is it due?", hour=1)
-    second = mail("b", "Yes.", hour=2, sender="bob@example.org", to="ann@example.org", subject="AW: lease")
-    other = mail("c", "Yes.", hour=3, sender="bob@example.org", to="eve@example.org", subject="AW: lease")
-    found = find([first, second, other])
-    assert found["b"] == ("a", "subject")
-    assert found["c"] == (None, None)
-
-
-def test_mails_that_come_later_find_their_place() -> None:
-    mails = [mail("a", LEASE, hour=1), mail("b", answer(ROOF, LEASE), hour=2)]
-    mails.append(mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3))
-    assert find([mails[2]], [mails[1]], [mails[0]]) == find(mails)
-    headed = [mail("a", LEASE, number="1"), mail("b", ROOF, number="2", parent="1")]
-    assert find([headed[1]], [headed[0]])["b"] == ("a", "headers")
-
-
-def test_a_circle_of_references_is_cut_at_its_earliest_mail() -> None:
-    found = find([mail(f"{at}", ROOF, number=f"{at}", parent=f"{(at + 1) % 3}", hour=at) for at in range(3)])
-    assert found["0"] == (None, None)
-    assert [found["1"][0], found["2"][0]] == ["2", "0"]
-    assert find([mail("a", LEASE, number="1", parent="1")])["a"] == (None, None)
-
-
-def test_thousands_of_mails_of_one_subject_are_each_taken() -> None:
-    found = find([mail(f"{at}", f"note {at}", hour=at % 600, subject="Re: lease") for at in range(10_000)])
-    assert len(found) == 10_000
 
 
 PLACES = st.lists(st.integers(-1, 7), min_size=8, max_size=8)
@@ -124,16 +103,128 @@ def test_no_mail_answers_itself_once_circles_are_cut(parents: list[int]) -> None
         assert at is None
 
 
-def test_of_heads_alone_a_parent_is_the_named_mail_or_else_the_known_one() -> None:
-    mails = [
-        mail("a", LEASE, number="a"),
-        mail("b", answer(ROOF, LEASE), number="b", parent="a"),
-        mail("c", answer(PAID, LEASE), number="c", parent="gone"),
-        mail("d", answer(PAID, LEASE)),
-        mail("e", answer(ROOF, LEASE)),
-    ]
-    parents = Parents.of_heads(
-        thread_mails(mails), {"b": ("e", "quotation"), "c": ("a", "quotation"), "e": ("x", "subject")}
+QUESTION = "Is the roof of the barn tight, or does the rain come in where the slates were taken off in spring?"
+ANSWER = f"The roof is tight since the slaters came on Monday.\n\nAnn wrote:\n> {QUESTION}\n"
+QUOTED = "".join(f"> {line}\n" for line in ANSWER.splitlines())
+THANKS = f"Thank you, then the roof can wait until autumn at the least, and the hay is dry.\n\nBen wrote:\n{QUOTED}"
+BILL = "Slates for the roof, 400 pieces at two marks each, and the work of three men for a day, payable in June."
+TENANCY = "The rent of {} marks for the house is due on the first of May, and the roof of it is the landlord's to mend."
+
+DOCUMENTS = (
+    Document("thanks", THANKS, "Re: roof", "2004-05-05", meta={"message-id": "<3@x>", "in-reply-to": "<2@x>"}),
+    Document("question", QUESTION, "roof", "2004-05-03", meta={"message-id": "<1@x>"}),
+    Document(
+        "answer",
+        ANSWER,
+        "Re: roof",
+        "2004-05-04",
+        meta={"message-id": "<2@x>", "in-reply-to": "<1@x>", "attachments": ["bill.txt"], "family": "answer"},
+    ),
+    Document("bill", BILL, "Bill", meta={"family": "answer"}),
+    Document("copy", BILL, "Bill of the roof"),
+    Document("draft", TENANCY.format(30), "Lease v1"),
+    Document("final", TENANCY.format(60), "Lease v2"),
+)
+
+
+@pytest.fixture(scope="module")
+def engine(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    return index(tmp_path_factory.mktemp("mail"))
+
+
+def index(folder: Path, *, stored: bool = True) -> Engine:
+    engine = open_engine(f"sqlite:///{folder}/index.sqlite", "mail")
+    engine.create()
+    engine.write(list(records(DOCUMENTS, general_tables())))
+    if stored:
+        write_threads(engine)
+        write_works(engine)
+    return engine
+
+
+def ask(engine: Engine, level: str, mode: str = "indent", page: int = 1, size: int = 10, **options: str) -> Any:
+    given = {"dedupe": mode, "dedupe_level": level, "dedupe_explain": "true"}
+    return search_index(engine, parse_query("roof"), parse_request(given | options), page, size)
+
+
+def groups(response: Any) -> set[tuple[tuple[str, int], ...]]:
+    """Return each group: ids with how deep they are indented."""
+    found: list[list[tuple[str, int]]] = []
+    for hit in response["hits"]["hits"]:
+        found += [] if hit["_dedupe"]["indent"] else [[]]
+        found[-1].append((hit["_id"], hit["_dedupe"]["indent"]))
+    return set(map(tuple, found))
+
+
+def marks(response: Any) -> dict[str, Any]:
+    return {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
+
+
+THREAD = (("question", 0), ("answer", 1), ("thanks", 2), ("bill", 2))
+
+
+def test_mails_are_below_what_they_answer_and_other_documents_are_grouped_by_their_text(engine: Engine) -> None:
+    response = ask(engine, "thread")
+    shown = groups(response)
+    assert {(name, depth) for name, depth in THREAD} in [set(group) for group in shown]
+    assert (("copy", 0),) in shown
+    account = response["dedupe"]
+    assert account["level"] == "thread"
+    assert (account["placed"], account["families"]) == (4, 6)
+    assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"] == 7
+
+
+def test_each_mail_says_what_it_answers_and_whether_it_is_inclusive(engine: Engine) -> None:
+    found = marks(ask(engine, "thread"))
+    assert found["question"]["families"] == 3
+    assert (found["question"]["inclusive"], found["question"]["parent"], found["question"]["level"]) == (
+        False,
+        None,
+        None,
     )
-    assert parents.parent == [None, 0, 0, None, None]
-    assert parents.by == [None, "headers", "quotation", None, None]
+    assert (found["thanks"]["inclusive"], found["thanks"]["of"]) == (True, "answer")
+    assert found["thanks"]["why"] == {
+        "signature": "thread",
+        "by": "headers",
+        "parent": "answer",
+        "phrase": "answers answer, according to its header",
+    }
+    assert (found["bill"]["why"]["by"], found["bill"]["level"]) == ("family", "thread")
+    assert len({found[name]["group"] for name, _ in THREAD}) == 1
+    assert "inclusive" not in found["copy"]
+
+
+def test_the_last_version_is_on_top_of_the_others(engine: Engine) -> None:
+    response = ask(engine, "version")
+    assert (("final", 0), ("draft", 1)) in groups(response)
+    found = marks(response)
+    assert (found["final"]["edition"], found["final"]["current"]) == (2, True)
+    assert found["draft"]["why"] == {"signature": "version", "by": None, "edition": 1, "phrase": "version 1"}
+    assert (found["draft"]["level"], found["draft"]["of"]) == ("version", "final")
+
+
+def test_no_document_is_read_for_the_order_of_versions_that_is_stored(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    versioned = EngineBackend.versioned
+
+    def note(self: EngineBackend, hits: Sequence[Hit]) -> object:
+        read.extend(hit.id for hit in hits)
+        return versioned(self, hits)
+
+    monkeypatch.setattr(EngineBackend, "versioned", note)
+    ask(engine, "version", dedupe_keep="current")
+    assert set(read).isdisjoint({"draft", "final"})
+
+
+def test_where_nothing_is_stored_the_command_is_named(tmp_path: Path) -> None:
+    account = ask(index(tmp_path, stored=False), "thread")["dedupe"]
+    assert account["placed"] == 0
+    assert account["remedy"].endswith("ibidem regroup --threads")
+
+
+@pytest.mark.parametrize(("name", "value"), [("dedupe_by", "stored"), ("dedupe_scope", "matches")])
+def test_what_does_not_go_with_it_is_refused(engine: Engine, name: str, value: str) -> None:
+    with pytest.raises(UsageError, match=f"{name}={value} cannot be combined with dedupe_level=thread"):
+        ask(engine, "thread", **{name: value})

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_mail.quotations import MAX_COMPARED, BodySection, body_sections
+from ibidem_mail.forest import MAX_COMPARED, BodySection, body_sections
 from support.mail_thread import FAITHFUL, RENT, WROTE, quote
 
 ALTERED = f"Look.\n\n{WROTE}{quote(RENT.replace('thirty', 'twenty'))}"
@@ -12,28 +12,11 @@ def changed(body: str, section: BodySection) -> list[tuple[str, str]]:
     return [(each.original, body[each.start : each.end]) for each in section.changes]
 
 
-def test_sections_hold_the_whole_body_in_order() -> None:
-    for body in (FAITHFUL, ALTERED, RENT, f"{quote(RENT)}\nYes.\n-- \nBob\n{WROTE}{quote(FAITHFUL)}", "\n", ">\n>"):
-        assert "".join(body[each.start : each.end] for each in body_sections(body)) == body
-
-
 def test_the_words_that_a_quotation_has_in_place_of_others_are_named_with_both() -> None:
     own, quotation = body_sections(ALTERED, [RENT])
     assert changed(ALTERED, quotation) == [("thirty", "twenty")]
     assert (list(own.changes), quotation.lines, quotation.kind) == ([], 3, "quoted")
     assert not [each.changes for each in body_sections(FAITHFUL, [RENT]) if each.changes]
-
-
-def test_words_put_into_a_quotation_have_no_original() -> None:
-    body = f"{WROTE}{quote(RENT.replace('marks', 'new marks'))}"
-    (quotation,) = body_sections(body, [RENT])
-    assert changed(body, quotation) == [("", "new")]
-
-
-def test_each_depth_is_compared_with_the_mail_that_was_quoted_there() -> None:
-    body = f"I see.\n\n{WROTE}{quote(FAITHFUL.replace('thirty', 'ninety').replace('Friday', 'Sunday'))}"
-    quotation = body_sections(body, [FAITHFUL, RENT])[1]
-    assert ("thirty", "ninety") in changed(body, quotation)
 
 
 @pytest.mark.parametrize(

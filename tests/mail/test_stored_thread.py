@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import write_threads
 from ibidem_mail.report import describe, read, read_thread
@@ -53,12 +53,6 @@ def test_ancestors_holders_and_altered_quotations_are_known(engine: Engine) -> N
         "question": {"faithful", "last"},
         "faithful": {"last"},
     }
-
-
-def test_no_thread_is_read_where_none_is_stored(engine: Engine) -> None:
-    assert read_thread(engine, "last") is None
-    write_threads(engine)
-    assert read_thread(engine, "letter") is None
 
 
 def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(engine: Engine) -> None:

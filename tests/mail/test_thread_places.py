@@ -11,8 +11,7 @@ from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
-from ibidem_mail import thread_places
-from ibidem_mail.memberships import Memberships, ThreadMember, write_threads
+from ibidem_mail.memberships import Memberships, ThreadMember, ThreadPlaces, write_threads
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import is_settled, regroup, settle_all
 from mail.letters import LEASE, PAID, ROOF, answer, mail
@@ -144,7 +143,7 @@ def test_an_index_without_threads_is_asked_once_whether_it_has_some(monkeypatch:
         with_look_up = list(statements)
     with index() as engine:
         write(engine, ROOT, REPLY, THIRD)
-        monkeypatch.setattr(thread_places.ThreadPlaces, "add", lambda *_: None)
+        monkeypatch.setattr(ThreadPlaces, "add", lambda *_: None)
         statements.clear()
         Follower(engine, size=1).catch_up()
         assert len(with_look_up) == len(statements) + 1
@@ -170,7 +169,7 @@ def test_mails_are_placed_by_the_next_step_where_an_index_of_several_was_deleted
         write(engine, ROOT)
         write_threads(engine)
         write(engine, REPLY, THIRD)
-        places_of = thread_places.ThreadPlaces(engine)
+        places_of = ThreadPlaces(engine)
         places_of.add([(engine.index, "reply"), (engine.index, "third")])
         with monkeypatch.context() as patch:
             patch.setattr(type(engine.memberships()), "write", fail)
@@ -191,7 +190,7 @@ def test_mails_wait_for_their_places_while_another_process_holds_the_lease() -> 
         write_threads(engine)
         write(engine, REPLY)
         lease = [True]
-        threads = thread_places.ThreadPlaces(engine, is_lost=lambda: lease[0])
+        threads = ThreadPlaces(engine, is_lost=lambda: lease[0])
         threads.add([(hit.index, hit.id) for hits in engine.scan() for hit in hits if hit.id == "reply"])
         threads.place()
         assert places(engine)["reply"] is None

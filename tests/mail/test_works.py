@@ -1,7 +1,7 @@
-"""Which documents are of one work."""
+"""Which documents are of one work, what a name says of the version, their order, and which one is current."""
 
+from collections import Counter
 from collections.abc import Mapping
-from itertools import permutations
 from random import Random
 
 import pytest
@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
-from ibidem_mail import works as module
-from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works, shared
+from ibidem_mail.versioned_document import read_identifier, read_name, read_number, versioned_documents
+from ibidem_mail.works import Version, Works, sort_versions, versions
 
 
 def text(seed: int, words: int = 400, changed: float = 0.0) -> str:
@@ -35,29 +34,6 @@ def reasons(*documents: Document) -> Mapping[tuple[str, str], str]:
     return {(found.documents[a].id, found.documents[b].id): by for (a, b), by in found.by.items()}
 
 
-def test_documents_of_one_name_with_text_in_common_are_of_one_work() -> None:
-    first, second = document("a", text(1), "Lease v1"), document("b", text(1, changed=0.1), "Lease v2 (final)")
-    assert reasons(first, second) == {("a", "b"): "name"}
-
-
-def test_one_name_without_text_in_common_is_two_works() -> None:
-    assert len(works(document("a", text(1), "Privacy Policy"), document("b", text(2), "Privacy Policy"))) == 2
-
-
-def test_documents_whose_names_differ_are_two_works_although_they_share_their_text() -> None:
-    assert len(works(document("a", text(1), "Photos terms"), document("b", text(1, changed=0.05), "Drive terms"))) == 2
-
-
-def test_a_title_of_several_words_with_two_numbers_needs_a_run_in_common() -> None:
-    kept = text(7, 14)
-    old, new = f"{text(1)} {kept}", f"{text(2)} {kept}"
-    assert (
-        len(works(document("a", old, "Harbour Public License 1.1"), document("b", new, "Harbour Public License 2.0")))
-        == 1
-    )
-    assert len(works(document("a", old, "License v1"), document("b", new, "License v2"))) == 2
-
-
 def test_a_longer_title_with_a_number_of_its_own_is_another_work() -> None:
     names = ("Harbour License 1.0", "Lesser Harbour License 1.0"), ("Harbour License 3.0", "Lesser Harbour License 2.1")
     for pair in names:
@@ -65,10 +41,6 @@ def test_a_longer_title_with_a_number_of_its_own_is_another_work() -> None:
             len(works(*(document(id_, text(1, changed=0.02), name) for id_, name in zip("ab", pair, strict=True)))) == 2
         )
     assert len(works(document("a", text(1), "Harbour License"), document("b", text(1), "The old Harbour License"))) == 1
-
-
-def test_text_decides_where_a_document_has_no_name() -> None:
-    assert reasons(document("a", text(1)), document("b", text(1, changed=0.05))) == {("a", "b"): "text"}
 
 
 def test_a_field_that_declares_a_work_is_believed_against_text_and_names() -> None:
@@ -99,54 +71,11 @@ def test_unrelated_acts_with_the_same_boilerplate_are_two_works() -> None:
         assert len(works(*by_url)) == 2
 
 
-def test_issues_of_a_series_that_share_a_footer_are_two_works() -> None:
-    footer = text(3, 40)
-    issues = [f"{text(seed, 400)} {footer}" for seed in (1, 2)]
-    assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-02-02")))) == 2
-    assert len(works(*map(document, "ab", issues, ("Minutes 2024-01-05", "Minutes 2024-01-05, final")))) == 1
-
-
-def test_a_document_in_between_does_not_join_works_that_are_declared_to_be_two() -> None:
-    a, c = document("a", text(1), work="1"), document("c", text(1, changed=0.02), work="2")
-    between = document("b", text(1, changed=0.01))
-    found = works(a, between, c)
-    assert len(found) == 2
-    assert not any({"a", "c"} <= work for work in found)
-    assert len(works(a, document("b", text(2), replaces=["a", "c"]), c)) == 2
-
-
-def test_a_document_without_a_title_does_not_join_works_of_two_titles() -> None:
-    a, c = document("a", text(1), "Photos terms"), document("c", text(1, changed=0.02), "Drive terms")
-    found = works(a, document("b", text(1, changed=0.01)), c)
-    assert len(found) == 2
-    assert not any({"a", "c"} <= work for work in found)
-
-
-def test_a_pair_that_shares_too_little_for_any_name_is_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = []
-    relate = module.name_relation
-    monkeypatch.setattr(module, "name_relation", lambda a, b, common: compared.append((a.id, b.id)) or relate(a, b))
-    monkeypatch.setattr(module, "shared", lambda _a, _b: 0.01)
-    documents = list(versioned_documents(document(str(at), text(at, 12), "Minutes") for at in range(100)))
-    assert sum(1 for _ in Works.find(documents).members()) == 100
-    assert len(compared) == len(set(compared))
-
-
 @given(st.permutations(["a", "b", "c", "d"]))
 def test_works_are_the_same_whatever_the_order_of_documents(order: list[str]) -> None:
     contents = {"a": text(1), "b": text(1, changed=0.1), "c": text(2), "d": text(2, changed=0.05)}
     names = {"a": "Lease", "b": "Lease, final", "c": "Lease v1", "d": "Lease v2"}
     assert works(*(document(each, contents[each], names[each]) for each in order)) == {frozenset("ab"), frozenset("cd")}
-
-
-def test_a_title_alone_joins_copies_only() -> None:
-    contents = text(1), text(1, changed=0.1)
-    for dates in (("", ""), ("2025-11-04", "2025-11-04"), ("2025-11-04", ""), ("2025", "2025-11-04T10:02:00Z")):
-        alike = (Document(id_, contents[at], title="In re R. Q. B.", date=dates[at]) for at, id_ in enumerate("ab"))
-        assert len(works(*alike)) == 2
-    ordered = (Document(id_, contents[at], title="Lease", date=f"2025-11-0{at + 1}") for at, id_ in enumerate("ab"))
-    assert len(works(*ordered)) == 1
-    assert len(works(document("a", text(1), "Lease"), document("b", text(1, changed=0.01), "Lease"))) == 1
 
 
 @pytest.mark.parametrize(
@@ -167,35 +96,204 @@ def test_a_text_about_a_work_is_no_version_of_it(begins: str) -> None:
     assert works(paper, about) == {frozenset("a"), frozenset("b")}
 
 
-def test_what_a_text_quotes_is_not_shared_with_the_work() -> None:
-    quoted, own = text(1, 30), text(2, 200)
-    paper = Document("a", f"{own} {quoted}", title="Carbon", date="2023-02-01")
-    letter = Document("b", f'{text(3, 200)} "{quoted}" {text(4, 10)}', title="Carbon", date="2023-04-01")
-    assert len(works(paper, letter)) == 2
+TEXT = "The rent of {} marks for the house at the harbour is due on the first of May, and the roof is the landlord's."
 
 
-def test_a_far_shorter_text_that_shares_little_is_no_version() -> None:
-    footer = text(3, 60)
-    paper = Document("a", f"{text(1, 2_000)} {footer}", title="Carbon", date="2023-02-01")
-    assert len(works(paper, Document("b", f"{text(2, 20)} {footer}", title="Carbon", date="2023-04-01"))) == 2
-    assert len(works(paper, Document("b", f"{text(2, 2_000)} {text(1, 300)}", title="Carbon", date="2023-04-01"))) == 1
+FIELDS_TEXT = "The rent of the house at the harbour is due on the first of May."
 
 
-def test_a_document_is_compared_with_few_of_those_that_have_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = []
-    monkeypatch.setattr(module, "shared", lambda a, b: compared.append((a.id, b.id)) or 0.0)
-    documents = list(versioned_documents(document(str(at), text(at, 12), "Minutes") for at in range(1_000)))
-    assert sum(1 for _ in Works.find(documents).members()) == 1_000
-    assert 990 <= len(compared) <= 8 * 1_000
+def test_fields_that_speak_of_versions_are_read_by_any_of_their_names() -> None:
+    meta = {"isVersionOf": "rent act", "dcterms:replaces": ["a", "b"], "edition": "2.1", "identifier": "2020/1", "x": 1}
+    (read,) = versioned_documents([Document("c", FIELDS_TEXT, meta=meta)])
+    assert (read.works, read.replaces, read.number) == ({"rent act"}, {"a", "b"}, (2, 1))
+    assert read.called == {"c", "2020/1"}
 
 
-def test_what_two_texts_share_is_estimated_within_a_tenth() -> None:
-    for changed in (0.0, 0.02, 0.1):
-        a, b = versioned_documents([document("a", text(1, 4_000)), document("b", text(1, 4_000, changed))])
-        kept = (1 - changed) ** 5
-        assert abs(shared(a, b) - kept / (2 - kept)) < 0.1
+def test_a_mail_is_no_version_unless_it_says_so() -> None:
+    mail = {"type": "mail"}
+    read = versioned_documents(
+        [Document("a", FIELDS_TEXT, meta=mail), Document("b", FIELDS_TEXT, meta={**mail, "replaces": "a"})]
+    )
+    assert [each.id for each in read] == ["b"]
 
 
-def test_texts_of_few_words_share_all_or_nothing() -> None:
-    one, same, other = versioned_documents([Document("a", "Go away"), Document("b", "go, away"), Document("c", "Come")])
-    assert [shared(x, y) for x, y in permutations((one, same, other), 2)][:2] == [1.0, 0.0]
+@pytest.mark.parametrize(
+    ("name", "number"),
+    [
+        ("Lease of the house v3", (3,)),
+        ("Lease_of_the_house_v2.1_draft.pdf", (2, 1)),
+        ("Lease of the house (2).docx", (2,)),
+        ("Lease of the house, rev. B", (2,)),
+        ("Lease of the house, 3rd edition", (3,)),
+        ("Second edition: lease of the house", (2,)),
+        ("Lease of the house \u2013 Entwurf 4", (4,)),
+        ("Lease of the house, as amended", ()),
+        ("LEASE of the house 2019-2020", ()),
+        ("Copy of lease of the house FINAL", ()),
+        ("Lease of the house (effective 10/29/2020)", ()),
+        ("Lease of the house 2019/20", ()),
+        ("Lease of the house, v.3", (3,)),
+    ],
+)
+def test_versions_of_one_work_have_one_name(name: str, number: tuple[int, ...]) -> None:
+    assert (read_name(name).work, read_name(name).number) == ("lease of the house", number)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Roe v. Wade",
+        "United States v. 37 Photographs",
+        "Chapter 12",
+        "Issue 7",
+        "Part 2",
+        "Report No. 3",
+        "Newer York",
+    ],
+)
+def test_a_number_that_names_another_work_is_no_version(name: str) -> None:
+    assert read_name(name).number == ()
+    assert len(read_name(name).work.split()) == len(name.split())
+
+
+@pytest.mark.parametrize(
+    ("name", "work"),
+    [
+        ("Directive 2006/123/EC", "directive 2006 123 ec"),
+        ("Directive 2006/07/EC", "directive 2006 07 ec"),
+        ("2006/48/EC", "2006 48 ec"),
+        ("Regulation (EU) 2016/679", "regulation eu 2016 679"),
+        ("Regulation (EU) 2019/2020", "regulation eu 2019 2020"),
+        ("Regulation (EU) No 604/2013", "regulation eu no 604 2013"),
+        ("Case 2019/1234", "case 2019 1234"),
+        ("ECLI:EU:C:2014:317", "ecli eu c 2014 317"),
+        ("Plan 2019-2023", "plan 2019 2023"),
+    ],
+)
+def test_a_year_that_is_part_of_a_number_stays_in_the_name(name: str, work: str) -> None:
+    assert (read_name(name).work, read_name(name).year) == (work, None)
+
+
+@pytest.mark.parametrize(
+    ("name", "work", "number"),
+    [
+        ("http://data.europa.eu/eli/reg/2016/679/oj", "http data europa eu eli reg 2016 679 oj", ()),
+        ("ECLI:EU:C:2014:317", "ecli eu c 2014 317", ()),
+        ("law.example/acts/2020-01-01/3", "law example acts 2020 01 01 3", ()),
+        ("arXiv:2301.00001v5", "arxiv 2301 00001", (5,)),
+        ("shop.example/v2/terms.html", "shop example terms", (2,)),
+        ("shop.example/terms-v2.1.pdf", "shop example terms", (2, 1)),
+        ("draft-ietf-quic-http-07", "draft ietf quic http", (7,)),
+    ],
+)
+def test_an_identifier_keeps_its_years_and_numbers_but_no_version_mark(
+    name: str, work: str, number: tuple[int, ...]
+) -> None:
+    assert (read_identifier(name).work, read_identifier(name).number) == (work, number)
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        ("15.02.2024", (2024, 2, 15)),
+        ("2024-03-01T00:30:00+02:00", (2024, 2, 29, 22, 30, 0)),
+        ("third", (3,)),
+        ("Second", (2,)),
+        ("123456789", (123456789,)),
+        (True, ()),
+        (False, ()),
+    ],
+)
+def test_a_declared_number_may_be_a_date_or_a_word(value: object, number: tuple[int, ...]) -> None:
+    assert read_number(value) == number
+
+
+ORDER_TEXT = "The rent of the house at the harbour is due on the first of May, and the roof has to be mended before. "
+
+
+def order(*documents: Document) -> str:
+    return "".join(each.id for each in sort_versions(list(versioned_documents(documents))))
+
+
+def rows(*documents: Document) -> dict[str, Version]:
+    return {row.id: row for row in versions(Works.find(versioned_documents(documents)))}
+
+
+def test_declared_numbers_come_before_dates() -> None:
+    assert (
+        order(
+            Document("b", ORDER_TEXT, title="Lease v2", date="1990"),
+            Document("a", ORDER_TEXT, title="Lease v1", date="1991"),
+        )[0]
+        == "a"
+    )
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=12))
+def test_a_successor_comes_behind_what_it_replaces_unless_both_are_on_one_circle(pairs: list[tuple[int, int]]) -> None:
+    replaces = {at: [str(old) for new, old in pairs if new == at] for at in range(7)}
+    found = order(
+        *(Document(str(at), ORDER_TEXT, date=str(1990 - at), meta={"replaces": replaces[at]}) for at in range(7))
+    )
+    reach = {at: {old for new, old in pairs if new == at} for at in range(7)}
+    for _ in range(7):
+        reach = {at: olds.union(*(reach[old] for old in olds)) for at, olds in reach.items()}
+    for new, old in pairs:
+        assert new == old or new in reach[old] or found.index(str(old)) < found.index(str(new))
+
+
+def test_copies_that_follow_each_other_are_one_version() -> None:
+    first, copy, second = (
+        Document(id_, ORDER_TEXT * 4 + more, title="Lease", date=date)
+        for id_, more, date in (("a", "", "1990"), ("b", "", "1991"), ("c", "Signed.", "1992"))
+    )
+    found = rows(first, copy, second)
+    assert [found[id_].version for id_ in "abc"] == [1, 1, 2]
+    assert [found[id_].replaces for id_ in "abc"] == [None, None, "b"]
+    assert [found[id_].current for id_ in "abc"] == [False, False, True]
+    assert [found[id_].by for id_ in "abc"] == [None, "name", "name"]
+
+
+DOCUMENTS = st.lists(
+    st.builds(
+        lambda number, title, date, replaces: (number, title, date, replaces),
+        st.integers(0, 3),
+        st.sampled_from(["", "Lease", "Lease v1", "Lease v2", "Lease draft", "Other"]),
+        st.sampled_from(["", "1990", "1991-05-01"]),
+        st.sampled_from(["", "0", "1", "2"]),
+    ),
+    max_size=8,
+)
+
+
+@given(DOCUMENTS)
+def test_each_document_is_one_version_and_each_work_has_one_that_is_current(
+    parts: list[tuple[int, str, str, str]],
+) -> None:
+    documents = [
+        Document(
+            str(at), ORDER_TEXT * 3 + f"word{number} " * number, title=title, date=date, meta={"replaces": replaces}
+        )
+        for at, (number, title, date, replaces) in enumerate(parts)
+    ]
+    found = list(versions(Works.find(versioned_documents(documents))))
+    assert sorted(row.id for row in found) == sorted(each.id for each in documents)
+    assert Counter(row.work for row in found if row.current) == dict.fromkeys({row.work for row in found}, 1)
+    by_id = {row.id: row for row in found}
+    for row in found:
+        assert (row.replaces is None) == (row.version == 1)
+        assert row.replaces is None or by_id[row.replaces].version == row.version - 1
+        assert (row.by is None) == (row.work == row.id)
+
+
+def test_numbers_are_compared_part_by_part() -> None:
+    assert (
+        order(*(Document(id_, TEXT, title=f"Lease {mark}") for id_, mark in (("c", "v10"), ("a", "v2"), ("b", "v2.1"))))
+        == "abc"
+    )
+
+
+def test_a_document_without_a_number_comes_where_its_date_puts_it() -> None:
+    one, two = (Document(str(at), TEXT, title=f"Lease v{at}", date=f"199{at}") for at in (1, 2))
+    assert order(one, Document("x", TEXT, title="Lease", date="1991-06"), two) == "1x2"
+    assert order(one, two, Document("x", TEXT, title="Lease", date="1993")) == "12x"

@@ -23,7 +23,7 @@ def asking(plain_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
 def read_by(client: Any, body: Json | None = None, **options: Any) -> str:
     """Return who grouped the response: the plugin or the client."""
     answer = run_search(client, "stories", dict(body or QUERY), {}, **{"dedupe": "indent"} | options)
-    return str(answer["dedupe"]["by"]).split(" ", maxsplit=1)[0]
+    return str(answer["dedupe"]["grouper"]).split(" ", maxsplit=1)[0]
 
 
 @pytest.mark.parametrize("seed", range(0, 150, 4))
@@ -59,8 +59,8 @@ def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> N
     second = run_search(
         asking, "stories", QUERY | {"from": 10}, {}, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
     )
-    assert first["dedupe"]["by"].startswith("plugin")
-    assert second["dedupe"]["by"].startswith("plugin")
+    assert first["dedupe"]["grouper"].startswith("plugin")
+    assert second["dedupe"]["grouper"].startswith("plugin")
     assert not {hit["_id"] for hit in first["hits"]["hits"]} & {hit["_id"] for hit in second["hits"]["hits"]}
 
 

@@ -12,7 +12,7 @@ from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy, Slots
 from ibidem_engines.connect import open_engine
-from ibidem_engines.stored_presets import save_preset
+from ibidem_engines.ledger import save_preset
 from plugin.answers import Json, differences, run_search, through_layer, through_plugin
 from plugin.conftest import QUERY
 from servers.indices import ask
@@ -69,7 +69,8 @@ def test_a_scroll_is_refused(cluster: str) -> None:
             {"dedupe": "indent", "level": "version"},
             "level=version is not supported by the plugin: it does not read",
         ),
-        ({"dedupe": "indent", "level": "same"}, "allowed: identical, near, partial"),
+        ({"dedupe": "indent", "level": "partial"}, "level=partial is not supported by the plugin: it does not read"),
+        ({"dedupe": "indent", "level": "same"}, "allowed: identical, near"),
         ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),
         ({"dedupe": "indent", "size": 3}, "the parameters are dedupe, level, keep"),
         ({"level": "near"}, "level is given without dedupe"),
@@ -132,22 +133,15 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_cli
     assert list(differences(expected, through_plugin(plain_client, "", body, INDENT))) == []
 
 
-def test_a_preset_that_is_stored_with_an_index_is_followed_whoever_groups(
-    cluster: str, plain_client: Any, wrapped_client: Any, monkeypatch: pytest.MonkeyPatch
+def test_a_preset_that_is_stored_with_an_index_is_left_to_the_client(
+    cluster: str, wrapped_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is kept for five seconds, so no other test asks for one of its index."""
     engine = open_engine(cluster, "near")
     save_preset(engine, "loose", Preset(Policy(slots=Slots(20), terms=None, window_days=200), "more than usual"))
+    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
     try:
-        options = INDENT | {"explain": True, "preset": "loose"}
-        expected = through_layer(wrapped_client, "near", QUERY, options)
-        assert list(differences(expected, through_plugin(plain_client, "near", QUERY, options))) == []
-        assert (
-            list(differences(expected, through_layer(wrapped_client, "near", QUERY, INDENT | {"explain": True}))) != []
-        )
-        monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
         response = run_search(wrapped_client, "near", dict(QUERY), {}, dedupe="indent", dedupe_preset="loose")
-        assert response["dedupe"]["by"].startswith("plugin")
+        assert response["dedupe"]["grouper"] == "client"
     finally:
         engine.delete_records("presets", ["loose"])
         engine.close()

@@ -12,7 +12,7 @@ from servers.indices import remove_indices
 pytestmark = pytest.mark.server
 OPTIONS: dict[str, Json] = {
     "indent": {"dedupe": "indent"},
-    "partial": {"dedupe": "indent", "level": "partial", "explain": True},
+    "explained": {"dedupe": "indent", "explain": True},
     "collapse": {"dedupe": "collapse", "keep": "latest"},
     "a small window": {"dedupe": "indent", "window": 2},
     "facets": {"dedupe": "indent", "facets": True},

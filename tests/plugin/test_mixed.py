@@ -84,7 +84,8 @@ def test_wrapped_clients_group_by_themselves_while_a_node_lacks_the_plugin(
 ) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
     search_arguments = {"body": dict(QUERY)} if isinstance(client, opensearchpy.OpenSearch) else dict(QUERY)
-    assert ibidem.wrap(client).search(index="stories", **search_arguments, dedupe="indent")["dedupe"]["by"] == "client"
+    found = ibidem.wrap(client).search(index="stories", **search_arguments, dedupe="indent")
+    assert found["dedupe"]["grouper"] == "client"
 
 
 def test_a_window_that_memory_does_not_hold_is_refused_and_nothing_stays_counted(mixed: Cluster) -> None:

@@ -80,19 +80,3 @@ def test_a_second_ranking_decides_on_the_window(plain_client: Any, index: str) -
     assert len(common) > 40
     for hit in common:
         assert (hit["_score"], hit.get("matched_queries")) == expected[hit["_id"]]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"dedupe": "indent"},
-        {"dedupe": "collapse", "window": 15, "keep": "longest"},
-        {"dedupe": "indent", "preset": "conrad2003", "window_days": "none", "max_per_group": 1},
-    ],
-)
-def test_books_and_their_parts_have_the_same_answer(plain_client: Any, wrapped_client: Any, options: Json) -> None:
-    body: Json = {"query": {"match": {"text": "said"}}, "size": 20}
-    parameters = options | {"level": "partial", "explain": True}
-    expected = through_layer(wrapped_client, "library", body, parameters)
-    assert list(differences(expected, through_plugin(plain_client, "library", body, parameters))) == []
-    assert "'relation': " in str(expected)

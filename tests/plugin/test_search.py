@@ -25,7 +25,7 @@ from plugin.test_same_answers import WORDS
 from servers.indices import ask
 
 pytestmark = pytest.mark.server
-OWN = ("took_ms", "cursor", "by")
+OWN = ("took_ms", "cursor", "by", "grouper")
 
 
 @pytest.fixture(params=["stories", "spread", "dated", "library"])
@@ -41,7 +41,7 @@ def answer(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     query = parse_query(rng.choice(["said", f"said OR {rng.choice(WORDS)}", f'"said {rng.choice(WORDS)}" OR said']))
     parameters: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
-    parameters |= {"dedupe_level": rng.choice(["identical", "near", "partial"]), "dedupe_window": rng.choice([50, 500])}
+    parameters |= {"dedupe_level": rng.choice(["identical", "near"]), "dedupe_window": rng.choice([50, 500])}
     parameters |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
         {"dedupe_cursor": cursor} if cursor else {}
     )
@@ -63,7 +63,7 @@ def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
     actual = answer(library, seed)
     assert list(differences(without_own(expected), without_own(actual))) == []
-    assert (expected["dedupe"]["by"], actual["dedupe"]["by"]) == ("client", f"plugin {ibidem.__version__}")
+    assert (expected["dedupe"]["grouper"], actual["dedupe"]["grouper"]) == ("client", f"plugin {ibidem.__version__}")
 
 
 def test_a_cursor_leads_to_the_next_page_whoever_grouped_the_one_before(
@@ -74,7 +74,7 @@ def test_a_cursor_leads_to_the_next_page_whoever_grouped_the_one_before(
     second = answer(library, 1, cursor, 2)
     monkeypatch.setenv("IBIDEM_PLUGIN", "off")
     assert list(differences(without_own(answer(library, 1, cursor, 2)), without_own(second))) == []
-    assert second["dedupe"]["by"].startswith("plugin")
+    assert second["dedupe"]["grouper"].startswith("plugin")
 
 
 @pytest.fixture
@@ -94,7 +94,7 @@ def command(cluster: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsy
 
 
 def test_the_command_line_says_that_the_plugin_grouped(command: Callable[..., Json]) -> None:
-    assert command("search", "said")["dedupe"]["by"] == f"plugin {ibidem.__version__}"
+    assert command("search", "said")["dedupe"]["grouper"] == f"plugin {ibidem.__version__}"
 
 
 def test_the_gateway_says_that_the_plugin_grouped(
@@ -105,14 +105,14 @@ def test_the_gateway_says_that_the_plugin_grouped(
     with TestClient(make_gateway(settings), base_url="http://127.0.0.1") as client:
         answer = client.get("/stories/_search", params={"q": "text:said", "dedupe": "indent"})
     assert answer.status_code == 200, answer.text
-    assert answer.json()["dedupe"]["by"] == f"plugin {ibidem.__version__}"
+    assert answer.json()["dedupe"]["grouper"] == f"plugin {ibidem.__version__}"
 
 
 @pytest.mark.parametrize("arguments", [("--scope", "matches")])
 def test_what_the_plugin_does_not_do_the_command_line_groups_by_itself(
     command: Callable[..., Json], arguments: tuple[str, ...]
 ) -> None:
-    assert command("search", "said", *arguments)["dedupe"]["by"] == "client"
+    assert command("search", "said", *arguments)["dedupe"]["grouper"] == "client"
 
 
 def test_doctor_says_which_nodes_have_the_plugin(command: Callable[..., Json]) -> None:

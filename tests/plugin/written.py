@@ -2,7 +2,7 @@
 
 They are written by `PYTHONPATH=tests python -m plugin.written`. `values.jsonl` holds packed values, whole and damaged,
 with what is read of each. `pages.jsonl` holds windows of such values with pages of groups out of them: each as it was
-asked for in `ext.ibidem`, with its `_dedupe` marks and its account; `books.jsonl` the same of long texts.
+asked for in `ext.ibidem`, with its `_dedupe` marks and its account.
 `verdicts.jsonl` says of damaged and impossible values whether they are read (`verdicts.py`); `evidence.jsonl` gives the
 code of each kind of evidence on a pair. `depths.jsonl`, which is not written again, says how deep a ranking is made;
 of retrievers and fusions only the plugin makes any.
@@ -11,7 +11,7 @@ of retrievers and fusions only the plugin makes any.
 import random
 from base64 import b64encode
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
@@ -23,17 +23,12 @@ from ibidem.grouped_search.stats import count_facets
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import PRESETS, Preset
-from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.stored_presets import StoredPreset
 from ibidem_ingest.signatures.packed import HEAD, SCHEME, TITLED, Packed, unpack
 from plugin.verdicts import verdicts
-from support.learned_rules import make_rule
-from support.signed_books import shelf
 from support.windows import make_window
 
 FOLDER = Path(__file__).with_name("golden")
@@ -59,37 +54,13 @@ REQUESTS: Sequence[Mapping[str, object]] = (
     {"dedupe": "indent", "similarity": 90, "explain": True},
     {"dedupe": "indent", "similarity": 35, "preset": "news", "explain": True},
     {"dedupe": "indent", "window": 8, "facets": True},
-    {"dedupe": "indent", "level": "partial", "explain": True},
-    {"dedupe": "collapse", "level": "partial", "preset": "law", "keep": "longest", "explain": True},
-    {"dedupe": "indent", "preset": "mine", "explain": True},
-    {"dedupe": "indent", "preset": "bare", "level": "partial", "similarity": 40},
-    {"dedupe": "indent", "preset": "learned", "explain": True},
-    {"dedupe": "indent", "preset": "learned", "level": "partial", "window_days": 42},
 )
-
-# Presets that are stored with the indexes.
-STORED: Mapping[str, Preset] = {
-    "mine": Preset(Policy(window_days=10, slots=Slots(30), terms=Terms(lengths=0.5), profile=0.8), "ours"),
-    "learned": Preset(Policy.from_rule(make_rule()), "a sum of figures"),
-    "bare": Preset(Policy(slots=None, fingerprint=None, characters=None, contained=None, related=None), "terms alone"),
-}
-
-# What each window of books is asked for.
-ASKED_OF_BOOKS: Sequence[Mapping[str, object]] = (
-    {"dedupe": "indent", "level": "partial", "explain": True},
-    {"dedupe": "collapse", "level": "partial", "keep": "longest", "window": 6, "explain": True},
-    {"dedupe": "indent", "level": "partial", "preset": "conrad2003", "max_per_group": 1},
-    {"dedupe": "indent", "level": "near", "explain": True},
-)
-
-SHELVES = (7, 9)
-BOOKS = 24
 
 MADE_UP = 25  # requests that are made up for each window, beside the ones above
 
 # Values that a made-up request draws from.
 CHOICES: Mapping[str, Sequence[object]] = {
-    "level": ("identical", "near", "partial", "partial"),
+    "level": ("identical", "near", "near"),
     "keep": ("rank", "earliest", "latest", "longest", "source:Reuters,AP"),
     "window": (5, 20, 100, 500),
     "similarity": (20, 50, 80, 100),
@@ -107,7 +78,6 @@ class Listed:
 
     hits: Sequence[Hit]  # in rank order
     words: Sequence[Override] = field(default=())  # manual decisions
-    long: Mapping[DocumentRef, bytes] = field(default_factory=dict)  # long signatures by index and id
 
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         """See `Source.window`."""
@@ -127,7 +97,8 @@ class Listed:
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         """See `Source.long_signatures`."""
-        return {name: self.long[name] for name in names if name in self.long}
+        assert not names
+        return {}
         yield
 
     def fetch(
@@ -204,7 +175,6 @@ def pages() -> list[Json]:
         windows.append({
             "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
             "overrides": [word.as_record() for word in words],
-            "presets": [asdict(StoredPreset(name, each.about, each.policy)) for name, each in STORED.items()],
             "pages": [
                 page(Listed(hits, words), options, *PAGES[(seed + at) % 4])
                 for at, options in enumerate([*REQUESTS, *made_up(seed)])
@@ -217,25 +187,6 @@ def made_up(seed: int) -> list[Json]:
     """Make up the requests of a window."""
     rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
     return [make_options(rng) for _ in range(MADE_UP)]
-
-
-def books() -> list[Json]:
-    """Make windows of books, parts of them and leaflets, and pages of groups by what these are to each other."""
-    windows = []
-    for seed in SHELVES:
-        made_up = shelf(seed, BOOKS)
-        hits = made_up.window.hits
-        long = made_up.read(made_up.names)
-        words = decisions(hits, random.Random(seed)) if seed % 3 else []  # noqa: S311 - made-up data keeps no secret
-        windows.append({
-            "hits": [[hit.index, hit.id, hit.packed and b64encode(hit.packed).decode()] for hit in hits],
-            "long": [[*name, b64encode(value).decode()] for name, value in long.items()],
-            "overrides": [word.as_record() for word in words],
-            "pages": [
-                page(Listed(hits, words, long), options, *PAGES[at % 3]) for at, options in enumerate(ASKED_OF_BOOKS)
-            ],
-        })  # fmt: skip
-    return windows
 
 
 def decisions(hits: Sequence[Hit], rng: random.Random) -> list[Override]:
@@ -259,8 +210,8 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
     parameters = {
         name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items() if name != "facets"
     }
-    dedupe = parse_request(parameters, presets={**PRESETS, **STORED})
-    request = PageRequest(dedupe, (number - 1) * size, size, may_leave_out=False)
+    dedupe = parse_request(parameters)
+    request = PageRequest(dedupe, (number - 1) * size, size)
     result = run_sync(grouped_page(source, request), lambda _: None)
     return {
         "asked": options,
@@ -294,8 +245,8 @@ def read_hit(hit: Json) -> Json:
 
 
 def evidence() -> list[Json]:
-    """List the kinds of evidence that signatures decide, and manual decisions: the plugin compares no texts."""
-    kinds = [kind for kind in TABLE.kinds if kind.decide or kind.level is None]
+    """List the kinds of evidence that the plugin decides by, and manual decisions: it compares no texts or parts."""
+    kinds = [kind for kind in TABLE.kinds if kind.level is None or (kind.decide and kind.level != "partial")]
     return [{"code": TABLE.code(kind.name), "signature": kind.name} for kind in kinds]
 
 
@@ -303,7 +254,6 @@ def evidence() -> list[Json]:
 FILES: Mapping[str, Callable[[], list[Json]]] = {
     "values": values,
     "pages": pages,
-    "books": books,
     "verdicts": verdicts,
     "evidence": evidence,
 }

@@ -1,4 +1,4 @@
-"""A retriever over a signed index hands on k different texts, each of one document's overlapping passages once."""
+"""A retriever hands on k different texts, each once, with all that it stands for."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 
-from ibidem.retrieval.index_search import FoundPassage, search_client, search_engine
+from ibidem.retrieval.index_search import FoundPassage, leads_of, passage, search_client, search_engine
 from ibidem.retrieval.langchain import LeadRetriever, LeadTransformer
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -44,11 +44,6 @@ def test_passages_that_overlap_in_their_document_count_as_one(library: Engine) -
     assert neighbour["reason"].endswith("it in the same document, 6 words overlap")
 
 
-def test_filters_hold(library: Engine) -> None:
-    found = search_engine(library, ("meta.document=contract.pdf",)).find("rent", 4)
-    assert ids(found) == {"other"}
-
-
 def test_every_copy_is_named_up_to_a_hundred_unless_fewer_are_asked_for(passages: str) -> None:
     engine = open_engine(passages, "copies")
     (found,) = search_engine(engine).find("rent1", 1)
@@ -58,13 +53,6 @@ def test_every_copy_is_named_up_to_a_hundred_unless_fewer_are_asked_for(passages
     (found,) = search_engine(engine, dedupe_window=5).find("rent1", 1)
     assert len(found.metadata["duplicates"]) == 4
     engine.close()
-
-
-def test_a_mode_that_lists_copies_is_refused_before_anything_is_searched(library: Engine) -> None:
-    with pytest.raises(UsageError, match=r"dedupe='indent' would return copies as passages; use 'collapse'"):
-        search_engine(library, dedupe="indent")
-    with pytest.raises(UsageError, match=r"dedupe='indent' would return copies"):
-        search_client(None, "passages", dedupe="indent")
 
 
 def test_the_words_of_a_question_are_looked_for_in_the_field_of_the_text() -> None:
@@ -99,22 +87,50 @@ def test_a_number_of_passages_that_no_page_has_is_refused(k: Any, library: Engin
         search_engine(library).find("rent", k)
 
 
-def test_a_field_without_text_is_named(library: Engine) -> None:
-    with pytest.raises(UsageError, match=r"'body', no text.*text_field"):
-        replace(search_engine(library), text_field="body").find("rent", 1)
-
-
-def test_langchain_gets_the_passages_with_their_fields(library: Engine) -> None:
-    (found,) = LeadRetriever(search=search_engine(library, ("meta.document=contract.pdf",)), k=2).invoke("rent")
-    assert (found.id, found.metadata["meta"], found.metadata["duplicates"]) == (
-        "other",
-        {"document": "contract.pdf"},
-        [],
-    )
-
-
 def test_a_transformer_behind_the_retriever_keeps_what_the_retriever_noted(library: Engine) -> None:
     found = LeadRetriever(search=search_engine(library), k=4).invoke("rent")
     kept = LeadTransformer(language="en").transform_documents(found)
     assert [each.metadata["duplicates"] for each in kept] == [each.metadata["duplicates"] for each in found]
     assert sum(len(each.metadata["duplicates"]) for each in kept) == 1
+
+
+RENT = "The tenant shall pay the rent on the first day of each month, in advance and without demand."
+KEYS = "The tenant shall hand the keys over to the landlord on the last day of the lease, at noon."
+
+
+def noted(name: str, **more: str) -> dict[str, str]:
+    return {"id": name, "level": "near", "reason": "", **more}
+
+
+def leads(
+    *found: tuple[str, str, dict[str, Any]], keep: str = "rank"
+) -> list[tuple[str, list[tuple[str, str | None]]]]:
+    """Return each lead with the ids of its duplicates and what these belong to."""
+    passages = [passage(text, metadata, None, "date") for _, text, metadata in found]
+    known = [(name, metadata) for name, _, metadata in found]
+    return [
+        (known[lead][0], [(each["id"], each.get("of")) for each in duplicates])
+        for lead, duplicates in leads_of(passages, known, None, "en", keep)
+    ]
+
+
+def test_a_lead_keeps_what_a_retriever_noted_of_it_and_of_those_that_are_left_out() -> None:
+    found = leads(
+        ("a", RENT, {"duplicates": [noted("copy of a")]}),
+        ("b", RENT, {"duplicates": [noted("copy of b"), noted("window of b", of="next")]}),
+        ("c", KEYS, {"duplicates": [noted("copy of c")]}),
+    )
+    expected = [("b", None), ("copy of a", None), ("copy of b", "b"), ("window of b", "next")]
+    assert found == [("a", expected), ("c", [("copy of c", None)])]
+
+
+@pytest.mark.parametrize(
+    "value", [20240501, 1714521600, 17.5, "May 1, 2024", "2024-13", ["x"], {"y": 1}, True, None, b"2024"]
+)
+def test_a_value_that_is_no_date_fails_no_retrieval(value: Any) -> None:
+    assert leads(("a", RENT, {"date": value}), ("b", KEYS, {"date": "2024"}), keep="latest") == [("a", []), ("b", [])]
+
+
+def test_a_field_without_text_is_named(library: Engine) -> None:
+    with pytest.raises(UsageError, match=r"'body', no text.*text_field"):
+        replace(search_engine(library), text_field="body").find("rent", 1)

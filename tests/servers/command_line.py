@@ -27,7 +27,8 @@ class Way:
 
     def start_worker(self, concurrency: int = 1) -> "subprocess.Popen[bytes]":
         """Start `ibidem worker`."""
-        worker = self.start("worker", "--concurrency", str(concurrency))
+        self.environment["IBIDEM_CONCURRENCY"] = str(concurrency)
+        worker = self.start("worker")
         self.workers.append(worker)
         return worker
 

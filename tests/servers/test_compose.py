@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ibidem_core.settings import PREFIX, load
-from ibidem_core.settings_sources import read_dotenv
+from ibidem_core.settings import PREFIX, load, read_dotenv
 from servers.missing import Missing
 
 ROOT = Path(__file__).parents[2]

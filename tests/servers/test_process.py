@@ -5,8 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from servers.missing import Missing
-from servers.process import Launch, Process, free_ports
+from servers.process import Launch, Process
 
 
 def prepare(folder: Path) -> Launch:
@@ -48,15 +47,3 @@ def test_a_killed_server_starts_again_on_what_it_had_written() -> None:
     assert file.exists()
     process.stop()
     assert not process.folder.exists()
-
-
-@pytest.mark.slow
-def test_a_server_that_ends_at_once_says_what_it_printed() -> None:
-    process = Process("broken", lambda _: Launch("x://", ["sh", "-c", "echo no memory; exit 3"], lambda: False))
-    with pytest.raises(Missing, match="broken ended while it started: no memory"):
-        process.wait()
-    process.stop()
-
-
-def test_free_ports_differ() -> None:
-    assert len(set(free_ports(20))) == 20

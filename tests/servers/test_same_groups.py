@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
+from ibidem.index.documents import inspect
 from ibidem.index.groups import index_groups
-from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine

@@ -29,13 +29,6 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(session.PREPARE, "rabbitmq", missing)
 
 
-def test_a_server_in_the_environment_is_taken_and_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("IBIDEM_TEST_REDIS", "redis://elsewhere")
-    servers = Servers(["redis"])
-    assert servers.url("redis") == "redis://elsewhere"
-    assert not servers.processes
-
-
 @pytest.mark.slow
 def test_a_server_is_started_once_and_ends_with_the_session() -> None:
     servers = Servers(["redis"])
@@ -43,33 +36,6 @@ def test_a_server_is_started_once_and_ends_with_the_session() -> None:
     (process,) = servers.processes
     servers.stop()
     assert process.keeper.returncode is not None
-
-
-@pytest.mark.slow
-def test_all_that_are_wanted_start_together_and_one_that_cannot_harms_no_other() -> None:
-    servers = Servers(["redis", "rabbitmq"])
-    with pytest.raises(Missing):
-        servers.url("rabbitmq")
-    assert servers.url("redis") == "started://"
-    assert servers.missing == {"rabbitmq": "no such program"}
-    servers.stop()
-
-
-@pytest.mark.slow
-def test_a_command_is_run_with_the_addresses_and_its_end_is_reported() -> None:
-    environment = {"IBIDEM_TEST_REDIS": "redis://elsewhere", "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo $IBIDEM_TEST_REDIS; exit 3"]
-    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (process.stdout, process.returncode) == ("redis://elsewhere\n", 3)
-
-
-@pytest.mark.slow
-def test_a_server_that_cannot_be_started_for_a_command_is_named_at_its_end() -> None:
-    environment = {"PATH": "/nowhere", "PYTHONPATH": str(Path(__file__).parents[1])}
-    command = [sys.executable, "-m", "servers", "redis", "--", "/bin/sh", "-c", "echo begun"]
-    process = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert (process.stdout, process.returncode) == ("begun\n", 0)
-    assert process.stderr.startswith("not run: what needs redis: ")
 
 
 WANTING = """

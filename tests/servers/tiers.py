@@ -37,7 +37,6 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
-    "servers/test_leftovers.py": "runs of tests that leave a process, each waited for; only the tests rest on it",
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
@@ -70,8 +69,6 @@ They are about what lies above the adapters, which says the same on both; in the
 VECTORS = "OpenSearch's node here has no module of vectors"
 # What asks Elasticsearch in the first tier all the same, and why.
 BOTH: Mapping[str, str] = {
-    "grouped_search/dsl/test_search.py::test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds": VECTORS,
-    "grouped_search/dsl/test_search.py::test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them": VECTORS,
     "grouped_search/dsl/test_search.py::test_a_search_for_neighbours_finds_so_many_that_the_page_is_full": VECTORS,
     "grouped_search/dsl/test_search.py::"
     "test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look": VECTORS,

@@ -7,8 +7,7 @@ from typing import Any
 from unittest.mock import patch
 
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides
 from ibidem_engines.stored_groups import Ledger
 from ibidem_workers import tasks
 from ibidem_workers.backfill import batch, record_copy, replace

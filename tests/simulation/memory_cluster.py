@@ -14,7 +14,7 @@ from zlib import crc32
 import orjson
 
 from ibidem_core.errors import NoIndex
-from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome
+from ibidem_engines.cluster.client import CONFLICT, MISSING, Action, ActionOutcome
 from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import Record
 from ibidem_engines.stored_groups import ShardRef

@@ -12,10 +12,9 @@ from typing_extensions import override
 from ibidem_core.address import Fields
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.bulk import Action, ActionOutcome
-from ibidem_engines.cluster.state_store import put_in_place
-from ibidem_engines.cluster.stored_version import StoredVersion
-from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
+from ibidem_engines.cluster.client import Action, ActionOutcome
+from ibidem_engines.cluster.records import put_in_place
+from ibidem_engines.cluster.write import StoredVersion, WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.query import Filter, Query

@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 from typing_extensions import override
 
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome
-from ibidem_engines.cluster.sequence_numbers import write_order
+from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome
+from ibidem_engines.cluster.index import write_order
 from ibidem_engines.engine import (
+    Destination,
     FieldCounts,
     Outcome,
     Record,
@@ -17,7 +18,6 @@ from ibidem_engines.engine import (
     ReindexTarget,
     Signed,
     SourceDocument,
-    Target,
     WriteStatus,
 )
 from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef
@@ -43,7 +43,7 @@ class MemorySource(ReindexSource):
         return self.index if self.index in self._link.cluster.aliases else ""
 
     @override
-    def check(self, target: Target) -> None:
+    def check(self, target: Destination) -> None:
         self.parts()
 
     @override

@@ -64,7 +64,7 @@ FOCUSES: Mapping[str, Focus] = {
 
 def run(seeds: Iterable[int], focus: str = "ANY") -> list[str]:
     """Run the schedules of some seeds; returns what broke."""
-    logging.getLogger("ibidem_core.retry").setLevel(logging.ERROR)  # whoever waits for what is lost says so
+    logging.getLogger("ibidem_core.errors").setLevel(logging.ERROR)  # whoever waits for what is lost says so
     broken = []
     for seed in seeds:
         try:

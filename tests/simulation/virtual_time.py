@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from unittest.mock import patch
 from uuid import UUID
 
-from ibidem_core import retry
+import ibidem_core.errors as retry
 from ibidem_workers import runs, tasks
 from ibidem_workers.backfill import replace, run
 from ibidem_workers.brokers import files, lease

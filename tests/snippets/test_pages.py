@@ -98,11 +98,6 @@ def test_every_program_is_run_by_a_test_that_names_its_page() -> None:
             assert page.name in source, page.name
 
 
-def test_every_reason_is_of_a_command_that_a_page_shows() -> None:
-    lines = [line for page in PAGES for block in find_outputs(page) for line in block]
-    assert not [name for name in NOT_RUN if not any(line.startswith(name) for line in lines)]
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LOCAL[1:])
 def test_commands_run_over_files(name: str, folder: Path) -> None:

@@ -109,10 +109,10 @@ BODIES: Mapping[str, Json] = {
 
 # Ways of grouping by name.
 GROUPED: Mapping[str, Json] = {
-    "indent": {"dedupe": "indent", "explain": True},
-    "collapse": {"dedupe": "collapse"},
+    "indent": {"dedupe": "indent", "by": "window", "explain": True},
+    "collapse": {"dedupe": "collapse", "by": "window"},
     "partial": {"dedupe": "indent", "level": "partial", "explain": True},
-    "by date": {"dedupe": "indent", "keep": "latest"},
+    "by date": {"dedupe": "indent", "by": "window", "keep": "latest"},
     "a small window": {"dedupe": "indent", "window": 3},
 }
 

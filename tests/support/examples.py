@@ -6,10 +6,7 @@ A law says how many with `@settings(max_examples=examples(25))`, or says nothing
 from hypothesis import settings
 
 ALL, FIRST, QUICK = 100, 30, 10
-"""Examples of a law that says nothing, in all tiers, in the first and in a quick run.
-
-An example may take its time, since the machine may be slow.
-"""
+"""Examples of a law that says nothing, in all tiers, in the first and in a quick run; each may take its time."""
 
 settings.register_profile("all", max_examples=ALL, deadline=None)
 settings.register_profile("first", max_examples=FIRST, deadline=None)

@@ -1,7 +1,7 @@
 """A list of hits behind the engine protocol, for tests of the layer: no search, no storage, every request counted."""
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ibidem_engines.cursor import NOW, ReadView
@@ -30,8 +30,8 @@ class FakeSearch(EngineSearch):
     engine: Engine
     query: Query | None
 
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        return answered(self.engine.search(self.query or PAGE, size, view, exclude))
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
+        return answered(self.engine.search(self.query or PAGE, size, view))
 
     def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
         return answered(None)
@@ -63,10 +63,9 @@ class FakeEngine(Engine):
     def run(self, flow: RequestFlow[T]) -> T:
         return run_offline(flow)
 
-    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW) -> Ranking:
         self.asked["window"] += 1
-        hits = [hit for hit in self.hits if not set(exclude) & set(hit_keys(hit).get("content", ()))]
-        return Ranking(hits[:size], len(hits), ReadView(17) if view == NOW else view)
+        return Ranking(self.hits[:size], len(self.hits), ReadView(17) if view == NOW else view)
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         self.asked["fetch"] += 1
@@ -82,15 +81,16 @@ class FakeEngine(Engine):
             common = {
                 clue: len(set(values) & set(hit_keys(hit).get(clue, []))) for clue, values in search.values.items()
             }
-            if hit.id != search.own_id and any(
-                count >= search.min_shared.get(clue, 1) for clue, count in common.items()
-            ):
-                hits.append(hit)
-        return LookupResult(hits if search.limit else (), copies=len(hits))
+            is_found = any(count >= search.min_shared.get(clue, 1) for clue, count in common.items())
+            hits += [hit] * (is_found and hit.id != search.own_id)
+        return LookupResult(hits, copies=len(hits))
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         hits = [*self.hits, *self.others]
         yield from (hits[at : at + 7] for at in range(0, len(hits), 7))
+
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "FakeEngine":
+        return self
 
     def cursor_key(self) -> bytes:
         return bytes(32)

@@ -1,9 +1,11 @@
 """Tests that pages name as what holds a promise."""
 
 import ast
+from functools import cache
 from pathlib import Path
 
 
+@cache  # pages name tests of one file many times
 def names_of_tests(path: Path) -> set[str]:
     """List the tests of a file, those of classes with their class before them."""
     names: set[str] = set()

@@ -125,7 +125,7 @@ def test_the_next_version_is_right_after_the_backfill(release: Release) -> None:
 def test_what_waits_in_the_queue_is_left_by_workers_before_the_backfill_and_indexed_after_it(release: Release) -> None:
     (release.folder / "new.jsonl").write_text('{"id": "new", "text": "A newly found deed of gift."}')
     run = release.json("ingest", "new.jsonl", "--no-wait")["run"]
-    worker = release.run("worker", "--concurrency", "1", version="next")
+    worker = release.run("worker", version="next")
     assert worker.returncode == 1
     assert REMEDY in " ".join(worker.stderr.split())
     assert release.json("status", run)["pending"] == 1

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem_core.errors import DamagedRecord
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.batch_result import NO_RESULT, BatchResult
+from ibidem_workers.batch_result import BatchResult
 
 NUMBERS = st.integers(0, 1_000)
 ACCOUNTS = st.builds(
@@ -40,16 +40,3 @@ def test_the_documents_of_two_accounts_add_up(result: BatchResult, other: BatchR
 def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
     with pytest.raises(DamagedRecord, match="stored with the index is damaged"):
         BatchResult.from_json(BatchResult().as_json() | damage)
-
-
-@given(st.lists(ACCOUNTS, max_size=5))
-def test_sums_are_the_sum_of_the_accounts(accounts: list[BatchResult]) -> None:
-    sums = sum(accounts, NO_RESULT)
-    assert sums.documents == sum(account.documents for account in accounts)
-    assert sums.at == max((account.at for account in accounts), default=0.0)
-
-
-@pytest.mark.slow
-@given(st.lists(ACCOUNTS, max_size=4), st.lists(ACCOUNTS, max_size=4))
-def test_adding_sums_is_summing_all(results: list[BatchResult], more_results: list[BatchResult]) -> None:
-    assert sum(results, NO_RESULT) + sum(more_results, NO_RESULT) == sum([*results, *more_results], NO_RESULT)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kombu.utils import json
 
 from ibidem_ingest.document import Document
-from ibidem_workers.batches import MAX_DOCUMENTS, Batch, SerializedDocument, cut, serialize
+from ibidem_workers.batches import SerializedDocument, cut, serialize
 
 SIZES = st.lists(st.integers(0, 300), max_size=60)
 
@@ -29,27 +29,6 @@ def test_a_batch_holds_no_more_than_it_may_unless_it_is_one_document(sizes: list
         assert len(batch.documents) == 1 or sum(each.characters for each in batch.documents) <= characters
 
 
-def test_fields_next_to_the_text_fill_a_batch_too() -> None:
-    long = (serialize(Document(str(number), "x", meta={"note": "n" * 300}), 1, "a") for number in range(4))
-    assert [len(batch.documents) for batch in cut(long, 100)] == [1, 1, 1, 1]
-
-
-def test_documents_without_words_fill_a_batch_by_their_number() -> None:
-    batches = list(cut((serialize(Document(str(at), ""), 1, "a") for at in range(MAX_DOCUMENTS + 1)), 5_000_000))
-    assert [len(batch.documents) for batch in batches] == [MAX_DOCUMENTS, 1]
-
-
 def test_a_batch_is_read_no_further_than_it_needs() -> None:
     endless = (serialize(Document("a", "x" * 60), 1, "a") for _ in iter(int, 1))
     assert len(next(cut(endless, 100)).documents) == 1
-
-
-@given(st.integers(1, 9))
-def test_a_document_keeps_its_own_version(version: int) -> None:
-    named, unnamed = (serialize(Document("a", "x", version=each), 9, "a") for each in (version, None))
-    assert [json.loads(each.json)["version"] for each in (named, unnamed)] == [version, 9]
-
-
-def test_single_documents_keep_the_number_of_their_batch() -> None:
-    singles = Batch(3, [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]).singles()
-    assert [(each.number, each.part, each.records[0]["id"]) for each in singles] == [(3, 0, "a"), (3, 1, "b")]

@@ -10,8 +10,8 @@ from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
 from ibidem_core.errors import EngineError
+from ibidem_core.settings import BROKERS as SCHEMES
 from ibidem_core.settings import Settings, load
-from ibidem_core.settings_sources import BROKERS as SCHEMES
 from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.brokers.redis import PREFIX, Stream, connect
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker

@@ -19,11 +19,6 @@ def test_nothing_but_json_is_read_and_nothing_is_acknowledged_early(broker: str)
     assert conf.result_backend is None
 
 
-def test_each_index_has_its_queue() -> None:
-    queues = {make_app(Settings(index=index)).conf.task_default_queue for index in ("news", "law")}
-    assert queues == {"news-ibidem-ingest", "law-ibidem-ingest"}
-
-
 def test_a_rabbitmq_queue_is_kept_on_several_nodes_and_gives_poison_up() -> None:
     queue, dead = make_app(Settings(broker="amqp://mq.example//", index="news")).conf.task_queues
     assert queue.queue_arguments["x-queue-type"] == "quorum"
@@ -42,7 +37,3 @@ def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:
         connect_broker(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
     assert "secret" not in str(caught.value)
     assert "127.0.0.1:1" in str(caught.value)
-
-
-def test_the_file_queue_answers(settings: Settings) -> None:
-    connect_broker(settings)

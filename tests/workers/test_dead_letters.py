@@ -17,7 +17,6 @@ from ibidem_workers.dead_letters import (
     drop,
     forget,
     letters,
-    printable,
     read_again,
     writable,
 )
@@ -42,11 +41,6 @@ def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
     }
 
 
-def test_a_document_that_failed_in_two_runs_is_listed_once_with_the_last(engine: Engine) -> None:
-    add_dead_letters(engine, [letter("a", "run-2", 2.0), letter("a", "run-1", 1.0), letter("b")])
-    assert [(name.refusal.id, name.run) for name in letters(engine)] == [("a", "run-2"), ("b", "run-1")]
-
-
 def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
     of_two_files = [letter("a", **{ORIGIN: origin}) for origin in ("/x/a", "/y/a")]
     add_dead_letters(engine, of_two_files)
@@ -64,13 +58,6 @@ def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> Non
         drop(engine, ["b"])
 
 
-def test_dropped_letters_are_gone_in_all_runs(engine: Engine) -> None:
-    add_dead_letters(engine, [letter("a", "run-1"), letter("a", "run-2", 2.0), letter("b")])
-    assert drop(engine, ["a"]) == 1
-    assert [name.refusal.id for name in letters(engine)] == ["b"]
-    assert drop(engine, []) == 0
-
-
 def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:
     assert list(read_again([letter("a")], 100)) == [Document("a", "some text", language="", version=3)]
 
@@ -81,24 +68,12 @@ def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
     assert (refusal.id, refusal.field) == ("a", "language")
 
 
-def test_a_letter_of_a_later_run_is_not_forgotten_with_the_older(engine: Engine) -> None:
-    first = letter("a", "run-1", 1.0)
-    add_dead_letters(engine, [first, letter("a", "run-2", 2.0)])
-    forget(engine, [first])
-    assert [name.run for name in letters(engine)] == ["run-2"]
-
-
 def nested(depth: int) -> object:
     """Return lists in lists."""
     value: object = "deep"
     for _ in range(depth):
         value = [value]
     return value
-
-
-def test_a_record_that_can_be_written_stays_as_it_is() -> None:
-    record = {"id": "a", "text": "x", "meta": {"a": [1, None]}}
-    assert writable(record) is record
 
 
 @pytest.mark.parametrize(
@@ -110,14 +85,6 @@ def test_every_record_has_a_form_that_can_be_written_with_its_id(meta: object) -
     assert b"We the People" in orjson.dumps(record)
 
 
-def test_the_id_is_that_of_the_refusal() -> None:
-    assert writable({"id": "a\ud800"})["id"] == "a\\ud800"
-
-
 def test_a_very_large_record_is_kept_by_its_beginning() -> None:
     record = writable({"id": "a", "text": "x" * MAX_RECORD})
     assert (record["id"], len(str(record["unwritable"]))) == ("a", BEGINNING)
-
-
-def test_half_a_character_in_a_reason_is_shown_by_its_number() -> None:
-    assert printable(Refusal("a", "b", "c", "\ud800 é")) == Refusal("a", "b", "c", "\\ud800 é")

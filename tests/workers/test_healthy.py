@@ -28,8 +28,3 @@ def test_a_worker_is_well_as_long_as_its_processes_are_there(
     tmp_path: Path, commands: tuple[bytes, ...], code: int
 ) -> None:
     assert HEALTHY(processes(tmp_path, *commands)) == code
-
-
-def test_a_gateway_that_does_not_answer_is_not_well(tmp_path: Path) -> None:
-    gateway = b"python\0/usr/local/bin/ibidem\0serve\0"
-    assert HEALTHY(processes(tmp_path, gateway)) == 1  # nothing listens on its port here

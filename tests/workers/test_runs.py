@@ -9,7 +9,7 @@ from hypothesis import settings as given_settings
 from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batch_result import BatchResult, refusals_as_json

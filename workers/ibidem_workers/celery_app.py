@@ -20,8 +20,8 @@ from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 from typing_extensions import override
 
+from ibidem_core.address import redact
 from ibidem_core.errors import Unavailable
-from ibidem_core.redaction import redact
 from ibidem_core.settings import Settings
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError

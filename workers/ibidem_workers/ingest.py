@@ -13,12 +13,11 @@ from typing import Any, Self
 
 from typing_extensions import override
 
-from ibidem_core.errors import EngineError, Unavailable
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
+from ibidem_engines.records import SIGN_AGAIN, check_distinct
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -46,7 +45,7 @@ def check_tables(engine: Engine, tables: Tables) -> None:
             raise UsageError(
                 f"index {engine.index!r} holds {documents:,} documents signed with the idf table {name}, "
                 f"and {now.name} is now the one of {table.language!r}",
-                f"sign them again with: ibidem backfill --into NAME; or go back with: ibidem idf use {name}",
+                f"{SIGN_AGAIN}; or go back with: ibidem idf use {name}",
             )
 
 

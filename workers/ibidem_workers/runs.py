@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from itertools import count
 from typing import Literal
 
+from ibidem_core.errors import retry_unavailable
 from ibidem_core.records import parse_record
-from ibidem_core.retry import retry_unavailable
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import count_joined
-from ibidem_engines.ledger import check_entry, read_entries, read_ledger
+from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batch_block import BLOCK, Block
 from ibidem_workers.batch_result import NO_RESULT, BatchResult, refusals_from_json

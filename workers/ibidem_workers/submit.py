@@ -9,12 +9,10 @@ from pathlib import Path
 
 import xxhash
 
-from ibidem_core.errors import EngineError
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import count_joined
-from ibidem_engines.ledger import OwnRecord
+from ibidem_engines.ledger import OwnRecord, count_joined
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally

@@ -8,12 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from itertools import starmap
 
-from ibidem_core.errors import EngineError
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.logs import Stages, log_context
-from ibidem_core.retry import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables

@@ -27,8 +27,7 @@ from celery.platforms import SecurityWarning
 from celery.worker import state
 
 from ibidem_core import logs
-from ibidem_core.errors import EngineError, Permanent, Unavailable
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, Permanent, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import IbidemError

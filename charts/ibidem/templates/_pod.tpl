@@ -53,6 +53,7 @@ env:
     valueFrom: {secretKeyRef: {name: {{ .Values.secret.name }}, key: {{ .Values.secret.brokerKey }}}}
   - {name: IBIDEM_INDEX, value: {{ .Values.index | quote }}}
   - {name: IBIDEM_TABLES, value: /data/tables}
+  - {name: IBIDEM_CONCURRENCY, value: {{ .Values.worker.concurrency | quote }}}
   {{- range $name, $value := .Values.settings }}
   - {name: {{ $name }}, value: {{ $value | quote }}}
   {{- end }}

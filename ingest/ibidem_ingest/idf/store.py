@@ -1,20 +1,26 @@
-"""Folder of idf tables: one current table for each language, all others by name; the default ones from word lists."""
+"""Folder of idf tables: one current table for each language, all others by name; and the differences of two."""
 
 import fcntl
 import gzip
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from importlib.util import find_spec
+from itertools import accumulate
+from operator import or_
 from pathlib import Path
 
 import msgpack
+import numpy as np
+from numpy.typing import NDArray
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.table import Table, write_whole
+from ibidem_ingest.idf.table import ABSENT, Table, write_whole
 from ibidem_ingest.private import make_folder
+from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form, tokens
@@ -254,3 +260,64 @@ class GeneralTables(Tables):
 
     def _open_current(self, language: str) -> Table | None:
         return build_general(language)
+
+
+LENGTHS = range(1, 31)  # lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4
+
+Ranks = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """The correlation of the order of terms in two tables."""
+
+    common: int  # number of terms that both hold
+    spearman: float | None  # spearman's rank correlation of their idf; 1 for the same order, None with fewer than two
+
+
+def correlation(a: Table, b: Table) -> Correlation:
+    """Correlate the ranks of the terms that two tables have in common.
+
+    >>> old = Table.build("en", 1000, {"tort": 5, "lien": 7, "court": 600}, "old")
+    >>> new = Table.build("en", 1100, {"tort": 8, "lien": 7, "court": 650, "byte": 9}, "new")
+    >>> correlation(old, new)
+    Correlation(common=3, spearman=0.5)
+    """
+    rank = b.ranks(a.hashes())
+    common = rank != ABSENT
+    if np.count_nonzero(common) < 2:
+        return Correlation(int(np.count_nonzero(common)), None)
+    left, right = average_ranks(a.counts[common]), average_ranks(b.counts[rank[common]])
+    if not (left.std() and right.std()):
+        return Correlation(left.size, None)
+    return Correlation(left.size, round(float(np.corrcoef(left, right)[0, 1]), 4))
+
+
+def average_ranks(values: NDArray[np.float64]) -> Ranks:
+    """Rank values; ties get their mean rank.
+
+    >>> average_ranks(np.array([5.0, 7.0, 5.0])).tolist()
+    [1.5, 3.0, 1.5]
+    """
+    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
+    ends = np.cumsum(count)
+    ranks: Ranks = (ends - (count - 1) / 2)[place]
+    return ranks
+
+
+def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
+    """Return the share of fingerprints that differ between two tables, for fingerprints of 1 to 30 terms.
+
+    A fingerprint of n terms is the n rarest terms in the order of their idf, as far as the text has so many.
+    """
+    differ = np.zeros(len(LENGTHS), np.int64)
+    counts = 0
+    for text in texts:
+        words = tokens(text)
+        left, right = ([each.term for each in candidates(words, table)[0]] for table in (a, b))
+        pairs = (left[at : at + 1] != right[at : at + 1] for at in range(len(LENGTHS)))
+        differ += list(accumulate(pairs, or_))
+        counts += 1
+    return (
+        {length: round(int(count) / counts, 4) for length, count in zip(LENGTHS, differ, strict=True)} if counts else {}
+    )

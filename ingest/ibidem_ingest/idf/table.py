@@ -186,7 +186,7 @@ class Table:
     def save(self, path: Path) -> None:
         """Write the table to a file atomically; other processes may write the same file."""
         parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
-        blocks = [_pad(part.tobytes()) for part in parts]
+        blocks = [part.tobytes() + b"\0" * (-part.nbytes % 8) for part in parts]
         header = orjson.dumps(
             {
                 "scheme": SCHEME,
@@ -250,10 +250,6 @@ def _parts(body: NDArray[np.uint8], sizes: Sequence[int]) -> dict[str, Any]:
         parts[name] = np.asarray(body[start : start + length]).view(kind)
         start += length + -length % 8
     return parts
-
-
-def _pad(part: bytes) -> bytes:
-    return part + b"\0" * (-len(part) % 8)
 
 
 def _checksum(parts: Sequence[bytes | memoryview]) -> str:

@@ -851,19 +851,14 @@ static u8 *write_line(const Line *line, u8 *at) {
 }
 
 /* Counts are rounded down to multiples of this; what is below it is dropped. */
-static i64 step_of(i64 highest, int log) {
+static i64 step_of(i64 highest) {
     i64 step = (highest + 50) / 100, least = highest > 1 ? 2 : 1;
-    return log || step < least ? least : step;
-}
-
-static i64 value_of(i64 count, i64 step, int log) {
-    if (log) return step > 1 ? 63 - __builtin_clzll((u64)count) : 1;
-    return count - count % step;
+    return step < least ? least : step;
 }
 
 /* Groups are document by document; `characters` of each word; `bounds` become those of each document's lines. */
 i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const u64 *leading, const i64 *characters,
-                    const i64 *word, const i64 *document, const i64 *count, i64 groups, i64 documents, int log,
+                    const i64 *word, const i64 *document, const i64 *count, i64 groups, i64 documents,
                     u8 *text, i64 *bounds, i64 *kept) {
     Line *lines = malloc((size_t)(2 * groups + 1) * sizeof(Line));
     if (!lines) return -1;
@@ -873,11 +868,11 @@ i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const 
         i64 highest = 0, size = 0, group = first;
         for (; group < groups && document[group] == owner; group++)
             if (count[group] > highest && characters[word[group]] >= 3) highest = count[group];
-        i64 step = step_of(highest, log);
+        i64 step = step_of(highest);
         for (i64 each = first; each < group; each++) {
             i64 its = word[each];
             if (count[each] < step || characters[its] < 3) continue;
-            i64 value = value_of(count[each], step, log);
+            i64 value = count[each] - count[each] % step;
             lines[size++] = (Line){value, ends[its] - starts[its], __builtin_bswap64(leading[its]), buffer + starts[its]};
         }
         first = group;
@@ -1169,7 +1164,7 @@ i64 ibidem_pairs(const i64 *row, const u8 *faint, const i64 *first, const i64 *t
     return out - pairs;
 }
 
-/* pair_rules.py */
+/* decision.py */
 
 /* Which rows have `least` equal slots, and all `high` of one of the first `bands`. */
 WIDE i64 ibidem_equal_slots(const u16 *slots, i64 width, const i64 *a, const i64 *b, i64 pairs, i64 least, i64 bands,

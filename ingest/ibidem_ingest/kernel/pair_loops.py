@@ -98,7 +98,7 @@ class PairLoops(Library):
     def screen(
         self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]
     ) -> NDArray[np.bool_]:
-        """Return which pairs of rows may be duplicates, for `pair_rules.verify`."""
+        """Return which pairs of rows may be duplicates, for `decision.verify`."""
         _check(pairs, len(columns[0]))
         side_by_side = [np.ascontiguousarray(column) for column in columns]
         fields = (*[address(column) for column in side_by_side], *figures, *map(_bits, lengths))

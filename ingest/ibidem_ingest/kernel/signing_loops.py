@@ -171,12 +171,10 @@ class SigningLoops(Library):
         words: tuple[bytes, Places, Places, Hashes, Places],
         groups: Sequence[Places],
         documents: int,
-        *,
-        log: bool,
     ) -> tuple[bytes, list[int], list[int]]:
         """Write the lines of text profiles."""
         room = len(words[0]) + _MAX_NUMBER_BYTES * groups[0].size
         text = np.empty(room, np.uint8)
         bounds, counts = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
-        self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, int(log), text, bounds, counts)
+        self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, text, bounds, counts)
         return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()

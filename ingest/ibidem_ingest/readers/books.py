@@ -12,7 +12,7 @@ from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_damage, translate_errors
 from ibidem_ingest.language import is_code
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import BYTES_A_CHARACTER, first_line
+from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, first_line
 
 # Pdfium's marks for a hyphen at a line's end, where a word goes on, and the residue of broken fonts.
 _MARKS = str.maketrans({"\x02": None, "\ufffe": None, "\x00": None, "\r": None})
@@ -25,6 +25,8 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
     """
     pdfium = load_library(Format.PDF)
     with translate_errors(), path.open("rb") as file:
+        if not file.read(1):
+            raise Unreadable(EMPTY)
         pdf = pdfium.PdfDocument(file)
         try:
             pages = list(_pages(pdf, max_text))

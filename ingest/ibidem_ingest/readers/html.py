@@ -8,8 +8,7 @@ from typing import Any
 
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_errors
-from ibidem_ingest.readers.encoding import UTF_8, Decoding
-from ibidem_ingest.readers.formats import Format, load_library
+from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, load_library
 from ibidem_ingest.readers.text import EMPTY, content, first_line, note_damage
 
 NO_TEXT = "it contains no text besides menus and the like; leave it out, or save its content as text"

@@ -28,11 +28,10 @@ from ibidem_ingest.readers.formats import (
     text_hash,
 )
 from ibidem_ingest.readers.jsonl import read as lines_of
+from ibidem_ingest.readers.jsonl import rows
 from ibidem_ingest.readers.mail import ATTACHED, mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
-from ibidem_ingest.readers.table import rows
-from ibidem_ingest.readers.text import DAMAGED_BYTES, text_record
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.text import DAMAGED_BYTES, TimeLimit, text_record
 
 STANDARD_INPUT = "-"
 

@@ -16,8 +16,7 @@ from ibidem_ingest.errors import Unreadable, translate_damage
 from ibidem_ingest.mail.head import MAIL, TYPE, bare_subject, message_ids
 from ibidem_ingest.mail.html_body import html_to_text
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, content, first_line
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, TimeLimit, content, first_line
 
 MAX_PARTS = 1_000  # parts of a mail that are read at most; only a malicious mail nests more
 

@@ -89,7 +89,9 @@ class Storage:
         for name, value in self._headers().items():
             with suppress(ValueError, IndexError, TypeError):  # since Python's address parser fails on some of them
                 mail[name] = value
-        text, html = self.text(BODY), self._html()
+        coded = self.stream(HTML, BINARY)
+        html = _decode(coded, self.integer(BODY_CODE_PAGE)) if coded else self.text(HTML)
+        text = self.text(BODY)
         if text.strip() or not html.strip():
             if not text.strip() and self.stream(RTF, BINARY):
                 raise Unreadable(f"it has its text only as RTF; {CONVERT}", "text")
@@ -165,10 +167,6 @@ class Storage:
         if data := self.stream(number, UNICODE):
             return data.decode("utf-16-le", errors="replace").rstrip("\x00")
         return _decode(self.stream(number, TEXT), self.integer(TEXT_CODE_PAGE) or self.integer(BODY_CODE_PAGE))
-
-    def _html(self) -> str:
-        data = self.stream(HTML, BINARY)
-        return _decode(data, self.integer(BODY_CODE_PAGE)) if data else self.text(HTML)
 
     def integer(self, number: int) -> int:
         """Return an integer property; 0 if it is missing."""

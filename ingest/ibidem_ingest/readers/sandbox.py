@@ -28,8 +28,7 @@ import orjson
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record, pdf_record
-from ibidem_ingest.readers.encoding import UTF_8, Decoding
-from ibidem_ingest.readers.formats import Format, guess_format
+from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, guess_format
 from ibidem_ingest.readers.html import html_record
 from ibidem_ingest.readers.mail import mail_record
 from ibidem_ingest.readers.outlook import outlook_record
@@ -244,20 +243,17 @@ class SandboxPool:
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
         """Yield the results of parsing in the order of the items."""
+        if self._threads is None:
+            raise RuntimeError("a pool of readers is a context: with SandboxPool(…) as pool")
         queue: deque[T | Future[T]] = deque()
         for item in items:
-            queue.append(self._submit(item) if callable(item) else item)
+            queue.append(self._threads.submit(self._parse, item) if callable(item) else item)
             while queue and (
                 len(queue) >= AHEAD * self.processes or not isinstance(queue[0], Future) or queue[0].done()
             ):
                 yield _result(queue.popleft())
         while queue:
             yield _result(queue.popleft())
-
-    def _submit(self, parse: Parse[T]) -> Future[T]:
-        if self._threads is None:
-            raise RuntimeError("a pool of readers is a context: with SandboxPool(…) as pool")
-        return self._threads.submit(self._parse, parse)
 
     def _parse(self, parse: Parse[T]) -> T:
         reader = self._free.get()

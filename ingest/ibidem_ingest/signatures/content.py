@@ -2,7 +2,7 @@
 
 BLAKE2b (RFC 7693) cut to 128 bits: copies are deleted by it, so it must be impossible to construct two texts that share
 it. A text of fewer than 20 tokens says little, so its title counts too. Signs are those that carry meaning
-(`text.signs`). Of a mail counts also which one it is (`mail.head.mail_key`): the same words from another sender are
+(`text.signs`). Of a mail counts also which one it is (`mail.parts.mail_key`): the same words from another sender are
 another mail.
 
 Title of a short text: news flashes have their news in the title, and all the same few words below it.

@@ -20,7 +20,7 @@ is modulo 2^32 for runs and 2^64 for terms:
 
 The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the table has few terms · number of runs u8,
 as 8 · log2 rounded · unknown terms u16 · 8 slots of these. There is none for a text of fewer than 50 tokens, and none
-where no idf table speaks its language, unless it is dense; and none for `source_code`.
+where no idf table speaks its language, unless it is dense; and none for source code.
 """
 
 import struct
@@ -268,3 +268,20 @@ def sketch_terms(unknown_terms: Hashes, offsets: Places) -> Slots:
         values *= np.uint64(C2)
         slots[rows] = np.minimum.reduceat(values, offsets[:-1].take(rows), axis=0).astype(np.uint8)
     return slots
+
+
+SIGNS = "{}=_"
+SEMICOLON = ";"
+CHARACTERS_PER_SIGN = 80
+
+
+def is_source_code(text: str) -> bool:
+    """Return whether a text is source code.
+
+    >>> is_source_code("int total = 0; for (Line line : lines) { total += line.getAmount(); }")
+    True
+    >>> is_source_code("He came; he saw; he conquered; and then (as Plutarch has it) he wept.")
+    False
+    """
+    signs = sum(text.count(sign) for sign in SIGNS)
+    return signs > 0 and (signs + text.count(SEMICOLON)) * CHARACTERS_PER_SIGN >= len(text)

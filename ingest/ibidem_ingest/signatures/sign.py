@@ -17,17 +17,15 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
-from ibidem_ingest.mail.head import mail_key
-from ibidem_ingest.mail.parts import signed_part
+from ibidem_ingest.mail.parts import mail_key, signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
-from ibidem_ingest.signatures.noise import Blocks
+from ibidem_ingest.signatures.noise import Blocks, is_source_code
 from ibidem_ingest.signatures.packed import pack
+from ibidem_ingest.signatures.packed_columns import SignedColumns
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
-from ibidem_ingest.signatures.signed_columns import SignedColumns
-from ibidem_ingest.signatures.source_code import is_source_code
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens_and_signs
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1

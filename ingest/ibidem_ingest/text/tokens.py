@@ -304,13 +304,18 @@ class TokenBatch:
         return loops.compiled().write_signs(self.starts, *columns)
 
 
-def _visible(text: str) -> str:
-    return _BLANKED.sub(" ", _INVISIBLE.sub("", text))
+def visible(text: str) -> str:
+    """Return a text without the characters that nobody sees within words.
+
+    >>> visible("soft\N{SOFT HYPHEN}ware")
+    'software'
+    """
+    return text if text.isascii() else _INVISIBLE.sub("", text)
 
 
 def normal_form(text: str) -> str:
     """Blank out characters unknown to Unicode 14.0, so that all Python versions agree; then normalise and fold."""
-    text = _visible(text)
+    text = _BLANKED.sub(" ", visible(text))
     points = code_points(text)
     unknown = kinds().take(points) == UNASSIGNED
     if unknown.any():
@@ -322,7 +327,8 @@ def _signed_form(text: str) -> tuple[str, list[int]]:
     """Return the normal form of a text, and the positions of its superscript digits, which it has as plain ones."""
     if not signs.SUPERSCRIPT.search(text):
         return normal_form(text), []
-    pieces = [normal_form(each) for each in signs.SUPERSCRIPT.sub(rf"{_MARK}\g<0>", _visible(text)).split(_MARK)]
+    marked = signs.SUPERSCRIPT.sub(rf"{_MARK}\g<0>", _BLANKED.sub(" ", visible(text)))
+    pieces = [normal_form(each) for each in marked.split(_MARK)]
     ends = accumulate(len(piece) for piece in pieces)
     return "".join(pieces), list(ends)[:-1]
 
@@ -487,7 +493,7 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     octets = np.frombuffer(raw, np.uint8)
     hyphen = octets[:-1] == ord("-")
     hyphen &= octets[1:] <= _SPACE
-    hyphens = sparse_nonzero(hyphen)
+    hyphens = np.flatnonzero(hyphen)
     hyphens = hyphens[octets.take(hyphens - 1) >= ord("a")]
     if not hyphens.size:
         return texts, raw
@@ -495,11 +501,3 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     text_numbers = set(numbers[~is_joined[numbers]].tolist())
     texts = [join_broken_words(text) if number in text_numbers else text for number, text in enumerate(texts)]
     return texts, "\n".join(["", *texts, _TAIL.decode()]).encode()
-
-
-def sparse_nonzero(flags: Flags) -> Places:
-    """Return `np.flatnonzero`, faster if few of many flags are set: eight flags are read at once."""
-    size = flags.size & ~7
-    words = np.flatnonzero(flags[:size].view(np.uint64) != 0)
-    places = (words[:, None] * 8 + np.arange(8))[flags[:size].reshape(-1, 8)[words]]
-    return np.concatenate((places, np.flatnonzero(flags[size:]) + size))

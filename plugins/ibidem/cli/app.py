@@ -85,7 +85,6 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 
 def say(message: str) -> None:
-    """Write a message to standard error."""
     sys.stderr.write(f"ibidem: {name_options(message)}\n")
 
 

@@ -19,14 +19,11 @@ from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import (
     Indented,
     Json,
-    Level,
-    Preset,
+    add_up,
     bar,
     engine_context,
-    figures,
     format_difference,
     messages,
-    presets_for,
     print_json,
     rated_bar,
     results,
@@ -36,12 +33,11 @@ from ibidem.cli.groups import report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.dry_run import MAX_DOCUMENTS, dry_run
+from ibidem.index.groups import MAX_DOCUMENTS, dry_run
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
-from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
@@ -76,8 +72,6 @@ def run(
     checked: Check = False,
     following: Follow = False,
     groups: Groups = False,
-    level: Level = None,
-    preset: Preset = None,
     as_json: Json = False,
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
@@ -86,13 +80,10 @@ def run(
     """
     modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
     check_options(into=into, alias=alias, modes=modes)
-    for option, value in (("--level", level), ("--preset", preset)):
-        if value is not None and not dry:
-            raise UsageError(f"{option} is for --dry-run alone", "signatures serve every level and preset")
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, pair_policy(figures(level, None, preset), presets=presets_for(preset)), as_json=as_json)
+        show_dry_run(settings, as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif groups:
@@ -132,15 +123,7 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
 def show_grouped(settings: Settings, *, as_json: bool) -> None:
     """Settle the groups of the signed documents, continuing where an earlier command stopped."""
     with engine_context(settings) as engine, bar("Grouping") as advance:
-        total = 0
-
-        def add_progress(documents: int) -> None:
-            """Advance the bar."""
-            nonlocal total
-            total += documents
-            advance(total, None)
-
-        settle_all(engine, add_progress)
+        settle_all(engine, add_up(advance))
         counts = engine.groups().counts()
     took = round(time.monotonic() - BEGAN, 3)
     figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
@@ -206,10 +189,10 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
         yield Indented(Text(f"… {result.changed - SHOWN:,} more: --json lists them"), 2)
 
 
-def show_dry_run(settings: Settings, policy: Policy, *, as_json: bool) -> None:
+def show_dry_run(settings: Settings, *, as_json: bool) -> None:
     """Show the expected results and cost of signing."""
     with rated_bar("Signing in memory") as advance:
-        forecast = dry_run(settings, policy, advance)
+        forecast = dry_run(settings, Policy(), advance)
     answer = forecast.as_json()
     if as_json:
         print_json(answer)
@@ -238,16 +221,8 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
-    """Return the lines with the expected cost of signing."""
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
-    if cost["untried"]:
-        yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}."
-        yield sanitize(f"Writing and settling groups were not measured: {cost['untried']}")
-    else:
-        yield (
-            f"ibidem backfill would take about {format_time(cost['seconds'])} with writing and settling groups, "
-            f"measured on {format_count(cost['tried'], 'document')}."
-        )
+    yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}; writing and settling come on top."
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
         "rewritten documents take space twice until they are merged."
@@ -282,7 +257,6 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
     os.set_blocking(writing, False)
 
     def ask(_number: int, _frame: FrameType | None) -> None:
-        """Record a request to end."""
         with suppress(BlockingIOError):  # the pipe already holds thousands of requests
             os.write(writing, b".")
 

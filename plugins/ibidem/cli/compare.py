@@ -26,10 +26,8 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.cli.ingest import FormatName
-from ibidem.comparison.compare import Comparison, compare
-from ibidem.comparison.matches import Block, Passage, blocks
-from ibidem.comparison.word_diff import word_diff
-from ibidem.comparison.word_places import PageNumbers, Words
+from ibidem.comparison.compare import Block, Comparison, Passage, blocks, compare
+from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
@@ -38,7 +36,7 @@ from ibidem_dedupe.parameters import PAIR_LEVEL
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import percent, shared_text
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.distinct import check_distinct
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -80,7 +78,6 @@ class Columns:
     right: Text  # the document on the right
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines."""
         width = max(NARROWEST, (options.max_width - GUTTER) // 2)
         for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
             line = (left or Text()).copy()
@@ -94,7 +91,6 @@ class Columns:
 def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
-    """Yield one passage as it appears in each text."""
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
@@ -107,7 +103,6 @@ def passage_columns(
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
-    """Return the position and length of a passage in a text."""
     first, last = extent[0], extent[1] - 1
     characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
     parts = (pages.label(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
@@ -115,7 +110,6 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 
 def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
-    """Yield the first blocks of a passage, with the last one shortened."""
     room = OPENING
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
@@ -183,16 +177,18 @@ def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tupl
         return read_file(a, settings, choice), read_file(b, settings, choice), None
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
-        left, right = read_document(engine, a, RIGHT), read_document(engine, b, RIGHT)
-        return left, right, read_decision(engine, a, b)
+        # A file beside an id is read last: it is the other one that is neither.
+        found = {
+            name: read_document(engine, name, RIGHT) for name in sorted((a, b), key=lambda name: Path(name).is_file())
+        }
+        return found[a], found[b], read_decision(engine, a, b)
 
 
 def read_file(path: str, settings: Settings, choice: Choice) -> Document:
-    """Read the one document of a file."""
     documents = list(islice(read([path], choice, settings.max_text), 2))
     if len(documents) != 1:
         number = "no document" if not documents else "more than one document"
-        raise UsageError(f"{path} holds {number}", "compare files with one document each, or ids of the index")
+        raise UsageError(f"{path} holds {number}", "give a file with one document, or an id of the index")
     if isinstance(documents[0], Refusal):
         raise Refused(documents[0])
     return documents[0]
@@ -219,7 +215,6 @@ def readable(comparison: Comparison) -> bool:
 
 
 def heading(letter: str, document: Document) -> Indented:
-    """Return the heading of one document."""
     facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
     title = (sanitize(document.title or document.id), "title")
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
@@ -248,13 +243,11 @@ def computed_verdict(comparison: Comparison) -> Text:
 
 
 def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
-    """Yield every signal on a line."""
     for name, values in evidence.items():
         yield Indented(Text(SIGNALS[name](values)), 13, name)
 
 
 def yes(value: object) -> str:
-    """Format a boolean as `yes` or `no`."""
     return "equal" if value else "different"
 
 

@@ -32,7 +32,7 @@ from ibidem_dedupe.parameters import PAIR_LEVEL, PARAMETERS, PRESETS, Parameter
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.stored_presets import NO_PRESET, lookup_presets
+from ibidem_engines.ledger import NO_PRESET, lookup_presets
 
 OPEN, CLOSE = HIGHLIGHT
 
@@ -135,7 +135,6 @@ def results() -> Console:
 
 
 def messages() -> Console:
-    """Return the console of standard error."""
     return PipeConsole(theme=THEME, highlight=False, stderr=True, emoji=False, markup=False)
 
 
@@ -150,9 +149,20 @@ Advance = Callable[[int, int | None], None]
 
 @contextmanager
 def bar(label: str) -> Iterator[Advance]:
-    """Show a progress bar."""
     with _progress(label, TimeElapsedColumn()) as advance:
         yield advance
+
+
+def add_up(advance: Advance) -> Callable[[int], None]:
+    """Return a function that adds to the number that a bar shows."""
+    total = 0
+
+    def add(number: int) -> None:
+        nonlocal total
+        total += number
+        advance(total, None)
+
+    return add
 
 
 @contextmanager
@@ -197,7 +207,6 @@ class Indented:
     head: str = ""  # text to the left of its first line, at most as wide as that; a number or a sign
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Yield the lines."""
         width = max(NARROWEST, options.max_width - self.columns)
         lines = self.text.wrap(console, width, no_wrap=self.text.no_wrap, overflow=self.text.overflow)
         head = self.head
@@ -209,7 +218,6 @@ class Indented:
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-Id = Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)]
 
 
 def parameter(name: str | Parameter, flag: str, metavar: str, default: str = "", panel: str | None = None) -> Any:

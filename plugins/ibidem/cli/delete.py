@@ -158,6 +158,5 @@ def confirm(question: str, remedy: str = "confirm with --yes") -> None:
 
 
 def line(entry: StoredDocument) -> str:
-    """Format a document as one line."""
     document = entry.document
     return " · ".join(sanitize(part) for part in (document.id, document.date, document.source, document.title) if part)

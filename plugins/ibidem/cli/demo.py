@@ -1,31 +1,163 @@
-"""`ibidem demo`: the licence texts of this machine, searched with their duplicates indented."""
+"""`ibidem demo`: the licence texts of this machine go into an index of their own, searched with duplicates indented."""
 
+import re
+import shlex
 import shutil
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import Distribution, distributions
+from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from rich.text import Text
 
-from ibidem.cli.console import Json, bar, messages, print_json, results
+from ibidem.cli.console import bar, messages, results
 from ibidem.cli.search import show
 from ibidem.cli.status import show_summary, update_bar
-from ibidem.demo import QUERY, Demonstration, demonstrate, next_commands
-from ibidem_core.settings import load
+from ibidem.grouped_search.api import search_index
+from ibidem_core.settings import Settings, load
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.connect import open_engine
+from ibidem_engines.query import parse_query
+from ibidem_ingest.document import Document
+from ibidem_workers.ingest import ingest_documents
+from ibidem_workers.runs import Progress, summary
+
+NAMED = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
+DEBIAN = Path("/usr/share/doc")
+MAX_BYTES = 1_000_000
 
 
-def run(as_json: Json = False) -> None:
+def licences(debian: Path = DEBIAN) -> Iterator[Document]:
+    """Yield the licence texts; those of Python packages come first."""
+    yield from python_licences()
+    yield from debian_licences(debian)
+
+
+def python_licences() -> Iterator[Document]:
+    """Yield the licence files of the packages that this Python can import, each once."""
+    paths: set[Path] = set()
+    for package in sorted(distributions(), key=lambda distribution: (distribution.name or "").lower()):
+        for name, path in licence_files(package):
+            if path in paths or (text := read_text_file(path)) is None:
+                continue
+            paths.add(path)
+            yield Document(
+                f"python/{package.name}/{name}",
+                text,
+                title=f"{package.name} {package.version}: {name}",
+                source="Python packages",
+                url=path.as_uri(),
+            )
+
+
+def licence_files(package: Distribution) -> list[tuple[str, Path]]:
+    """Return the licence files next to a package's metadata, by their names there, in order."""
+    metadata_files = (file for file in package.files or () if file.parts[0].endswith(".dist-info"))
+    return sorted(
+        ("/".join(part for part in file.parts[1:] if part != "licenses"), Path(str(file.locate())).resolve())
+        for file in metadata_files
+        if NAMED.fullmatch(file.name)
+    )
+
+
+def debian_licences(folder: Path) -> Iterator[Document]:
+    """Yield the copyright files of Debian packages; a file that several packages share is read once."""
+    paths: set[Path] = set()
+    for path in sorted(folder.glob("*/copyright")):
+        file = path.resolve()
+        if file in paths or (text := read_text_file(file)) is None:
+            continue
+        paths.add(file)
+        name = path.parent.name
+        yield Document(f"debian/{name}", text, title=f"{name}: copyright", source="Debian", url=file.as_uri())
+
+
+def read_text_file(path: Path) -> str | None:
+    """Read a text file; None if it cannot be read, is empty or is too large for a demonstration."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            return None
+        text = path.read_text(encoding="utf-8", errors="replace").replace("\0", "")
+    except OSError:
+        return None
+    return text if text.strip() else None
+
+
+FOLDER = Path(".ibidem/demo")
+QUERY = '"limitation of liability"'
+SIZE = 5
+SHOWN = 3
+MAX_DOCUMENTS = 2_000
+
+Response = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """The results that the demonstration shows."""
+
+    settings: Settings  # the settings of its index
+    run: Mapping[str, Any]  # how the ingest went, as `ibidem ingest --json` prints it
+    response: Response  # the search's response
+
+
+def own_settings(settings: Settings) -> Settings:
+    """Return settings with an engine and a queue in a separate folder, so that no other index is touched."""
+    engine, broker = f"sqlite:///{FOLDER / 'index.sqlite'}", f"filesystem:///{FOLDER / 'queue'}"
+    return settings.changed(engine=engine, broker=broker, fields="")
+
+
+def demonstrate(
+    settings: Settings,
+    texts: Iterable[Document] | None = None,
+    report: Callable[[Progress], None] = lambda _: None,
+) -> Demonstration:
+    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed."""
+    settings = own_settings(settings)
+    shutil.rmtree(FOLDER, ignore_errors=True)
+    FOLDER.mkdir(parents=True)
+    run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
+    engine = open_engine(settings.address, settings.index)
+    try:
+        request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})
+        response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
+        return Demonstration(settings, summary(engine, run), response)
+    finally:
+        engine.close()
+
+
+def next_commands(demonstration: Demonstration, program: str) -> list[str]:
+    """Return three commands to try on the demonstration's index, ready to be typed."""
+    pair = example(demonstration.response["hits"]["hits"])
+    commands = [
+        ["search", "apache license", "--dedupe", "collapse"],
+        ["compare", *pair] if pair else ["search", "copyright", "--dedupe", "off"],
+        ["groups"],
+    ]
+    start = f"IBIDEM_ENGINE={shlex.quote(demonstration.settings.engine)} {program}"
+    return [f"{start} {shlex.join(command)}" for command in commands]
+
+
+def example(hits: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
+    """Return the ids of a lead and one of its duplicates, preferably with different words."""
+    pairs: list[tuple[str, str, str]] = []
+    lead = ""
+    for hit in hits:
+        if hit["_dedupe"]["indent"]:
+            pairs.append((hit["_dedupe"]["level"], lead, hit["_id"]))
+        else:
+            lead = hit["_id"]
+    return next((pair[1:] for pair in sorted(pairs, key=lambda pair: pair[0] != "near")), None)
+
+
+def run() -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Ingesting the licence texts installed on this machine …")
     with bar("Indexing") as advance:
         demonstration = demonstrate(load(), report=lambda progress: update_bar(progress, advance))
-    if as_json:
-        print_json(demonstration.response)
-    else:
-        present(demonstration)
-
-
-def present(demonstration: Demonstration) -> None:
-    """Print the summary of the ingest, the search, and commands to try next."""
     console = results()
     show_summary(demonstration.run, console)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ibidem.cli.app import FAILED
 from ibidem.cli.console import Json, engine_context, print_json, results, sanitize
-from ibidem.index.doctor import report, settings_error_report
+from ibidem.index.doctor import Check, report
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
@@ -48,7 +48,7 @@ def read_report() -> dict[str, Any]:
     try:
         settings = load()
     except UsageError as error:
-        return settings_error_report(error)
+        return {"settings": [], "checks": [Check.from_issue("settings", error).as_json()]}
     return report(settings, lambda: open_engine(settings.address, settings.index))
 
 

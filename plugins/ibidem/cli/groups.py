@@ -28,6 +28,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
+from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, StoredReport, index_groups
@@ -35,9 +36,9 @@ from ibidem_core.settings import load
 from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
-from ibidem_dedupe.long_candidates import MAX_TEXTS_PER_KEY
+from ibidem_dedupe.pairs import MAX_TEXTS_PER_KEY
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.distinct import check_distinct
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10
@@ -71,11 +72,13 @@ def run(
     if threads or versions:
         need_hook("report_sets", "ibidem_mail")("threads" if threads else "versions", export, as_json=as_json)
         return
-    policy = pair_policy(parameters, presets=presets_for(preset))
+    presets = presets_for(preset)
+    pair_policy(parameters, presets=presets)
     write = writer(export) if export is not None else None
     settings = load()
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
+        policy = index_policy(engine, parameters, presets)
         if stored:
             report_stored = StoredReport(engine)
             answer, members = report_stored.as_json(), report_stored.members()
@@ -184,7 +187,6 @@ def _cell(value: object) -> object:
 
 
 def write_jsonl(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:  # noqa: ARG001 - as `write_csv`
-    """Write rows as JSON Lines."""
     with path.open("wb") as file:
         for row in rows:
             file.write(orjson.dumps(asdict(row), option=orjson.OPT_APPEND_NEWLINE))

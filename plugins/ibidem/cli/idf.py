@@ -12,10 +12,10 @@ from ibidem.cli.console import Json, bar, engine_context, messages, print_json, 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_core.settings import Settings, load
+from ibidem_engines.records import SIGN_AGAIN
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_ingest.idf.stability import Correlation, changed_fingerprints, correlation
-from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.store import Correlation, Tables, changed_fingerprints, correlation
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
@@ -80,7 +80,7 @@ def build(
 
 @app.command()
 def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name.")], as_json: Json = False) -> None:
-    """Sign with a table from now on; what the index holds is signed again by `ibidem backfill --into NAME`."""
+    """Sign with a table from now on; what the index holds keeps its signatures until it is signed again."""
     tables = Tables(load().tables)
     table = find_table(name, tables)
     tables.use(table)
@@ -88,7 +88,7 @@ def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name
         print_json(table_facts(table))
     else:
         results().print(Text(line(table)))
-        messages().print(Text("The index keeps its signatures until: ibidem backfill --into NEW_INDEX"))
+        messages().print(Text(f"The documents of the index keep their signatures; {SIGN_AGAIN}"))
 
 
 @app.command()
@@ -149,7 +149,6 @@ def draw_texts(items: Iterator[Document | Refusal], language: str) -> list[str]:
 
 
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
-    """Yield the documents of files, or those of the index."""
     if paths:
         yield from add_languages(read(paths, Choice(language=DETECT), settings.max_text))
         return
@@ -158,14 +157,12 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
 
 
 def count_documents(items: Iterator[Document | Refusal], report: Callable[[int], None]) -> Iterator[Document | Refusal]:
-    """Yield documents and report their number."""
     for number, item in enumerate(items, 1):
         report(number)
         yield item
 
 
 def find_table(name: str, tables: Tables) -> Table:
-    """Return a table by its name or file."""
     table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
     if table is None:
         raise UsageError(f"no idf table {name!r} in {tables.folder}", "list the names with: ibidem idf show")
@@ -173,7 +170,6 @@ def find_table(name: str, tables: Tables) -> Table:
 
 
 def line(table: Table) -> str:
-    """Describe a table on one line."""
     return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
 
 
@@ -204,7 +200,6 @@ def tables_table(facts: list[dict[str, object]]) -> Shown:
 
 
 def comparison_lines(correlation: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
-    """Describe a comparison."""
     spearman = "undefined" if correlation.spearman is None else f"{correlation.spearman:.4f}"
     yield f"{format_count(correlation.common, 'term')} in common, Spearman's rank correlation {spearman}"
     if shares:

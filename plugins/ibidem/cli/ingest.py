@@ -13,8 +13,7 @@ from ibidem.cli.console import Json, engine_context, messages, print_json, rated
 from ibidem.cli.delete import confirm
 from ibidem.cli.status import name_few, show_summary, update_bar
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.deletion import delete
-from ibidem.index.gone_files import add_seen, check_folders, find_gone
+from ibidem.index.deletion import add_seen, check_folders, delete, find_gone
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
@@ -69,7 +68,7 @@ DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: dele
 SyncAll = Annotated[
     bool,
     typer.Option(
-        "--sync-all", help="With --sync --yes: also where a folder, or over a fifth of the documents, is gone."
+        "--sync-all", help="With --sync --yes: delete also where a whole folder, or over a fifth of the index, is gone."
     ),
 ]
 

@@ -1,13 +1,14 @@
 """`ibidem inspect`: one document's duplicates in the whole index."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
+import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from ibidem.cli.compare import read_file
 from ibidem.cli.console import (
-    Id,
     Indented,
     Json,
     Level,
@@ -20,14 +21,18 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
+from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count, reason
+from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outside
 from ibidem.index.groups import read_group
-from ibidem.index.inspection import Duplicate, Inspection, inspect
 from ibidem_core.settings import load
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
+from ibidem_engines.records import check_distinct
+from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.readers.formats import DETECT, Choice
 
 COLUMNS = 20
 SHOWN = 50  # duplicates that are printed; `--json` has all
@@ -41,6 +46,7 @@ SIGNATURES = {
     "content": "",
     "fingerprint": "",
     "profile": "",
+    "mih": "",
     "idf": "",
 }
 
@@ -62,26 +68,39 @@ class MembershipReport(Protocol):
 
 
 def run(
-    id_: Id,
+    id_: Annotated[str, typer.Argument(metavar="ID", help="A document's id.", show_default=False)] = "",
+    file: Annotated[
+        str, typer.Option(metavar="FILE", help="A file with one document, in place of the id; nothing is stored.")
+    ] = "",
     level: Level = None,
     similarity: Similarity = None,
     preset: Preset = None,
     as_json: Json = False,
 ) -> None:
-    """Show one document's duplicates in the whole index, each with the reason."""
-    policy = pair_policy(figures(level, similarity, preset), presets=presets_for(preset))
+    """Show one document's duplicates in the whole index, each with the reason; also those of a file outside it."""
+    if bool(id_) == bool(file):
+        raise UsageError("inspect takes an id or --file", "give one of the two: ibidem inspect ID, or --file scan.pdf")
+    parameters, presets = figures(level, similarity, preset), presets_for(preset)
+    policy = pair_policy(parameters, "partial" if file else "near", presets)
     settings = load()
+    document = read_file(file, settings, Choice(language=DETECT)) if file else None
+    sets: MembershipReport | None = None if file else hook("membership_report")
+    group = membership = {}
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
-        inspection, group = inspect(engine, id_, policy), read_group(engine, id_)
-        sets: MembershipReport | None = hook("membership_report")
-        membership = sets.read(engine, id_) if sets else {}
+        if document:
+            inspection = inspect_outside(engine, document, Tables(settings.tables), policy, settings.distinct)
+        else:
+            inspection = inspect(engine, id_, index_policy(engine, parameters, presets))
+            group, membership = read_group(engine, id_), sets.read(engine, id_) if sets else {}
     if as_json:
         print_json(inspection.as_json() | {"group": group} | membership)
         return
     console = results()
     for part in report(inspection):
         console.print(part)
+    if file:
+        return
     console.print(Text(describe_group(id_, group), "account"))
     if group and group["documents"] != len(inspection.duplicates) + 1:
         console.print(Text(DIFFERENT_COUNTS, "account"))
@@ -90,7 +109,6 @@ def run(
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:
-    """Describe the stored group of a document, and the reason for it."""
     if not group:
         return "It has no stored group."
     size = format_count(group["documents"], "document")

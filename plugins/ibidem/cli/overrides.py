@@ -9,8 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize
-from ibidem.index.documents import add_override, read_verdict, remove_override
-from ibidem.index.inspection import common_duplicates
+from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.ledger import load_overrides
 
@@ -83,7 +82,6 @@ def answer(overrides: list[Override], message: str, *, as_json: bool) -> None:
 
 
 def table(overrides: list[Override]) -> Table:
-    """Return the decisions as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("a", "b", "verdict", "author", "date", "reason"):
         table.add_column(column, overflow="fold")

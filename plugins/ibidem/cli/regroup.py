@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Annotated
+from contextlib import suppress
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
@@ -14,6 +14,7 @@ from ibidem.cli.console import (
     Preset,
     Similarity,
     WindowDays,
+    add_up,
     bar,
     engine_context,
     figures,
@@ -30,9 +31,9 @@ from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import Conflict, GroupCheckpoint, parse_policy
+from ibidem_engines.records import check_distinct
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
@@ -56,6 +57,10 @@ def run(
     versions: Annotated[
         bool, typer.Option("--versions", help="Instead, find works with their versions and store them.")
     ] = False,
+    by: Annotated[
+        Literal["auto", "window"] | None,
+        typer.Option("--by", help="Instead, set how searches group that name no way: by stored groups where they fit."),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
@@ -72,6 +77,10 @@ def run(
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None
     settings = load()
     with engine_context(settings) as engine:
+        if by is not None:
+            set_way(engine, by)
+            print_json({"by": by}) if as_json else results().print(Text(f"Searches that name no way group by: {by}"))
+            return
         check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, everything=everything)
@@ -87,6 +96,16 @@ def run(
     )
     for note in filter(None, (describe_rule(checkpoint), lookup_advice(parse_policy(checkpoint.policy)))):
         messages().print(Text(note))
+
+
+def set_way(engine: Engine, by: Literal["auto", "window"]) -> None:
+    """Set the way of searches that name none, also while another process settles."""
+    while True:
+        checkpoint = GroupCheckpoint.read(engine := engine.group_set())
+        checkpoint.by = by
+        with suppress(Conflict):
+            checkpoint.save(engine)
+            return
 
 
 def describe_rule(checkpoint: GroupCheckpoint) -> str:
@@ -121,10 +140,7 @@ def lookup_advice(policy: Policy) -> str:
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:
-    """Return the policy of the stored groups."""
     policy = pair_policy(parameters, presets=presets)
-    if policy.characters == Policy().characters:  # a preset for scans has figures of its own
-        policy = replace(policy, characters=None)
     terms = policy.candidates.terms
     if terms is None or (terms.full and terms.share >= MIN_SHARE):
         return policy
@@ -140,17 +156,9 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
 
 def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
-    total = 0
-
-    def add_progress(documents: int) -> None:
-        """Advance the bar."""
-        nonlocal total
-        total += documents
-        advance(total, None)
-
     with bar("Grouping") as advance:
         old_counts = engine.groups().counts()
-        regroup(engine, everything=everything, policy=policy, report=add_progress)
+        regroup(engine, everything=everything, policy=policy, report=add_up(advance))
     counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.monotonic() - BEGAN, 3)

@@ -40,8 +40,8 @@ from ibidem.grouped_search.explanations import Response, ResponseHit, account_li
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import DedupeRequest, parse_request
-from ibidem_engines.distinct import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, match_all, parse_query
+from ibidem_engines.records import check_distinct
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -53,7 +53,6 @@ DEEPEST = 10  # steps to which an answer to an answer is indented
 
 
 def show(response: Response, console: Console, first: int = 1) -> None:
-    """Print a response."""
     styled = console.color_system is not None and not console.no_color
     for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
         console.print(part)
@@ -76,8 +75,6 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
                 else format_count(hidden_count, group.noun)
             )
             yield Indented(Text(f"+ {remainder}", "level"), 4)
-        if group.further:
-            yield Indented(Text(f"+ {group.further}", "level"), 4)
         yield Text()
 
 
@@ -206,7 +203,6 @@ def run(
 
 
 def parse_order(typed: str) -> Order:
-    """Parse the value of `--sort`."""
     orders: tuple[Order, ...] = get_args(Order)
     for order in orders:
         if typed == order:
@@ -215,7 +211,6 @@ def parse_order(typed: str) -> Order:
 
 
 def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
-    """Search the index named by the settings."""
     settings = load()
     tables = Tables(settings.tables).current().values()
     with engine_context(settings) as engine:

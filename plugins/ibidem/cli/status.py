@@ -9,17 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import (
-    Advance,
-    Indented,
-    Json,
-    bar,
-    engine_context,
-    messages,
-    print_json,
-    results,
-    sanitize,
-)
+from ibidem.cli.console import Advance, Indented, Json, bar, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
@@ -43,7 +33,6 @@ def update_bar(progress: Progress, advance: Advance) -> None:
 
 
 def show_summary(summary: Summary, console: Console) -> None:
-    """Print a summary."""
     for line in (*fates(summary), *refusals(summary), *remarks(summary)):
         console.print(line)
 
@@ -57,7 +46,6 @@ def fates(summary: Summary) -> Iterator[Indented]:
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
-    """Yield the counts of a summary that are not zero, each with its meaning."""
     duplicates = summary["duplicates"]
     noun = "document" if summary["read"] == 1 else "documents"
     yield summary["read"], f"{noun} read in {summary['took_s']:.1f} s"
@@ -93,7 +81,6 @@ LEVELS = {"identical": "identical with", "near": "near duplicates of"}
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
-    """Yield the refusals with place and reason, grouped by reason."""
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")
@@ -280,7 +267,6 @@ def show_letter(letter: DeadLetter) -> None:
 
 
 def table(dead_letters: list[DeadLetter]) -> Table:
-    """Return the failed documents as a table."""
     table = Table(box=None, pad_edge=False, padding=(0, 2))
     for column in ("id", "tries", "when", "why"):
         table.add_column(column, overflow="fold")

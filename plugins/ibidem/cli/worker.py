@@ -2,16 +2,14 @@
 
 import time
 from contextlib import suppress
-from typing import Annotated
 
-import typer
 from rich.text import Text
 
 from ibidem.cli.app import Sigterm
 from ibidem.cli.console import messages
 from ibidem_core import logs
+from ibidem_core.address import redact
 from ibidem_core.errors import Unavailable
-from ibidem_core.redaction import redact
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
@@ -22,14 +20,10 @@ LOOK_EVERY = 0.5
 SETTLES = 2.0  # seconds for which documents are grouped between two looks at the workers
 
 
-def run(
-    concurrency: Annotated[
-        int | None, typer.Option(min=1, max=256, help="Worker processes; one for each processor by default.")
-    ] = None,
-) -> None:
+def run() -> None:
     """Take documents from the queue, sign and index them, until Ctrl-C or SIGTERM; then finish the batches in hand."""
     settings = load()
-    settings = settings.changed(concurrency=concurrency, log=settings.log or "info")
+    settings = settings.changed(log=settings.log or "info")
     logs.set_up(settings)
     messages().print(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"

@@ -1,8 +1,11 @@
-"""`search`: a search through a client of Elasticsearch or OpenSearch, its duplicates grouped if it asks for that."""
+"""`search` through a client of Elasticsearch or OpenSearch, its duplicates grouped if it asks for that.
+
+`wrap` returns a client that also accepts `dedupe`, with type hints.
+"""
 
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import orjson
 
@@ -10,7 +13,7 @@ from ibidem.clients.adapter import ClientAdapter, IgnoredStatus
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.msearch import MultiSearch, join_names, read_lines, without_dedupe
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.dsl.search import grouped_search
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.request import DEDUPE, as_text, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
@@ -54,11 +57,9 @@ class WrappedClient:
 
     @property  # type: ignore[misc] # as the standard library's mocks do
     def __class__(self) -> type:
-        """The client's class."""
         return type(vars(self)["ibidem_client"])
 
     def __getattr__(self, name: str) -> Any:
-        """Read an attribute of the client."""
         if "ibidem_client" not in vars(self):  # while it is copied
             raise AttributeError(name)
         return getattr(vars(self)["ibidem_client"], name)
@@ -68,7 +69,6 @@ class WrappedClient:
         setattr(self.ibidem_client, name, value)
 
     def __repr__(self) -> str:
-        """Return the representation of the client."""
         return repr(self.ibidem_client)
 
     def search(self, **arguments: Any) -> Any:
@@ -91,7 +91,6 @@ class WrappedClient:
         return self
 
     def __exit__(self, *error: object) -> Any:
-        """Close the client."""
         return self.ibidem_client.__exit__(*error)
 
     async def __aenter__(self) -> Any:
@@ -117,13 +116,14 @@ def wrapped(client: Any) -> WrappedClient:
     raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")
 
 
-def search(client: Any, **arguments: Any) -> Any:
+def search(client: Any, *unnamed: object, **arguments: Any) -> Any:
     """Search as the client's own `search` does; `dedupe` and `dedupe_…` group the duplicates.
 
     A wrapped client (`ibidem.wrap`) keeps what it has read of the indexes for the next search.
 
     Args:
         client: An `Elasticsearch`, `AsyncElasticsearch`, `OpenSearch` or `AsyncOpenSearch`, wrapped or not.
+        unnamed: Refused.
         arguments: The parts of the search that `docs/clients.md` lists, by name or in `body`, and `index`; without
             dedupe parameters whatever the client takes.
 
@@ -134,6 +134,9 @@ def search(client: Any, **arguments: Any) -> Any:
     Raises:
         UsageError: Another client, a dedupe parameter that is not valid, a part that is not grouped.
     """
+    if unnamed:
+        right = "write search(client, index='news', query={'match': {'text': 'wheat'}}, dedupe='indent')"
+        raise UsageError(f"the search takes each part by its name, and {unnamed[0]!r} has none", right)
     wrapped_client = wrapped(client)
     body = read_mentioned(arguments.get("body"))
     request = dedupe_request(arguments, body)
@@ -248,3 +251,97 @@ def read_line(number: int, line: bytes) -> Any:
         return orjson.loads(line or b"{}")
     except orjson.JSONDecodeError as error:
         raise UsageError(f"line {number} of the searches is not JSON: {error}", "write a header and a body") from error
+
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    import elasticsearch
+    import opensearchpy
+
+    from ibidem_dedupe.parameters import By, ListLevel, Mode, Scope
+
+    Answer_co = TypeVar("Answer_co", covariant=True)
+
+    class SearchMethod(Protocol[Answer_co]):
+        """A client's `search` or `msearch`, with the additional dedupe arguments."""
+
+        def __call__(  # noqa: PLR0913 - the parameters of dedupe, by name
+            self,
+            *args: Any,
+            dedupe: Mode | None = None,
+            dedupe_level: ListLevel | None = None,
+            dedupe_keep: str | None = None,
+            dedupe_by: By | None = None,
+            dedupe_window: int | None = None,
+            dedupe_scope: Scope | None = None,
+            dedupe_similarity: int | None = None,
+            dedupe_window_days: int | str | None = None,
+            dedupe_max_per_group: int | None = None,
+            dedupe_preset: str | None = None,
+            dedupe_document: str | None = None,
+            dedupe_cursor: str | None = None,
+            dedupe_explain: bool | None = None,
+            **search: Any,
+        ) -> Answer_co:
+            """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
+
+    class Search:
+        """Methods of a client that take dedupe parameters."""
+
+        search: SearchMethod[Any]
+        msearch: SearchMethod[Any]
+
+    class AsyncSearch:
+        """Methods of an asynchronous client that take dedupe parameters."""
+
+        search: SearchMethod[Coroutine[Any, Any, Any]]
+        msearch: SearchMethod[Coroutine[Any, Any, Any]]
+
+    class Elasticsearch(Search, elasticsearch.Elasticsearch):
+        """`elasticsearch.Elasticsearch` whose `search` accepts dedupe parameters."""
+
+    class AsyncElasticsearch(AsyncSearch, elasticsearch.AsyncElasticsearch):
+        """`elasticsearch.AsyncElasticsearch` whose `search` accepts dedupe parameters."""
+
+    class OpenSearch(Search, opensearchpy.OpenSearch):
+        """`opensearchpy.OpenSearch` whose `search` accepts dedupe parameters."""
+
+    class AsyncOpenSearch(AsyncSearch, opensearchpy.AsyncOpenSearch):
+        """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
+
+
+@overload
+def wrap(client: "elasticsearch.Elasticsearch") -> "Elasticsearch": ...
+
+
+@overload
+def wrap(client: "elasticsearch.AsyncElasticsearch") -> "AsyncElasticsearch": ...
+
+
+@overload
+def wrap(client: "opensearchpy.OpenSearch") -> "OpenSearch": ...
+
+
+@overload
+def wrap(client: "opensearchpy.AsyncOpenSearch") -> "AsyncOpenSearch": ...
+
+
+def wrap(client: Any) -> Any:
+    """Return a client whose `search` and `msearch` also accept `dedupe` and every `dedupe_…` parameter, or in the body.
+
+    It passes for the client's own class and shares its connections; every other method, and a search without these
+    parameters, is the client's own. A client of a newer Elasticsearch than its server speaks the server's version.
+
+    Args:
+        client: An `Elasticsearch`, `AsyncElasticsearch`, `OpenSearch` or `AsyncOpenSearch`.
+
+    Raises:
+        UsageError: Something else.
+
+    >>> wrap("http://localhost:9200")
+    Traceback (most recent call last):
+    ibidem_ingest.errors.UsageError: a str cannot be wrapped; give a client: elasticsearch.Elasticsearch, \
+elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch
+    """
+    return wrapped(client)

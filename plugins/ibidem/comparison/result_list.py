@@ -5,13 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ibidem.comparison.word_diff import Piece, word_diff
-from ibidem.grouped_search.explanations import (
-    ResponseHit,
-    duplicate_reason,
-    groups,
-    hit_title,
-    uncounted_copies,
-)
+from ibidem.grouped_search.explanations import ResponseHit, duplicate_reason, groups, hit_title
 
 PASSAGE = 300  # characters of a text that are shown where no passage of it is marked
 
@@ -25,12 +19,10 @@ class Entry:
 
     @property
     def id(self) -> str:
-        """Id of the document."""
         return str(self.hit["_id"])
 
     @property
     def index(self) -> str:
-        """Index of the document."""
         return str(self.hit.get("_index", ""))
 
     @property
@@ -63,7 +55,6 @@ class Entry:
 
     @property
     def depth(self) -> int:
-        """Depth of indentation; 0 for a lead."""
         return int(self.mark.get("indent", 0))
 
     @property
@@ -113,14 +104,8 @@ class Group:
         mark = self.lead.mark
         return "mail" if "families" in mark else "version" if "edition" in mark else "duplicate"
 
-    @property
-    def further(self) -> str:
-        """Number of copies that were counted but not read, in words; empty if none."""
-        return uncounted_copies(self.lead.hit)
-
 
 def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> Iterator[Group]:
-    """Yield the groups of a response."""
     for number, (lead, duplicates) in enumerate(groups(hits), first):
         collapsed = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ()) if inside else ()
         members = collapsed or duplicates

@@ -4,42 +4,56 @@ import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import perf_counter
 
 import numpy as np
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import PageRequest, Portion, SearchBackend, cursor_codec, document_ref
-from ibidem.grouped_search.current_version import without_text
-from ibidem.grouped_search.neighbours import read_passage
-from ibidem.grouped_search.page import check_page, grouped_page
-from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.plugin_request import (
-    decides,
-    is_read_as_here,
-    plugin_request,
-    read_facets,
-    with_current_tables,
+from ibidem.grouped_search import plugin_request as by_plugin
+from ibidem.grouped_search.backend import (
+    IndexState,
+    PageRequest,
+    Portion,
+    SearchBackend,
+    choose_way,
+    cursor_codec,
+    document_ref,
+    read_cursor,
 )
+from ibidem.grouped_search.neighbours import read_passage
+from ibidem.grouped_search.page import check_page, grouped_page, without_text
+from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window
+from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
+from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.hits import HitNames
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.spelling import did_you_mean
-from ibidem_engines.stored_groups import Collapsed, Hit, Members, Order, Place, Values, parse_marks
+from ibidem_engines.stored_groups import (
+    Collapsed,
+    GroupField,
+    Hit,
+    HitNames,
+    Members,
+    Order,
+    Place,
+    Values,
+    parse_marks,
+)
+from ibidem_engines.words import did_you_mean
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 
 TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a text has ten million characters at the most
 
@@ -53,15 +67,15 @@ class EngineBackend(SearchBackend, StoredBackend):
     words: Sequence[Override] = ()  # manual decisions
     view: ReadView = NOW  # what the ranking reads
     order: Order = "relevance"  # how the hits of a window are ordered
-    settled: GroupCheckpoint = field(default_factory=GroupCheckpoint)  # how far groups are settled
+    by: GroupField = "group"  # what the documents of a group share, where no window is grouped
     undated: int = 0  # how many documents of the window have no date, where dates decide on the order
     # How long rankings and documents were read, by `window` and `fetch`.
     seconds: dict[str, float] = field(default_factory=dict)
 
     @override
-    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, depth: int) -> RequestFlow[Ranking]:
         with self._timed("window"):
-            ranking = yield from self._search.window(depth, self.view, exclude)
+            ranking = yield from self._search.window(depth, self.view)
         self.view = ranking.view
         if self.order == "relevance":
             return ranking
@@ -112,26 +126,34 @@ class EngineBackend(SearchBackend, StoredBackend):
                     documents += yield from search.fetch(some)
         return {(each.index, each.document.id): to_source(each) for each in documents}
 
-    @override
-    def settlement(self) -> GroupCheckpoint:
-        self.settled = GroupCheckpoint.read(self.engine.group_set(use_cache=True))
-        return self.settled
+    def state(self, request: DedupeRequest) -> IndexState:
+        """Read what decides on the way of a search; groups that may not be read, or are of several sets, are none."""
+        try:
+            checkpoint = checkpoint_of(self.engine.group_set(use_cache=True).recent_record("groups", KEY) or {})
+        except (EngineError, UsageError):
+            if request.by == "stored":
+                raise
+            return IndexState()
+        if request.by == "window" or not checkpoint.done:
+            return IndexState(checkpoint)
+        coverage = self.engine.run(self._search.coverage(parse_marks(checkpoint.done)))
+        decisions = len(load_overrides(self.engine)) if request.policy.level == "identical" else 0
+        return IndexState(checkpoint, coverage, decisions)
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        marks = parse_marks(self.settled.done)
         with self._timed("window"):
-            page = yield from self._search.collapse(place, size, settled_marks=marks, order=self.order, view=self.view)
+            page = yield from self._search.collapse(place, size, by=self.by, order=self.order, view=self.view)
         self.view = page.view
         return page
 
     @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        return self._search.members(groups, limit, order=self.order, view=self.view)
+        return self._search.members(groups, limit, by=self.by, order=self.order, view=self.view)
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        return self._unranked.leads(groups)
+        return self._search.leads(groups)
 
     @property
     def _search(self) -> EngineSearch:
@@ -151,6 +173,12 @@ class EngineBackend(SearchBackend, StoredBackend):
             yield
         finally:
             self.seconds[stage] = self.seconds.get(stage, 0.0) + perf_counter() - began
+
+
+def index_policy(engine: Engine, named: Mapping[str, str | None], presets: Mapping[str, Preset]) -> Policy:
+    """Return the figures for pairs of an index: those that are named, else its own."""
+    request = parse_request({**named, "dedupe": "indent", "dedupe_by": "window"}, presets=presets)
+    return choose_way(request, EngineBackend(engine, Query()).state(request)).request.policy
 
 
 def search_index(  # noqa: PLR0913 - the public face: what to search, and by name how to page
@@ -211,31 +239,35 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
 ) -> SearchResult:
     """Search as `search_index` does, with the same errors, and return the window too."""
     start_time = perf_counter()
-    check_page(page, size, deepest=sys.maxsize if request.by == "stored" else MAX_WINDOW)
     check_scope(request)
+    source = EngineBackend(engine, query, order=order)
+    state = IndexState() if request.mode == "off" else source.state(request)
+    codec = partial(cursor_codec, engine.cursor_key(), engine.index, query.digest(), order=order)
+    way, cursor = read_cursor(choose_way(request, state), codec, is_free=request.by == "auto")
+    request = way.request
+    check_page(page, size, deepest=sys.maxsize if request.takes_all else MAX_WINDOW)
     deepest = MAX_WINDOW if order == "relevance" else request.window
-    codec = cursor_codec(engine.cursor_key(), engine.index, query.digest(), request, order)
-    cursor = codec.decode(request.cursor)
     page_request = PageRequest(
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page
     )
-    source = EngineBackend(engine, query, view=cursor.view, order=order)
-    answer = find_page(source, page_request, overrides, facets=facets)
+    source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
+    answer = find_page(source, page_request, state, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
-    account = answer.account | notes(source, page_request, answer) | {"cursor": codec.encode(following)}
+    account = answer.account | notes(source, page_request, answer) | {"cursor": codec(request).encode(following)}
+    account |= way.account()
     return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets, source.seconds)
 
 
 def find_page(
-    source: EngineBackend, page_request: PageRequest, overrides: Iterable[Override] | None, *, facets: bool
+    source: EngineBackend,
+    page_request: PageRequest,
+    state: IndexState,
+    overrides: Iterable[Override] | None,
+    *,
+    facets: bool,
 ) -> "Answer":
     """Let the plugin build the page if its result would be the same; otherwise build it here."""
-    plugin_allowed = (
-        source.order == "relevance"
-        and overrides is None
-        and page_request.portion is None
-        and page_request.may_leave_out
-    )
+    plugin_allowed = source.order == "relevance" and overrides is None and page_request.portion is None
     run = source.engine.run
     answer = run(group_by_plugin(source, page_request, facets=facets)) if plugin_allowed else None
     if answer is not None:
@@ -243,7 +275,7 @@ def find_page(
     if overrides is None and page_request.request.mode != "off":
         overrides = load_overrides(source.engine)
     source.words = list(overrides or ())
-    return run(group_here(source, page_request, facets=facets))
+    return run(group_here(source, page_request, state, facets=facets))
 
 
 def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
@@ -251,7 +283,7 @@ def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") ->
     found = query_notes(source.engine, source.query, source.view, answer.total)
     if source.order == "relevance":
         return found
-    if page_request.request.by == "stored" and page_request.request.mode != "off":
+    if page_request.request.takes_all:
         return found | {"undated": count_lacking(source.engine, source.query, "date", source.view)}
     return found | {"undated": source.undated}
 
@@ -282,21 +314,21 @@ def to_response(answer: Answer, account: Json, start_time: float) -> Json:
     }
 
 
-def group_here(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer]:
+def group_here(
+    source: EngineBackend, page_request: PageRequest, state: IndexState, *, facets: bool
+) -> RequestFlow[Answer]:
     """Return a page grouped in this process, or the engine's own list without grouping."""
     if page_request.request.mode == "off":
         return (yield from list_here(source, page_request))
-    stored_answer = (yield from stored_page(source, page_request)) if page_request.request.by == "stored" else None
-    page = stored_answer.page if stored_answer is not None else (yield from grouped_page(source, page_request))
-    counts = count_facets(page.window) if facets else Facets()
+    takes_all = page_request.request.takes_all
+    answer = (yield from stored_page(source, page_request, state)) if takes_all else None
+    page = answer.page if answer is not None else (yield from grouped_page(source, page_request))
     result = replace(
-        build_answer(source, page.ranking, page.hits, page.account | {"by": "client"}),
+        build_answer(source, page.ranking, page.hits, page.account | {"grouper": "client"}),
         window=page.window,
-        facets=counts,
+        facets=count_facets(page.window) if facets else Facets(),
     )
-    return (
-        result if stored_answer is None else replace(result, best=stored_answer.best, next_page=stored_answer.further)
-    )
+    return result if answer is None else replace(result, best=answer.best, next_page=answer.further)
 
 
 def list_here(source: EngineBackend, page_request: PageRequest) -> RequestFlow[Answer]:
@@ -322,16 +354,16 @@ def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], acco
 def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
-    if not decides(request):
+    if not by_plugin.decides(request):
         return None
-    parameters = plugin_request(request) | ({"facets": True} if facets else {})
+    parameters = by_plugin.plugin_request(request) | ({"facets": True} if facets else {})
     search = source.engine.searching(source.query)
     page = yield from search.grouped(parameters, page_request.start, size, source.view)
-    if page is None or not is_read_as_here(page.account, request, size):
+    if page is None or not by_plugin.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
-    account = with_current_tables(page.account, page_request.tables)
-    return Answer(hits, account, page.total, page.best, page.view, facets=read_facets(page.account))
+    account = by_plugin.with_current_tables(page.account, page_request.tables)
+    return Answer(hits, account, page.total, page.best, page.view, facets=by_plugin.read_facets(page.account))
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:

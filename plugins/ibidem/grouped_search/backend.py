@@ -1,31 +1,32 @@
-"""Search backend: the protocol by which a page of groups is read from an engine."""
+"""Search backend: the protocol by which a page of groups is read, and the way that a search takes.
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+`auto` takes stored groups, or equal texts, where these are what is asked for, else the window.
+"""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, WAYS, By, PassageFields
+from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.cursor import CursorCodec, NextPage
+from ibidem_engines.cursor import Cursor, CursorCodec, NextPage
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Hit, Order, Place, Values
+from ibidem_engines.stored_groups import Coverage, Hit, Order, Place, Values
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
 
 
 class SearchBackend(Protocol):
     """The source of a ranking, its documents and their duplicates."""
 
-    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        """Read the top of the ranking; a deeper call returns the same ranking.
-
-        Args:
-            depth: How many hits.
-            exclude: Content hashes of documents to leave out; the others stay in order.
-        """
+    def window(self, depth: int) -> RequestFlow[Ranking]:
+        """Read the top of the ranking; a deeper call returns the same ranking."""
 
     def overrides(self) -> Sequence[Override]:
         """Return the manual decisions; called after the window was read."""
@@ -79,7 +80,6 @@ class PageRequest:
     size: int  # groups on a page
     tables: Collection[str] = ()  # names of the current idf tables; may be empty
     deepest: int = MAX_WINDOW  # the most hits that a window may hold
-    may_leave_out: bool = True  # whether documents can be left out of the ranking without moving others
     portion: Portion | None = None  # of which one group a portion is shown instead of the page; None: the page
     next_page: NextPage | None = None  # where the page of a cursor begins
 
@@ -98,3 +98,101 @@ def start_place(page_request: PageRequest) -> Place:
     """Return the start position of a page in a collapsed ranking."""
     start, following = page_request.start, page_request.next_page
     return Place(start, following.search_after if following is not None and following.start == start else None)
+
+
+LACKING = 0.01  # share of documents without a settled group above which groups are not used unasked
+
+
+@dataclass(frozen=True, slots=True)
+class IndexState:
+    """What decides on the way of searches of an index."""
+
+    checkpoint: GroupCheckpoint = field(default_factory=GroupCheckpoint)
+    coverage: Coverage = field(default_factory=Coverage)
+    decisions: int = 0  # manual decisions
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How a search is grouped."""
+
+    request: DedupeRequest  # the request with its way and policy
+    rule: str  # whose figures decide: `request`, or the origin of the index's own
+    why: str = ""  # why the default took the window; empty if it did not
+
+    def account(self) -> Json:
+        """Return what the account says of it."""
+        if self.request.mode == "off":
+            return {}
+        return {"by": self.request.by, "rule": self.rule} | ({"why": self.why} if self.why else {})
+
+
+def choose_way(request: DedupeRequest, state: IndexState) -> Way:
+    """Return how a request is grouped; figures that it does not name are those of the index."""
+    if request.mode == "off":
+        return Way(replace(request, by="window"), "request")
+    policy = requested_policy(request, own := parse_policy(state.checkpoint.policy))
+    rule = state.checkpoint.origin if policy == own else "request"
+    if request.by == "stored" and policy != own:
+        named = ", ".join(f"{name}={value}" for name, value in request.figures)
+        days = "no date window" if own.window_days is None else f"window of {own.window_days} days"
+        raise UsageError(
+            f"dedupe_by=stored cannot be combined with {named}: groups are stored with different figures "
+            f"(level {own.level}, {days})",
+            "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
+        )
+    if request.by != "auto":
+        return Way(replace(request, policy=policy), rule)
+    why = _reason_for_window(request, state, policy, own)
+    by: By = "window" if why else "content" if policy.level == "identical" else "stored"
+    return Way(replace(request, policy=policy, by=by), rule, why)
+
+
+def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy, own: Policy) -> str:
+    """Return why groups are not used; empty if they are."""
+    checkpoint, coverage = state.checkpoint, state.coverage
+    given = {"window": dict(request.figures).get("dedupe_window"), "document": request.passages}
+    given |= {"scope": request.scope if request.scope != "window" else None, "level": request.membership}
+    lacking = coverage.ungrouped + coverage.unsettled
+    reasons: list[tuple[object, str]] = [(value, f"{name}={value} is given") for name, value in given.items()]
+    reasons += [
+        (checkpoint.by == "window", "the index is set to window"),
+        (not checkpoint.done, "groups were never settled"),
+    ]
+    if policy.level == "identical":
+        reasons += [
+            (state.decisions, "the index has manual decisions"),
+            (checkpoint.guarded, "the index has fields that must not differ"),
+            (not coverage.has_content, "the index has no content hashes"),
+        ]
+    else:
+        reasons += [
+            (checkpoint.everything, "all documents are being settled again"),
+            (policy != own, "groups are stored by other figures"),
+            (
+                lacking > LACKING * coverage.documents,
+                f"{lacking} of {coverage.documents} documents have no settled group",
+            ),
+        ]
+    return next((reason for applies, reason in reasons if applies), "")
+
+
+def requested_policy(request: DedupeRequest, own: Policy) -> Policy:
+    """Return the requested policy; figures that are not named are those of the index."""
+    figures = dict(request.figures)
+    if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
+        return request.policy
+    level = request.policy.level if "dedupe_level" in figures else own.level
+    return own.at(level).within(request.policy.window_days if "dedupe_window_days" in figures else own.window_days)
+
+
+def read_cursor(way: Way, codec: Callable[[DedupeRequest], CursorCodec], *, is_free: bool) -> tuple[Way, Cursor]:
+    """Decode a cursor, with the way that it was issued for if the request names none."""
+    ways = [way, *(replace(way, request=replace(way.request, by=by), why="") for by in WAYS[1:] if is_free)]
+    errors = []
+    for each in ways:
+        try:
+            return each, codec(each.request).decode(way.request.cursor)
+        except UsageError as error:
+            errors.append(error)
+    raise errors[0]

@@ -207,12 +207,6 @@ def is_duplicate(hit: ResponseHit) -> bool:
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
-def uncounted_copies(lead: ResponseHit) -> str:
-    """Return how many copies of a lead were counted and not read, or an empty string."""
-    count = lead.get("_dedupe", {}).get("only_counted", 0)
-    return f"{format_count(count, 'further duplicate')} matched and counted, not listed" if count else ""
-
-
 def hit_title(hit: ResponseHit) -> str:
     """Return the title of a hit on one line, or its id, to refer to it."""
     return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
@@ -234,7 +228,7 @@ def account_line(response: Response, first: int) -> str:
     lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
     match_count = documents["matched"]
     parts = [grouped_count(groups["in_window"], documents["in_window"], match_count)]
-    if account.get("grouping") == "stored" and match_count:
+    if groups.get("matching") is not None and match_count:
         prefix = "" if groups["exact"] else "about "
         parts = [f"{format_count(match_count, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
     if account["mode"] == "off":
@@ -284,7 +278,8 @@ def note_lines(account: Mapping[str, Any]) -> list[str]:
         has, comes = ("has", "comes") if count == 1 else ("have", "come")
         lines.append(f"{format_count(count, 'result')} {has} no known date and {comes} last")
     if remedy := account.get("remedy"):
-        lines.append(f"no result has a stored {account['level']}: {remedy}")
+        what = "stored groups do not cover all" if "index" in account else f"no result has a stored {account['level']}"
+        lines.append(f"{what}: {remedy}")
     return lines
 
 
@@ -293,7 +288,6 @@ REMARKS = {
     "unsigned": "without signatures",
     "crowded": "not compared with all leads that share a value with them",
     "mixed_tables": "signed with another idf table",
-    "unsettled": "not grouped yet",
     "without_document": "without a document or a text",
 }
 
@@ -301,8 +295,8 @@ REMARKS = {
 def remarks(account: Mapping[str, Any]) -> Iterator[str]:
     """Yield the counts of an account that are only shown if they are not zero.
 
-    >>> list(remarks({"unsigned": 1, "unsettled": 2, "families": 1, "documents": {"in_window": 2}}))
-    ['1 without signatures', '2 not grouped yet', '1 family of mails and attachments']
+    >>> list(remarks({"unsigned": 1, "families": 1, "documents": {"in_window": 2}}))
+    ['1 without signatures', '1 family of mails and attachments']
     """
     for name, words in REMARKS.items():
         if count := account.get(name):

@@ -12,9 +12,8 @@ from ibidem.grouped_search.response import Json
 from ibidem_core.address import read_path
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import PassageFields
-from ibidem_engines.hits import HitNames
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Hit, HitNames
 from ibidem_ingest.signatures.packed import read_length
 
 UNKNOWN = Passage("")

@@ -1,18 +1,15 @@
-"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents to show.
+"""Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents to show."""
 
-Copy cap: after 100 copies of one text, further copies are counted, not fetched, where the first step of the window does
-not fill the page. Otherwise one story with 100,000 copies would use up the whole window.
-"""
-
-from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Protocol
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
-from ibidem.grouped_search.current_version import page_places
 from ibidem.grouped_search.neighbours import WindowOverlaps
 from ibidem.grouped_search.response import (
+    NEVER,
+    NO_PLACES,
     Group,
     Json,
     Pages,
@@ -25,143 +22,91 @@ from ibidem.grouped_search.scope import ScopeMatches, append_matches, look_up_du
 from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.side_packages import need_hook
-from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.engine import Ranking, SignatureLookup
+from ibidem_engines.engine import Ranking
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Values
+from ibidem_engines.stored_groups import Hit, Values
+from ibidem_ingest.dates import iso_day
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
-MANY = 100  # copies of a text from which on further ones are surplus
+Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last
+VersionPlaces = Callable[[Iterable[Sequence[int]], Mapping[int, Document]], Places]  # the hook `version_places`
 
 
-def find_capped_texts(window: Window, overrides: Iterable[Override]) -> dict[str, Sequence[int]]:
-    """Return the rows of the texts that have more copies than needed, by content hash.
+class VersionSource(Protocol):
+    """Reads the fields of documents that determine their versions."""
 
-    All copies must be sure to join the first of them. So this one leads its group; no field that must not differ keeps
-    one of them apart from it, and no manual decision.
-    """
-    cannot_link = {name for word in overrides if word.verdict == "not" for name in (word.a, word.b)}
-    return {
-        content: rows
-        for content, rows in copies(window).items()
-        if len(rows) >= MANY and joins_every_copy(window, rows[0]) and window.name(rows[0]) not in cannot_link
-    }
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        """Return documents without their texts; deleted documents are omitted."""
 
 
-def joins_every_copy(window: Window, row: int) -> bool:
-    """Return whether a row is a lead that every copy of its text would join."""
-    return bool(window.grouping.lead[row] == row and window.columns.guard[row] == 0)
+def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
+    """Return the place of each row among the versions of its group."""
+    places: VersionPlaces = need_hook("version_places", "ibidem_mail")
+    return places(groups, documents)
 
 
-def copies(window: Window) -> Mapping[str, Sequence[int]]:
-    """Return the rows of each text by its content hash, in rank order, except for texts without words."""
-    hashes = window.columns.content.astype("<u8").tobytes().hex()
-    rows: defaultdict[str, list[int]] = defaultdict(list)
-    for row in range(len(window.hits)):
-        if window.columns.length[row]:
-            rows[f"ch{window.columns.scheme[row]}:{hashes[32 * row : 32 * row + 32]}"].append(row)
-    return rows
+def page_places(
+    source: VersionSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
+) -> RequestFlow[Places]:
+    """Return the place of each row among the versions of its group; empty if not requested."""
+    several = [rows for rows in groups if len(rows) > 1]
+    if request.keep.by != "current" or not several:
+        return NO_PLACES
+    rows = [row for rows in several for row in rows]
+    read = yield from source.versioned([window.hits[row] for row in rows])
+    documents = {row: read[window.name(row)] for row in rows if window.name(row) in read}
+    return version_places(several, {row: _dated(each, window, row) for row, each in documents.items()})
 
 
-def capped_rows(copies: Mapping[str, Sequence[int]], step: int) -> set[int]:
-    """Return the rows that are only counted: copies beyond the first step and beyond the first hundred."""
-    return {row for rows in copies.values() for row in rows[MANY:] if row >= step}
+def _dated(document: Document, window: Window, row: int) -> Document:
+    """Return the document with its signed date, if the date has another field name."""
+    day = sort_key_earliest(window.columns, row)
+    return document if document.date or day == NEVER else replace(document, date=iso_day(day))
 
 
-def counts(contents: Iterable[str]) -> list[SignatureLookup]:
-    """Return the look-ups that count the documents of each text."""
-    return [SignatureLookup({"content": [content]}, limit=0) for content in contents]
-
-
-def count_unread(window: Window, matching: Mapping[str, int], outside: Collection[DocumentRef] = ()) -> dict[str, int]:
-    """Return the number of counted, unread copies of each text, by the id of its group."""
-    rows = copies(window) if matching else {}
-    counts = {}
-    for content, count in matching.items():
-        read = [row for row in rows.get(content, ()) if window.name(row) not in outside]
-        if read and count > len(read):
-            counts[window.group_id(read[0])] = count - len(read)
-    return counts
+def without_text(hit: Json) -> Document:
+    """Return the document of a hit without its text."""
+    record = hit["_source"]
+    texts = {name: record.get(name, "") for name in ("title", "date", "url")}
+    return Document(record["id"], "", meta=record.get("meta", {}), **texts)
 
 
 class WindowReader:
-    """The top of a ranking, read deeper with each request.
-
-    It holds the ranking without copies that are only counted; `surplus` holds their content hashes, and
-    `matching` how many documents with one of these match, as far as a request counted them. Which copies are left out
-    depends on the hits above alone, so however deep a page makes it read at once, it reads the same.
-    """
+    """The top of a ranking, read deeper with each request."""
 
     def __init__(self, source: SearchBackend, page_request: PageRequest) -> None:
         self.ranking = Ranking((), 0)
         self.window: Window
-        self.surplus: tuple[str, ...] = ()
-        self.matching: dict[str, int] = {}
         self.neighbours = WindowOverlaps(source, page_request.request.passages)
         self._source = source
         self._page_request = page_request
         self._step = page_request.request.window
         self._longs = LongSignatureCache()
         self._memberships: dict[DocumentRef, Values] = {}
-        self._exhausted = False
 
     def read_steps(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
         deepest, goal = self._page_request.deepest, self._page_request.start + self._page_request.size
         steps = max(1, -(-min(deepest, goal) // self._step))
         while True:
-            depth, surplus = min(deepest, steps * self._step), self.surplus
-            yield from self._read(depth)
-            if self._exhausted or len(self.ranking.hits) >= depth:
-                if self._is_done(depth):
-                    return
-                groups = len(self.window.grouping.leads)
-                steps = steps + 1 if self.surplus != surplus else next_steps(steps, groups, goal)
+            depth = min(deepest, steps * self._step)
+            self.ranking = yield from self._source.window(depth)
+            yield from self._group()
+            if self._is_done(depth):
+                return
+            steps = next_steps(steps, len(self.window.grouping.leads), goal)
 
     def _is_done(self, depth: int) -> bool:
         """Return whether no further request can add to the page."""
         start, size = self._page_request.start, self._page_request.size
         pages = Pages(self.window.grouping, self._step, size)
         is_full = pages.steps_needed(start + size) is not None
-        return is_full or self._exhausted or depth == self._page_request.deepest
-
-    def _read(self, depth: int) -> RequestFlow[None]:
-        """Read down to a depth, without copies that are only counted."""
-        yield from self._hits(depth)
-        yield from self._group()
-        if not self._may_leave_out or (depth == self._step and self._is_done(depth)):
-            return
-        capped_texts = find_capped_texts(self.window, self._source.overrides())
-        self.surplus = tuple(capped_texts)
-        if rows := capped_rows(capped_texts, self._step):
-            hits = self.ranking.hits
-            self.ranking = replace(self.ranking, hits=[hit for row, hit in enumerate(hits) if row not in rows])
-            yield from self._group()
-
-    def _hits(self, depth: int) -> RequestFlow[None]:
-        """Read hits down to a depth, without surplus copies: all again, or only hits not read yet."""
-        if not self.surplus:
-            self.ranking = yield from self._source.window(depth)
-            self._exhausted = len(self.ranking.hits) < depth
-            return
-        rows = copies(self.window)
-        size = depth - sum(len(rows.get(content, ())) for content in self.surplus)
-        ranking = yield from self._source.window(size, self.surplus)
-        if len(self.surplus) == 1:
-            self.matching[self.surplus[0]] = self.ranking.total - ranking.total
-        self._exhausted = len(ranking.hits) < size
-        names = {(hit.index, hit.id) for hit in self.ranking.hits}
-        new_hits = [hit for hit in ranking.hits if (hit.index, hit.id) not in names]
-        self.ranking = replace(self.ranking, hits=[*self.ranking.hits, *new_hits][:depth])
-
-    @property
-    def _may_leave_out(self) -> bool:
-        """Return whether copies may be counted without reading: not if they have neighbours, threads or works."""
-        request = self._page_request.request
-        return self._page_request.may_leave_out and request.passages is None and not request.membership
+        return is_full or len(self.ranking.hits) < depth or depth == self._page_request.deepest
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
@@ -265,18 +210,15 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
-    unread_count = count_unread(window, (yield from count_capped(source, read)), scope_matches.outside)
     shown_hits = [window.hits[row] for group in groups for row in group.shown_rows]
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
-    account = response_stats(
-        window, groups, request, ranking.total, page_request.tables, page_request.deepest, unread_count
-    )
+    account = response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
     late = zip(late_documents, late_leads, strict=True)
     account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
     account["capped"] = cut_groups(groups, scope_matches)
     account |= read.neighbours.account(window.hits[: window.ranked])
     account |= window.members.stats(window.ranked) if window.members else {}
-    hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside, unread_count).hits()
+    hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
     return GroupedPage(ranking, window, hits, account)
 
 
@@ -290,13 +232,6 @@ def widen(
     longs = window.matcher.long_signatures
     wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides()))
     return wider, matches
-
-
-def count_capped(source: SearchBackend, reader: WindowReader) -> RequestFlow[dict[str, int]]:
-    """Count the matching documents of each text whose further copies were left out."""
-    unknown = [content for content in reader.surplus if content not in reader.matching]
-    results = (yield from source.find(counts(unknown), whole_index=False)) if unknown else ()
-    return reader.matching | {content: each.copies for content, each in zip(unknown, results, strict=True)}
 
 
 def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:

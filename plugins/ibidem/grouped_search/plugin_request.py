@@ -15,7 +15,6 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
 
 SIMILARITY = "dedupe_similarity"
-PRESET = "dedupe_preset"
 APART = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
 
 
@@ -30,9 +29,9 @@ def decides(request: DedupeRequest) -> bool:
 
 
 def knows_figures(request: DedupeRequest) -> bool:
-    """Return whether the plugin supports the figures of a request; it reads presets of the index itself."""
-    if asks_for_stored_preset(request):
-        return PRESET in dict(request.figures)
+    """Return whether the plugin supports the figures of a request: those of no stored preset, and no parts of texts."""
+    if request.level == "partial" or asks_for_stored_preset(request):
+        return False
     return plugin_policy(request) == request.policy
 
 
@@ -84,4 +83,5 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
     facts = {name: value for name, value in account.items() if name not in APART}
+    facts |= {"grouper": account.get("grouper", account["by"])}
     return facts | {"mixed_tables": count_others(names, current)}

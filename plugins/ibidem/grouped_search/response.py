@@ -212,8 +212,6 @@ class ResponseRenderer:
     documents: Mapping[DocumentRef, Json]  # the documents that are shown as hits hold them, by index and id
     # Documents that a scope found and that do not match the query.
     outside: frozenset[DocumentRef] = field(default_factory=frozenset)
-    # How many further copies of a group's text match, by the group's id.
-    only_counted: Mapping[str, int] = field(default_factory=dict)
     # Rows of stored leads, with which the documents of a group were compared, by the row of its first.
     stored_leads: Mapping[int, int] = field(default_factory=dict)
 
@@ -259,8 +257,6 @@ class ResponseRenderer:
         notes = list(self.override_notes(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
-        elif group.id in self.only_counted:
-            mark["only_counted"] = self.only_counted[group.id]
         if self.window.name(row) in self.outside:
             mark["outside"] = True
         if self.window.name(row) not in self.documents:
@@ -275,7 +271,9 @@ class ResponseRenderer:
         target = group.lead
         evidence = self.window.evidence(row, target)
         if evidence is None:
-            notes.append(f"would not pass against {self.window.hits[target].id} alone")
+            is_hidden = self.request.by == "stored" and group.first not in self.stored_leads
+            without = "; the lead of its group is not among the results" if is_hidden else ""
+            notes.append(f"would not pass against {self.window.hits[target].id} alone{without}")
             target = self.stored_leads.get(group.first, group.first)
             evidence = self.window.evidence(row, target) if row != target else None
         by_stored_lead = group.first in self.stored_leads and target not in (group.lead, row)

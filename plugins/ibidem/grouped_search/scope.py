@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from ibidem.grouped_search.backend import SearchBackend, document_ref
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe import evidence
-from ibidem_dedupe.long_candidates import MIN_SHARED
 from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.pairs import MIN_SHARED
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import CONTENT_HITS, LookupResult, SignatureLookup

@@ -1,9 +1,8 @@
 """Statistics of a response, whose counts add up; and the facets of its window by source, idf table and year."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,23 +41,20 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
     match_count: int,
     tables: Collection[str] = (),
     deepest: int = MAX_WINDOW,
-    only_counted: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, object]:
     """Build the account of a page of groups: counts of its window and its groups."""
     ranked = window.ranked
-    unread_count = sum(only_counted.values())
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     shown_count = sum(len(group.shown_rows) for group in groups)
     return (
         request_stats(request)
-        | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest, unread_count)
+        | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest)
         | {
             "duplicates": ranked - leads,
             "unsigned": window.unsigned_count,
             "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
             "too_short": count_short(window.columns, ranked),
             "mixed_tables": count_other_tables(window.columns, ranked, tables),
-            "only_counted": [{"group": name, "documents": count} for name, count in only_counted.items()],
             "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
         }
     )
@@ -91,7 +87,6 @@ def request_stats(request: DedupeRequest) -> dict[str, object]:
         "crowded": 0,
         "too_short": 0,
         "capped": [],
-        "only_counted": [],
         "mixed_tables": 0,
         "late": [],
         "cursor": "",
@@ -106,7 +101,6 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     leads: int,
     groups: int,
     deepest: int = MAX_WINDOW,
-    unread_count: int = 0,
 ) -> dict[str, object]:
     """Return the counts of documents and groups in the account."""
     beyond_count = max(0, match_count - ranked_count)
@@ -117,8 +111,8 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
             "beyond_window": beyond_count,
             "on_page": shown_count,
         },
-        "groups": {"in_window": leads, "on_page": groups, "exact": beyond_count <= unread_count},
-        "limited": beyond_count > unread_count and ranked_count >= deepest,
+        "groups": {"in_window": leads, "on_page": groups, "exact": not beyond_count},
+        "limited": beyond_count > 0 and ranked_count >= deepest,
     }
 
 

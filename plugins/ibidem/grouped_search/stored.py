@@ -1,17 +1,16 @@
-"""Page of stored groups: the engine collapses and counts all matches; reasons are decided on the page's documents."""
+"""Page of groups of all matches, stored ones or equal texts: the engine collapses, reasons are decided on the page."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
 import numpy as np
 
-from ibidem.grouped_search.backend import PageRequest, start_place
-from ibidem.grouped_search.current_version import page_places
-from ibidem.grouped_search.page import GroupedPage
+from ibidem.grouped_search.backend import IndexState, PageRequest, start_place
+from ibidem.grouped_search.page import GroupedPage, page_places
 from ibidem.grouped_search.response import NO_PLACES, Group, Json, ResponseRenderer, choose_lead
-from ibidem.grouped_search.stats import request_stats
+from ibidem.grouped_search.stats import count_other_tables, count_short, request_stats
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
@@ -20,11 +19,10 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Ranking
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import override_hashes
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, MatchCounts, Members, Place
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 ADVICE = "settle groups with: ibidem backfill --groups"  # remedy where documents are not settled
@@ -35,9 +33,6 @@ NOBODY = Members((), {})  # the further documents of groups of one
 
 class StoredBackend(Protocol):
     """The source of a collapsed ranking, its documents and their groups."""
-
-    def settlement(self) -> GroupCheckpoint:
-        """Return how far groups are settled, and under which policy."""
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         """Read a part of the ranking, with only the best document of each group."""
@@ -60,60 +55,16 @@ class StoredBackend(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page of stored groups."""
+    """A page of groups of all matches."""
 
     page: GroupedPage
     further: NextPage | None  # start of the next page, for an engine that does not count that far
     best: float | None  # the highest score; None if nothing is scored
 
 
-def with_stored_policy(request: DedupeRequest, checkpoint: GroupCheckpoint) -> DedupeRequest:
-    """Return the request with the policy of the stored groups."""
-    stored_policy = parse_policy(checkpoint.policy)
-    policy = requested_policy(request, stored_policy)
-    if policy != stored_policy:
-        figures = ", ".join(f"{name}={value}" for name, value in request.figures)
-        current = describe_policy(stored_policy)
-        raise UsageError(
-            f"dedupe_by=stored cannot be combined with {figures}: groups are stored with different figures ({current})",
-            "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
-        )
-    return replace(request, policy=stored_policy)
-
-
-def is_as_stored(request: DedupeRequest, checkpoint: GroupCheckpoint) -> bool:
-    """Return whether groups are settled under the policy of a request."""
-    stored_policy = parse_policy(checkpoint.policy)
-    is_settled = bool(checkpoint.done) and not checkpoint.everything and not request.membership
-    return is_settled and requested_policy(request, stored_policy) == stored_policy
-
-
-def requested_policy(request: DedupeRequest, stored_policy: Policy) -> Policy:
-    """Return the requested policy; missing figures are taken from the stored groups."""
-    figures = dict(request.figures)
-    if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
-        policy = request.policy
-        return replace(policy, characters=None) if stored_policy.characters is None else policy  # groups do without
-    level = request.policy.level if "dedupe_level" in figures else stored_policy.level
-    days = request.policy.window_days if "dedupe_window_days" in figures else stored_policy.window_days
-    base = stored_policy.similar(int(figures["dedupe_similarity"])) if "dedupe_similarity" in figures else stored_policy
-    return base.at(level).within(days)
-
-
-def describe_policy(policy: Policy) -> str:
-    """Name a policy by its level and date window.
-
-    >>> describe_policy(Policy(window_days=42))
-    'level near, window of 42 days'
-    """
-    days = "no date window" if policy.window_days is None else f"window of {policy.window_days} days"
-    return f"level {policy.level}, {days}"
-
-
-def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow[StoredPage]:
-    """Build a page of stored groups."""
+def stored_page(source: StoredBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[StoredPage]:
+    """Build a page of groups of all matches."""
     place = start_place(page_request)
-    page_request = replace(page_request, request=with_stored_policy(page_request.request, source.settlement()))
     page = yield from source.collapse(place, page_request.size)
     larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
     members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NOBODY
@@ -124,7 +75,9 @@ def stored_page(source: StoredBackend, page_request: PageRequest) -> RequestFlow
     read, stored_leads = yield from read_leads(source, read, groups)
     sources = yield from source.fetch([read.window.hits[row] for group in groups for row in group.shown_rows])
     hits = ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads).hits()
-    account = stored_stats(page.counts, groups, page_request)
+    account = stored_stats(page.counts, groups, page_request, read.window) | index_stats(state, source.overrides())
+    if len(state.checkpoint.done) > 1 and state.coverage.unsettled:  # each shard may have a lead of one group
+        account["groups"]["exact"] = False
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
     further = None if page.search_after is None else NextPage(page_request.start + page_request.size, page.search_after)
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
@@ -153,6 +106,7 @@ class PageGroups:
     window: Window  # the documents, ordered by group
     rows: Mapping[int, Sequence[int]]  # the rows of each group, by that of its first
     sizes: Mapping[int, int]  # how many documents of each group match, by the row of its first
+    leads: Mapping[int, int]  # the stored lead of each group, if it was read, by the row of its first
     request: DedupeRequest  # how to show them
 
     @classmethod
@@ -170,16 +124,19 @@ class PageGroups:
         names: dict[int, str] = {}
         rows: dict[int, Sequence[int]] = {}
         sizes: dict[int, int] = {}
+        leads: dict[int, int] = {}
         for head in heads:
             first, followers = len(hits), members_by_group.get(head.group, []) if head.group else []
             hits += [head.hit, *(each.hit for each in followers)]
             lead += [first] * (1 + len(followers))
             rows[first] = range(first, len(hits))
             sizes[first] = max(1 + len(followers), members.sizes.get(head.group, 1))
-            if head.group:
+            if led := [row for row, each in enumerate((head, *followers), first) if each.lead and head.group]:
+                leads[first] = led[0]
+            if head.group and page_request.request.by == "stored":
                 names[first] = head.group
         window = build_window(hits, page_request.request.policy, overrides, lead, names)
-        return cls(window, rows, sizes, page_request.request)
+        return cls(window, rows, sizes, leads, page_request.request)
 
     def groups(self, places: Mapping[int, int] = NO_PLACES) -> list[Group]:
         """Build the groups."""
@@ -215,18 +172,24 @@ def build_window(
 def read_leads(
     source: StoredBackend, documents: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
-    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead."""
-    window = documents.window
+    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
+
+    A group of which all is read has its lead among its rows, or it does not match. With a cursor it may be newer than
+    what the page reads: it is rewritten whenever its group grows.
+    """
+    window, request = documents.window, documents.request
     unexplained = [
         group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
     ]
-    if not unexplained:
-        return documents, {}
-    leads = yield from source.leads([group.id for group in unexplained])
+    stored_leads = {each.first: documents.leads[each.first] for each in unexplained if each.first in documents.leads}
+    unread = [each for each in unexplained if each.first not in stored_leads]
+    unread = [each for each in unread if request.by == "stored" and (each.unread_count or request.cursor)]
+    if not unread:
+        return documents, stored_leads
+    leads = yield from source.leads([group.id for group in unread])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
-    stored_leads: dict[int, int] = {}
-    for group in unexplained:
+    for group in unread:
         if (hit := leads.get(group.id)) is None:
             continue
         position = rows.setdefault((hit.index, hit.id), len(hits))
@@ -240,44 +203,36 @@ def read_leads(
     return replace(documents, window=wider), stored_leads
 
 
-def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest) -> Json:
-    """Build the account of a page of stored groups, in which all matches are grouped."""
-    match_count = counts.documents
-    account: Json = request_stats(page_request.request)
-    account["grouping"] = "stored"
+def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest, window: Window) -> Json:
+    """Build the account of a page; `unsigned`, `too_short` and `mixed_tables` count the documents that were read."""
+    matched, found = counts.documents, counts.groups
     shown_count = sum(len(group.shown_rows) for group in groups)
-    account["documents"] = {
-        "matched": match_count,
-        "in_window": match_count,
-        "beyond_window": 0,
-        "on_page": shown_count,
-    }
-    account["groups"] = {
-        "matching": counts.groups,
-        "in_window": counts.groups,
-        "on_page": len(groups),
-        "exact": counts.exact,
-    }
-    account |= {
-        "limited": counts.limited,
-        "duplicates": match_count - counts.groups,
-        "unsigned": counts.unsigned,
-        "ungrouped": counts.ungrouped,
-        "unsettled": counts.unsettled,
-        "too_short": counts.short_count,
-        "mixed_tables": count_others(counts.tables, page_request.tables),
+    return request_stats(page_request.request) | {
+        "documents": {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": shown_count},
+        "groups": {
+            "matching": found,
+            "in_window": found,
+            "on_page": len(groups),
+            "exact": counts.exact,
+            "counted": found is not None,
+        },
+        "limited": False,
+        "duplicates": None if found is None else matched - found,
+        "unsigned": window.unsigned_count,
+        "too_short": count_short(window.columns, window.ranked),
+        "mixed_tables": count_other_tables(window.columns, window.ranked, page_request.tables),
         "found_by_scope": 0,
         "capped": [{"group": group.id, "by": ["keep"]} for group in groups if is_cut(group, page_request)],
     }
-    if counts.unsettled or counts.ungrouped > counts.unsigned:
-        account["remedy"] = ADVICE
-    return account
 
 
-def count_others(tables: Mapping[str, int], current: Collection[str]) -> int:
-    """Count the documents with an outdated idf table; without current names, the most frequent table is current."""
-    current_names = set(current) or {max(tables, key=lambda name: tables[name], default="")}
-    return sum(count for name, count in tables.items() if name not in current_names)
+def index_stats(state: IndexState, overrides: Sequence[Override]) -> Json:
+    """Return what groups do not cover: documents of the index, and manual decisions that wait to be settled."""
+    coverage, followed = state.coverage, state.checkpoint.overrides
+    waiting = len({key for key, _ in override_hashes(overrides).items() ^ followed.items()})
+    index = {name: getattr(coverage, name) for name in ("documents", "ungrouped", "unsettled")}
+    is_lacking = index["ungrouped"] or index["unsettled"] or waiting
+    return {"index": index, "waiting": waiting} | ({"remedy": ADVICE} if is_lacking else {})
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:

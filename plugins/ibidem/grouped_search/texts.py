@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ibidem.grouped_search.current_version import version_places
 from ibidem.grouped_search.explanations import reason, with_differing_sign
+from ibidem.grouped_search.page import version_places
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
@@ -143,7 +143,10 @@ def check_policy(level: Level, similarity: int | None, preset: str, policy: Poli
 
 def default_policy(columns: PackedColumns, level: Level, similarity: int | None, preset: str) -> Policy:
     """Return the decision for a pair that the arguments name, or else the rule of the collection if it is large."""
-    named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
+    try:
+        named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
+    except UsageError as error:
+        raise UsageError(error.what.replace("dedupe_", ""), error.remedy.replace("dedupe_", "")) from error
     if similarity is not None or preset or len(columns) < MIN_DOCUMENTS:
         return named
     return CollectionFigures.count(columns).policy().at(named.level)
@@ -167,7 +170,7 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
         Document(
             str(place),
             each.text,
-            date=check_date(each.date, place),
+            date=check_date(each.date, f"passage {place}"),
             source=each.source,
             language=language or by_document.get(each.document, ""),
         )
@@ -190,13 +193,13 @@ def document_languages(passages: Iterable[Passage]) -> dict[str, str]:
     return {document: detect("\n".join(some)) for document, some in texts.items()}
 
 
-def check_date(date: str, number: int) -> str:
-    """Return the date of a passage."""
+def check_date(date: str, holder: str) -> str:
+    """Return a date; the error names the text that has it."""
     if date:
         try:
             interval(date)
         except ValueError as error:
-            raise UsageError(f"date of passage {number}: {error}", "give it as ISO 8601, or leave it out") from error
+            raise UsageError(f"date of {holder}: {error}", "give it as ISO 8601, or leave it out") from error
     return date
 
 

@@ -10,23 +10,14 @@ import xxhash
 
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.overrides import (
-    AppliedOverrides,
-    DocumentRef,
-    Override,
-    Pair,
-    PairConstraints,
-    apply_overrides,
-)
+from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, PairConstraints, apply_overrides
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.hits import HitNames, read_packed
-from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import LONG, Packed
+from ibidem_ingest.signatures.packed import LONG, MISSING, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.packed_values import MISSING
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,20 +11,25 @@ from typing import get_args
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
+from ibidem_core.address import redact
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import REMOVE, parse_record
-from ibidem_core.redaction import redact
-from ibidem_core.settings import Settings
-from ibidem_core.settings_table import settings_rows
+from ibidem_core.settings import Settings, settings_rows
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
-from ibidem_engines.group_checkpoint import GroupCheckpoint
-from ibidem_engines.ledger import DamagedEntry, DeletedDocument, Parse, Tombstone, find_damaged
+from ibidem_engines.ledger import (
+    DamagedEntry,
+    DeletedDocument,
+    GroupCheckpoint,
+    Parse,
+    Tombstone,
+    find_damaged,
+    read_preset,
+)
+from ibidem_engines.records import SIGN_AGAIN
 from ibidem_engines.stored_groups import Ledger
-from ibidem_engines.stored_presets import read_preset
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command
-from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
@@ -113,11 +118,6 @@ def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, ob
     }
 
 
-def settings_error_report(error: IbidemError) -> dict[str, object]:
-    """Return the output of `ibidem doctor --json` if the settings themselves are invalid."""
-    return {"settings": [], "checks": [Check.from_issue("settings", error).as_json()]}
-
-
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Run all checks; a failed check does not stop the others."""
     yield check_distribution()
@@ -166,7 +166,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         message = (
             f"{settings.index!r} was written with signature schema {', '.join(schemas)}, this version reads {SCHEMA}"
         )
-        yield Check("schema", ok=False, what=message, remedy="rebuild it with: ibidem backfill --into NAME")
+        yield Check("schema", ok=False, what=message, remedy=SIGN_AGAIN)
         return
     yield check_dead_letters(open_index)
     yield check_records(open_index)
@@ -235,12 +235,6 @@ def zip_version(engine: str, version: str) -> str:
     return f"{engine}-{version.rpartition('.')[0]}.0" if engine == "opensearch" else f"{engine}-{version}"
 
 
-def first_documents(engine: Engine) -> list[Document]:
-    """Read the documents with the lowest sequence numbers."""
-    hits = next(iter(engine.scan()), [])[:FIRST]
-    return [entry.document for entry in engine.fetch([(hit.index, hit.id) for hit in hits])]
-
-
 def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
     """Count the documents that could not be ingested."""
     try:
@@ -274,7 +268,9 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
     sampler, current = LanguageSampler(), tables.current()
     try:
         with closing(open_index()) as engine:
-            for _ in sampler.sample(first_documents(engine)):
+            hits = next(iter(engine.scan()), [])[:FIRST]
+            documents = engine.fetch([(hit.index, hit.id) for hit in hits])
+            for _ in sampler.sample(entry.document for entry in documents):
                 pass
         shares = sampler.find_foreign(lambda language: tables.named(current.get(language, "")))
     except IbidemError as error:
@@ -304,14 +300,13 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
             "tables",
             ok=False,
             what=f"documents signed with another idf table: {counts}",
-            remedy="sign them again with: ibidem backfill --into NAME",
+            remedy=SIGN_AGAIN,
         )
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")
 
 
 def is_current_table(name: str, tables: Tables) -> bool:
-    """Return whether a table is the current one of its language."""
     table = tables.named(name)
     now = tables.of(table.language) if table is not None else None
     return now is not None and now.name == name
@@ -328,7 +323,6 @@ def check_tables_folder(settings: Settings) -> Check:
 
 
 def check_broker(settings: Settings) -> Check:
-    """Check that the broker responds."""
     try:
         connect_broker(settings)
     except IbidemError as error:
@@ -347,7 +341,6 @@ def check_workers(settings: Settings) -> Check:
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:
-    """Check for rejected messages."""
     try:
         apart = make_broker(settings).count_rejected()
     except IbidemError as error:
@@ -416,7 +409,6 @@ def check_readers() -> Iterator[Check]:
 
 
 def check_gateway() -> Check:
-    """Check that the libraries of the gateway are installed."""
     missing = [name for name in GATEWAY if find_spec(name) is None]
     if missing:
         message = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"

@@ -1,22 +1,34 @@
-"""Documents of an index, read by id; manual overrides of pairs of them are added, removed and read."""
+"""Documents of an index, read by id, with their duplicates; manual overrides of pairs are added, removed and read."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from ibidem.grouped_search.explanations import reason, relation_name
+from ibidem.grouped_search.scope import build_lookup, cut_fields
+from ibidem.grouped_search.texts import check_date, general_tables
+from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
+from ibidem_dedupe.pair_evidence import Evidence
+from ibidem_dedupe.pairs import LongSignatureCache
+from ibidem_dedupe.policy import Level, Policy
+from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine, StoredDocument
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import load_overrides, lookup_presets
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
-from ibidem_ingest.signatures.lookup_keys import content_key
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.language import add_languages
+from ibidem_ingest.mail.head import MIH, with_hash
+from ibidem_ingest.signatures.lookup_keys import LookupField, content_key
+from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
+from ibidem_ingest.signatures.sign import sign_and_pack
 from ibidem_workers.groups.service import follow_decisions
 
 
 def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem search QUERY") -> Document:
-    """Read a document of an index."""
     documents = engine.fetch([(engine.index, id_)])
     if not documents:
         raise MissingDocument(f"no document {id_!r} in index {engine.index!r}", remedy)
@@ -107,7 +119,6 @@ def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
 
 
 def read_verdict(typed: str) -> Verdict:
-    """Parse a verdict."""
     for verdict in VERDICTS:
         if typed == verdict:
             return verdict
@@ -130,3 +141,206 @@ def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], 
             indices = ", ".join(sorted(index for (index, _), _ in each))
             raise UsageError(f"document {id_!r} is in several indexes: {indices}", "name one of them in IBIDEM_INDEX")
     return names_by_id[a][0], names_by_id[b][0]
+
+
+OUTSIDE = "\0"  # in place of the id of a document that is not in the index: none there has it
+
+
+@dataclass(frozen=True, slots=True)
+class Duplicate:
+    """A duplicate of the inspected document."""
+
+    index: str
+    id: str
+    title: str  # its title, or an empty string
+    evidence: Evidence  # evidence that makes it one
+
+    @property
+    def level(self) -> Level:
+        """The strongest level that joins it: `identical`, `near` or `partial`."""
+        return self.evidence.level
+
+    @property
+    def reason(self) -> str:
+        """Why it is a duplicate, in words."""
+        return reason(self.evidence.why)
+
+    def as_json(self) -> dict[str, object]:
+        """Return the duplicate as shown by `ibidem inspect --json`."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "level": self.evidence.level,
+            "relation": relation_name(self.evidence),
+            "score": self.evidence.score,
+            "why": dict(self.evidence.why),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A document and its duplicates."""
+
+    id: str  # the document's id
+    title: str  # its title, or an empty string
+    signatures: Mapping[str, object]  # its signatures, by name
+    duplicates: Sequence[Duplicate]  # its duplicates, identical ones first, then the higher score
+    capped: Sequence[LookupField]  # classes of values that too many documents carry; duplicates may be missing
+
+    def as_json(self) -> dict[str, object]:
+        """Return the output of `ibidem inspect --json`."""
+        return {
+            "id": self.id,
+            "title": self.title,
+            "signatures": dict(self.signatures),
+            "duplicates": [each.as_json() for each in self.duplicates],
+            "capped": list(self.capped),
+        }
+
+
+def inspect(
+    engine: Engine, name: str, policy: Policy | None = None, overrides: Iterable[Override] | None = None
+) -> Inspection:
+    """Find the duplicates of a document in the whole index."""
+    document, packed = read_signed(engine, name)
+    all_overrides = load_overrides(engine) if overrides is None else overrides
+    own_overrides = [each for each in all_overrides if hit_ref(document) in (each.a, each.b)]
+    return _inspect(engine, document, packed, policy or Policy(), overrides=own_overrides)
+
+
+def inspect_outside(
+    engine: Engine, document: Document, tables: Tables, policy: Policy, distinct: Sequence[str] = ()
+) -> Inspection:
+    """Find the documents of an index that one repeats which is not in it; nothing is stored."""
+    ((stored, value),) = sign_and_pack([*add_languages([replace(document, id=OUTSIDE)])], tables, distinct)
+    packed = unpack(value)
+    if packed is None or not packed.length:
+        raise UsageError(f"{document.id} holds no words", "give a text to look for")
+    found = _inspect(engine, Hit("", "", 0.0, value), packed, policy, outside=stored.long)
+    return replace(found, id=document.id, title=document.title)
+
+
+def duplicates_of(  # noqa: PLR0913 - named options of a public function
+    text: str,
+    *,
+    engine: Engine,
+    title: str = "",
+    date: str = "",
+    language: str = "",
+    tables: Tables | None = None,
+    level: Level = "partial",
+    similarity: int | None = None,
+    preset: str = "",
+) -> Sequence[Duplicate]:
+    """Find the documents of an index that a text repeats which is not in it; nothing is stored.
+
+    Args:
+        text: The text; a form feed is between two pages.
+        engine: The index, as `open_engine` opens it.
+        title: Its title, which makes short equal texts identical or not.
+        date: ISO 8601, for presets with a date window.
+        language: ISO 639 code; where it is empty, it is detected.
+        tables: The idf tables that the index was signed with; by default the general ones.
+        level: The weakest level that counts: `identical`, `near`, or `partial`, which also finds parts.
+        similarity: Percentage of five-word runs that near duplicates share, 20 to 100, as in `dedupe_similarity`.
+        preset: Figures for a kind of text, as `dedupe_preset` says it, or stored with the index.
+
+    Returns:
+        The duplicates, identical ones first, then by score; `id`, `title`, `level` and `reason` of each.
+
+    Raises:
+        UsageError: The text holds no words, or the date, level, similarity or preset is not valid.
+    """
+    names = {"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset}
+    policy = pair_policy(names, presets=lookup_presets(engine, preset))
+    document = Document("text", text, title, check_date(date, "the text"), language=language)
+    return inspect_outside(engine, document, tables or general_tables(), policy).duplicates
+
+
+def _inspect(  # noqa: PLR0913 - what is known of a document
+    engine: Engine,
+    document: Hit,
+    packed: Packed,
+    policy: Policy,
+    *,
+    overrides: Sequence[Override] = (),
+    outside: bytes | None = None,
+) -> Inspection:
+    """Find the duplicates of a document; the long signature of one from outside is not in the index."""
+    own = hit_ref(document)
+
+    def read_long(names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
+        if outside is None:
+            return engine.long_signatures(names)
+        return {**engine.long_signatures([name for name in names if name != own]), own: outside}
+
+    long_signatures = LongSignatureCache(read_long)
+    needs_long = policy.level == "partial" and policy.related and packed.flags & LONG
+    (result,) = engine.find([build_lookup(packed, policy, long_signatures.get(own) if needs_long else None)])
+    # Documents that people have marked as the same, which look-ups may miss.
+    same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
+    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
+    hits.pop(own, None)
+    pairs = ((0, row) for row in range(1, len(hits) + 1))
+    rows = [document, *hits.values()]
+    window = Window.group(rows, policy, overrides, long_signatures=long_signatures, candidates=pairs)
+    evidence = {ref: decision for row, ref in enumerate(hits, 1) if (decision := window.evidence(row, 0))}
+    names = [*evidence] if outside is not None else [own, *evidence]
+    stored = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
+    mail_hash = with_hash(stored[own].meta).get(MIH) if own in stored else None
+    return Inspection(
+        id=document.id,
+        title=stored[own].title if own in stored else "",
+        signatures=packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {}),
+        duplicates=[
+            Duplicate(*ref, stored[ref].title if ref in stored else "", decision)
+            for ref, decision in sorted(
+                evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, each[0])
+            )
+        ],
+        capped=cut_fields(result),
+    )
+
+
+def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
+    """Return the documents that two documents both repeat at the level `near`, by id; none if one is not signed."""
+    try:
+        duplicates_a, duplicates_b = (inspect(engine, name, Policy()).duplicates for name in (a, b))
+    except UsageError:
+        return []
+    return sorted({each.id for each in duplicates_a} & {each.id for each in duplicates_b})
+
+
+def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
+    """Return a document's hit and its packed value."""
+    hit = next(fetch_hits(engine, [name]), None)
+    if hit is None:
+        raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
+    packed = unpack(hit.packed) if hit.packed else None
+    if packed is None:
+        raise UsageError(f"document {name!r} carries no signatures", "ingest it again to sign it")
+    return hit, packed
+
+
+def hit_ref(hit: Hit) -> DocumentRef:
+    """Return index and id of a hit."""
+    return hit.index, hit.id
+
+
+def packed_facts(packed: Packed) -> dict[str, object]:
+    """Return the contents of a packed value, by the names of signatures.md."""
+    hashes = {
+        "content": (f"ch{packed.scheme}", packed.content),
+        "fingerprint": ("fp1", packed.fingerprint),
+        "profile": ("tp1", packed.profile),
+    }
+    return {
+        "length": packed.length,
+        "shingles": packed.shingles,
+        "days": [None if day == NO_DATE else day for day in (packed.date_from, packed.date_to)],
+        **{name: f"{scheme}:{value.hex()}" if any(value) else None for name, (scheme, value) in hashes.items()},
+        "idf": packed.idf.hex() if any(packed.idf) else None,
+        "terms": len(packed.terms),
+        "numbers": packed.numbers,
+        "slots": len(packed.slots),
+    }

@@ -1,36 +1,46 @@
-"""Groups of a whole index, as `ibidem groups` counts them: newly computed, or stored.
+"""Groups of a whole index, as `ibidem groups` counts them: newly computed, or stored; and a dry run of a backfill.
 
 The documents are taken in the order of date (its start, missing last) and id, and grouped by leads as a window is. Only
 what decides is kept of each, and the keys that documents share; 200,000 of them took 640 MB.
 
 Stored groups are counted and listed slice by slice, in constant memory, whatever the index holds.
+
+A dry run signs an index in memory, counts its groups, samples its pairs, and estimates the cost.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from heapq import nsmallest
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.index.documents import titles
+from ibidem_core.errors import NoIndex
+from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
-from ibidem_dedupe.long_candidates import PageKeys
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
 from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
+from ibidem_engines.stored_groups import Name as Place
+from ibidem_ingest.errors import Refusal
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_workers.backfill.batch import refusal, signed_records
+from ibidem_workers.backfill.checkpoint import all_writes, read_all
+from ibidem_workers.backfill.run import check_fields, open_for_backfill
 
 MAX_LISTED = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
@@ -62,7 +72,6 @@ class IndexGroups:
 
     @property
     def sizes(self) -> Mapping[int, int]:
-        """Number of groups by size."""
         return dict(sorted(Counter(size for size in self._counts.values() if size > 1).items()))
 
     @property
@@ -121,7 +130,6 @@ def index_groups(
     overrides: Iterable[Override] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> IndexGroups:
-    """Group all documents of an index."""
     shelf = LongTextIndex(engine.long_signatures, policy or Policy())
     words = load_overrides(engine) if overrides is None else overrides
     return group_slices(engine.scan(), shelf, words, progress)
@@ -161,7 +169,6 @@ def group_slices(
     overrides: Iterable[Override],
     progress: Callable[[int], None],
 ) -> IndexGroups:
-    """Group documents slice by slice."""
     names, columns = sort_documents(*read_slices(slices, progress, long_texts))
     matcher, suspected = long_texts.build_matcher(names)
     policy = long_texts.policy
@@ -174,7 +181,7 @@ def group_slices(
 def read_slices(
     slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], long_texts: LongTextIndex
 ) -> tuple[list[DocumentRef], list[PackedColumns]]:
-    """Read an index slice by slice; packed values are kept for long texts, and where they are read one by one."""
+    """Read an index slice by slice; packed values are kept for long texts only."""
     names: list[DocumentRef] = []
     parts: list[PackedColumns] = []
     for hits in slices:
@@ -265,7 +272,6 @@ def stored_policy(engine: Engine) -> Policy:
 
 
 def member(document: GroupedDocument, lead: GroupedDocument, size: int, policy: Policy) -> Member:
-    """Describe a document in its group."""
     evidence = ""
     if document is not lead:
         a, b = unpack(document.packed), unpack(lead.packed)
@@ -288,3 +294,183 @@ def read_group(engine: Engine, name: str) -> dict[str, object]:
         )
         return {"name": document.group, "lead": lead.name.id, "documents": count, "signature": evidence}
     return {}
+
+
+MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
+
+SAMPLES = 3  # pairs of each level that are shown
+
+LISTED = 1_000  # refusals that are listed; more are counted
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A pair of documents that a level would join."""
+
+    level: Level  # `identical` or `near`
+    lead: DocumentRef  # index and id of the group's lead
+    duplicate: DocumentRef  # index and id of its duplicate
+    difference: Sequence[Piece]  # where their words differ; nothing when none do
+
+    def as_json(self) -> dict[str, object]:
+        """Return the pair as shown by `ibidem backfill --dry-run --json`."""
+        pieces = [{"kind": piece.kind, "words": list(piece.words)} for piece in self.difference]
+        return {"level": self.level, "lead": self.lead[1], "duplicate": self.duplicate[1], "difference": pieces}
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Estimated cost of signing the index, from the documents read."""
+
+    bytes: int  # that signatures add to all documents, before the engine compresses or indexes them
+    signing: float  # seconds to read and to sign all, with as many processes as there are workers, without writing
+    index: int  # bytes of the index now
+
+    @property
+    def headroom(self) -> int:
+        """Bytes to keep free: every document is written again, and old versions remain until merged."""
+        return self.index + self.bytes
+
+    def as_json(self) -> dict[str, object]:
+        """Return the cost as shown by `ibidem backfill --dry-run --json`."""
+        return {
+            "bytes": self.bytes,
+            "signing_seconds": round(self.signing, 3),
+            "index_bytes": self.index,
+            "headroom_bytes": self.headroom,
+        }
+
+
+@dataclass(slots=True)
+class DryRun:
+    """The result of a dry run."""
+
+    groups: IndexGroups  # the groups of the documents that were looked at
+    documents: int  # how many documents the index has
+    titles: Mapping[DocumentRef, str]  # titles of the leads of the largest groups
+    samples: Sequence[Sample]  # pairs to be read
+    refused: int  # documents without a text that could be signed
+    refusals: Sequence[Refusal]  # why, of the first ones
+    cost: Cost  # what signing would take
+
+    def as_json(self) -> dict[str, object]:
+        """Return the output of `ibidem backfill --dry-run --json`, which extends that of `ibidem groups`."""
+        looked_at = len(self.groups.names)
+        share = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
+        return {
+            **self.groups.as_json(self.titles),
+            "of": self.documents,
+            "hidden": round(share, 4),
+            "samples": [entry.as_json() for entry in self.samples],
+            "refused": self.refused,
+            "refusals": [entry.as_json() for entry in self.refusals],
+            "cost": self.cost.as_json(),
+        }
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts and signatures of documents that were signed but not written."""
+
+    # Routing values by index and id; documents without one are left out.
+    routing: dict[DocumentRef, str] = field(default_factory=dict)
+    long: dict[DocumentRef, bytes] = field(default_factory=dict)  # long signatures; documents without any are left out
+    refused: int = 0  # how many could not be signed
+    refusals: list[Refusal] = field(default_factory=list)  # why
+    signed: int = 0  # how many were
+    added: int = 0  # bytes that this would add to them
+    seconds: float = 0.0  # what reading and signing took
+
+    def hits(
+        self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
+    ) -> Iterator[list[Hit]]:
+        """Sign documents, up to a maximum number."""
+        tables, budget = Tables(settings.tables), MAX_DOCUMENTS
+        began = perf_counter()
+        for batch in documents:
+            fit = [each for each in batch if self._fits(each, source.text_field, settings.max_text)][:budget]
+            self.routing |= {(each.name.index, each.name.id): each.name.routing for each in fit if each.name.routing}
+            records = signed_records(fit, tables, settings)
+            self.seconds += perf_counter() - began
+            self.signed += len(records)
+            self.added += sum(map(source.added_bytes, records))
+            self.long |= {
+                (each.name.index, each.name.id): record.signatures.long
+                for each, record in zip(fit, records, strict=True)
+                if record.signatures.long
+            }
+            yield [
+                Hit(each.name.index, each.name.id, 0.0, record.packed)
+                for each, record in zip(fit, records, strict=True)
+            ]
+            budget -= len(fit)
+            if not budget:
+                return
+            began = perf_counter()
+
+    def cost(self, documents: int, index: int, processes: int) -> Cost:
+        share = documents / max(1, self.signed + self.refused)
+        return Cost(round(self.added * share), self.seconds * share / processes, index)
+
+    def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
+        """Return the long signatures of documents, as an engine does."""
+        return {name: self.long[name] for name in names if name in self.long}
+
+    def places(self, names: Sequence[DocumentRef]) -> list[Place]:
+        return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
+
+    def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:
+        reason = refusal(document, text_field, max_text)
+        if reason is not None:
+            self.refused += 1
+            self.refusals += [reason] if len(self.refusals) < LISTED else []
+        return reason is None
+
+
+def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
+    """Sign and group an index in memory."""
+    tally = _Tally()
+    with open_for_backfill(settings) as (engine, source):
+        source.check("memory")
+        check_fields(source)
+        end = source.newest()
+        documents = sum(map(source.count, all_writes(end)))
+        hits = tally.hits(source, settings, read_all(source, end))
+        try:
+            words = load_overrides(engine)
+        except NoIndex:
+            words = []
+        shelf = LongTextIndex(tally.read_long, policy)
+        groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MAX_DOCUMENTS)))
+        leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
+        titles = {name: each.document.title for name, each in leads.items()}
+        cost = tally.cost(documents, source.size(), settings.workers)
+        return DryRun(groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost)
+
+
+def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:
+    """Choose pairs of each level, evenly distributed over the index, with their differing words."""
+    lots = []
+    for level, rows in _split_by_level(groups).items():
+        for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
+            lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
+            texts = {
+                (each.name.index, each.name.id): each.document.text for each in _read(source, tally, [lead, duplicate])
+            }
+            if lead in texts and duplicate in texts:
+                lots.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
+    return lots
+
+
+def _split_by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
+    """Split the duplicates by the level of their evidence."""
+    rows: defaultdict[Level, list[int]] = defaultdict(list)
+    for row, code in enumerate(groups.grouping.evidence.tolist()):
+        level = evidence.TABLE.kinds[code - 1].level if code else None  # a manual decision has no level of its own
+        if level is not None:
+            rows[level].append(row)
+    return dict(sorted(rows.items()))
+
+
+def _read(source: ReindexSource, tally: _Tally, names: Sequence[DocumentRef]) -> list[SourceDocument]:
+    return source.read(tally.places(names)) if names else []

@@ -53,7 +53,6 @@ class ForeignShare:
     sampled: int  # documents of the sample that are long enough to judge
 
     def as_json(self) -> dict[str, object]:
-        """Return the output of `--json`."""
         return {"language": self.language, "documents": self.documents, "sampled": self.sampled}
 
     def __str__(self) -> str:
@@ -79,7 +78,6 @@ class LanguageSampler:
         self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
 
     def sample(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
-        """Yield documents and refusals."""
         for item in items:
             if isinstance(item, Document) and len(item.text) > MIN_CHARACTERS:
                 self._lots[item.language].add(item.text[:READ])
@@ -154,7 +152,6 @@ def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterat
 
 
 def index_documents(engine: Engine) -> Iterator[Document]:
-    """Yield the documents of an index, in the order of writing."""
     for hits in engine.scan():
         for entry in engine.fetch([(hit.index, hit.id) for hit in hits]):
             yield entry.document
@@ -169,7 +166,6 @@ def sample(items: Iterable[Document | Refusal], language: str, count: int) -> li
 
 
 def table_facts(table: Table) -> dict[str, object]:
-    """Return the properties of a table."""
     return {
         "name": table.name,
         "language": table.language,

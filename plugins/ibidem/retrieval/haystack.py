@@ -4,8 +4,7 @@ from dataclasses import replace
 
 from haystack import Document, component
 
-from ibidem.retrieval.index_search import PassageSearch
-from ibidem.retrieval.passages import leads_of, passage, with_duplicates
+from ibidem.retrieval.index_search import PassageSearch, leads_of, passage, with_duplicates
 
 DOCUMENT_KEY = "source_id"  # key of the metadata under which Haystack's splitters name the document that they cut
 

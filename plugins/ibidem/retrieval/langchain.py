@@ -8,8 +8,7 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.retrievers import BaseRetriever
 
-from ibidem.retrieval.index_search import PassageSearch
-from ibidem.retrieval.passages import leads_of, passage, with_duplicates
+from ibidem.retrieval.index_search import PassageSearch, leads_of, passage, with_duplicates
 from ibidem_dedupe.policy import Policy
 
 

@@ -4,8 +4,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
 
-from ibidem.retrieval.index_search import PassageSearch
-from ibidem.retrieval.passages import KEY, leads_of, passage, with_duplicates
+from ibidem.retrieval.index_search import KEY, PassageSearch, leads_of, passage, with_duplicates
 
 
 class LeadRetriever(BaseRetriever):

@@ -1,23 +1,76 @@
-"""Transport: sends JSON requests through an official client, with retries; differences of the two engines.
+"""Transport: sends JSON and bulk requests through an official client, with retries; differences of the two engines.
 
-Error responses of OpenSearch and Elasticsearch are translated into errors of ours by one table.
+Error responses of OpenSearch and Elasticsearch are translated into errors of ours by one table. In a bulk request busy
+actions are retried, oversized requests are split, and each action has an outcome.
+
+The concurrent write requests of a process are bounded: each rejection halves the bound, which then grows again, by
+additive increase and multiplicative decrease (Chiu and Jain, 1989, Computer Networks 17).
 """
 
 import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
 import orjson
 
+from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_core.redaction import redact_text
 from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
-from ibidem_engines.throttle import Throttle
+from ibidem_engines.stored_groups import Name
+
+MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
+
+
+class Throttle:
+    """Bounds the concurrent write requests of a process.
+
+    `rejections` counts requests that a busy server rejected.
+
+    >>> throttle = Throttle()
+    >>> with throttle(), throttle():
+    ...     throttle.reject()
+    >>> throttle.limit, throttle.rejections
+    (1.0, 1)
+    >>> with throttle():
+    ...     pass
+    >>> throttle.limit
+    2.0
+    """
+
+    def __init__(self) -> None:
+        self.limit, self.rejections = MAX_REQUESTS, 0
+        self._under_way = 0
+        self._condition = threading.Condition()
+
+    @contextmanager
+    def __call__(self) -> Iterator[None]:
+        """Wait for a free slot, and hold it while the block sends a request."""
+        with self._condition:
+            self._condition.wait_for(lambda: self._under_way + 1 <= self.limit)
+            self._under_way += 1
+            rejections = self.rejections
+        try:
+            yield
+            with self._condition:
+                if self.rejections == rejections:
+                    self.limit = min(MAX_REQUESTS, self.limit + 1 / self.limit)
+        finally:
+            with self._condition:
+                self._under_way -= 1
+                self._condition.notify_all()
+
+    def reject(self) -> None:
+        """Record a rejection: the bound is halved, but at least one."""
+        with self._condition:
+            self.rejections += 1
+            self.limit = max(1.0, self._under_way // 2)
+
 
 # Type of an error when no server named one.
 UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
@@ -143,7 +196,6 @@ _OTHERWISE = Fault(Permanent, "", "")
 
 
 def find_fault(failure: Failure) -> Fault:
-    """Return the table entry of a failure."""
     if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
         return BLOCKS[failure.status]
     if failure.kind == "illegal_state_exception" and failure.reason.startswith(NODE_OF_CURSOR):
@@ -192,7 +244,6 @@ def _shards_kind(answer: object) -> str:
 
 
 def _types(cause: object) -> Iterator[object]:
-    """Yield the type of an error cause, and of the causes behind it."""
     while isinstance(cause, Mapping):
         yield cause.get("type")
         cause = cause.get("caused_by")
@@ -204,7 +255,6 @@ def _reason(text: object, secret_values: Collection[str]) -> str:
 
 
 def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
-    """Return the cause of an error: its first root cause, or `caused_by`."""
     roots = error.get("root_cause")
     if isinstance(roots, list) and roots and isinstance(roots[0], Mapping):
         return roots[0]
@@ -265,7 +315,6 @@ class ClusterClient:
         return self._with_retries(method, path, params, JSON, None if body is None else orjson.dumps(body))
 
     def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
-        """Post JSON Lines and return the response."""
         return self._with_retries("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
 
     def hold(self, flow: RequestFlow[T]) -> T:
@@ -350,3 +399,140 @@ class Dialect:
     close_point: str  # path that closes one
     closed_as: str  # where the request holds its id
     offset_limit: str  # option of a highlight that keeps a long text from failing the request
+
+
+State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence number and primary term of its last write
+
+
+MAX_BYTES = 8 << 20
+MAX_ACTIONS = 2_000
+TOO_LARGE = 413
+CONFLICT = 409
+OF_THE_INDEX = frozenset(("index_not_found_exception", "index_closed_exception"))  # refusals of a whole request
+MISSING = 404
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One action of a bulk request."""
+
+    verb: str  # `create`, `index`, `update` or `delete`
+    index: str  # the index, or an alias that writes into one
+    id: str  # the document's id
+    body: bytes | None = None  # the line that follows, as JSON; None for a deletion
+    # Sequence number and primary term of the state that it acts on; another state is a conflict.
+    state: tuple[int, int] | None = None
+    routing: str = ""  # value that chooses the document's shard instead of its id; empty for the id
+    # The engine's own version that the document is to have; an older one than what is stored is a conflict.
+    version: int | None = None
+    skips_pipeline: bool = False  # whether the index's default pipeline is passed by
+
+    @property
+    def lines(self) -> list[bytes]:
+        head: dict[str, object] = {"_index": self.index, "_id": self.id}
+        if self.state:
+            head |= {"if_seq_no": self.state[0], "if_primary_term": self.state[1]}
+        if self.routing:
+            head["routing"] = self.routing
+        if self.version is not None:
+            head |= {"version": self.version, "version_type": "external_gte"}
+        if self.skips_pipeline:
+            head["pipeline"] = "_none"
+        header = orjson.dumps({self.verb: head})
+        return [header] if self.body is None else [header, self.body]
+
+
+@dataclass(frozen=True, slots=True)
+class ActionOutcome:
+    """The outcome of one action."""
+
+    status: int  # HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state)
+    place: int = -1  # sequence number of the write; -1 when nothing was written
+    reason: str = ""  # why it was refused, in the server's words
+    term: int = 0  # primary term of the write
+
+
+def run(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
+    """Run actions, in requests of some megabytes."""
+    return [outcome for part in _parts(actions) for outcome in _run_part(cluster, part)]
+
+
+def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
+    part: list[Action] = []
+    size = 0
+    for action in actions:
+        length = len(action.body or b"")
+        if part and (size + length > MAX_BYTES or len(part) == MAX_ACTIONS):
+            yield part
+            part, size = [], 0
+        part.append(action)
+        size += length
+    if part:
+        yield part
+
+
+def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
+    """Run the actions of one request; actions that a busy server rejects are retried."""
+    outcomes: dict[int, ActionOutcome] = {}
+    remaining = list(range(len(actions)))
+    turn = 0
+    while True:
+        with cluster.throttle():
+            items = _send(cluster, [actions[position] for position in remaining])
+            if any(isinstance(item, Failure) and item.status == BUSY for item in items):
+                cluster.throttle.reject()
+        busy_positions: list[int] = []
+        for position, item in zip(remaining, items, strict=True):
+            if isinstance(item, Failure):
+                busy_positions.append(position)
+                response = item
+            else:
+                outcomes[position] = item
+        if not busy_positions:
+            return [outcomes[position] for position in range(len(actions))]
+        if turn == len(cluster.waits):
+            raise to_engine_error(response, cluster.label)
+        cluster.wait(turn)
+        remaining, turn = busy_positions, turn + 1
+
+
+def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
+    """Send one request; if it is too large for the server, in halves."""
+    try:
+        answer = cluster.ask_lines(BULK, (line for action in actions for line in action.lines))
+    except Permanent as error:
+        cause = error.__cause__
+        if not (isinstance(cause, Failure) and cause.status == TOO_LARGE):
+            raise
+        if len(actions) == 1:
+            return [
+                ActionOutcome(
+                    TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server accepts"
+                )
+            ]
+        half = len(actions) // 2
+        return _send(cluster, actions[:half]) + _send(cluster, actions[half:])
+    return [_item(next(iter(item.values())), cluster.label) for item in answer["items"]]
+
+
+def _item(item: Mapping[str, Any], location: str) -> ActionOutcome | Failure:
+    """Read the result of one action; a temporary failure is returned, an error of the whole request is raised."""
+    status = int(item["status"])
+    if "error" not in item:
+        return ActionOutcome(status, int(item.get("_seq_no", -1)), term=int(item.get("_primary_term", 0)))
+    failure = _failure(status, item)
+    if failure.kind == "document_missing_exception":
+        return ActionOutcome(CONFLICT, reason=failure.reason)
+    if status == CONFLICT or (status == 400 and failure.kind not in OF_THE_INDEX):
+        return ActionOutcome(status, reason=failure.reason)
+    if find_fault(failure).soon:
+        return failure
+    raise to_engine_error(failure, location)
+
+
+def _failure(status: int, item: Mapping[str, Any]) -> Failure:
+    """Read an item's error, with its cause if a document cannot be parsed."""
+    failure = build_failure(status, item)
+    cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
+    reason = cause.get("reason") if isinstance(cause, Mapping) else None
+    return Failure(status, failure.kind, f"{failure.reason}: {reason}" if reason else failure.reason)

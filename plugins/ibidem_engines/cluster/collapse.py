@@ -3,31 +3,244 @@
 Documents without a stored group would be one group to `collapse`. Where there are several, and beyond the groups that
 a server counts off, the plain ranking is gone through instead (`search_after`), and a document is kept where it is the
 best of its group.
+
+All matches are counted by a separate search. Counts are cached under the number, maximum and sum of the matching
+sequence numbers of each index: any write, regrouping or deletion changes that key. The three are asked for with the
+hits of each page, so only the first page of a ranking has its groups counted.
 """
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.dsl import PACKED, Clause
-from ibidem_engines.cluster.groups import GROUP, LEADS
+from ibidem_engines.cluster.client import build_failure
+from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
+from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.match_counts import (
-    OWN,
-    CountCache,
-    CountResult,
-    MatchCounter,
-    add_filter,
-    check_answers,
-    filter_aggregations,
-    split_writes,
-)
 from ibidem_engines.cluster.ranking import read_hit
-from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, Marks, Members, Order, Place
+from ibidem_engines.requests import IN_HEADS, WHOLE, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import (
+    MAX_GROUPS,
+    MAX_MEMBERS,
+    Collapsed,
+    Coverage,
+    GroupField,
+    GroupHit,
+    Hit,
+    Marks,
+    MatchCounts,
+    Members,
+    Order,
+    Place,
+    ShardRef,
+)
 from ibidem_ingest.errors import UsageError
+
+OWN = "ibidem_groups"  # name of the aggregation that counts all matches
+
+# Groups of two or more up to which their names are read, so that other groups are not asked for their documents.
+MAX_NAMED = 1_000
+
+MAX_KEPT = 1_000  # the most searches of which counts are kept
+
+WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
+# Each index numbers its own writes: one in place of another's with its number shows in neither sum.
+WRITES_BY_INDEX: Clause = {**WRITES, "indices": {"terms": {"field": "_index", "size": 10_000}, "aggs": WRITES}}
+
+_SIZES = "groups>_count"
+_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """Summary of the writes of all matching documents."""
+
+    number: int  # how many there are
+    newest: int  # the highest of their numbers; -1 where nothing matches
+    total: float  # the sum of their numbers
+    indices: Mapping[str, "Writes"] = field(default_factory=dict)  # the same of each of several indexes, by its name
+
+    @classmethod
+    def read(cls, counts: Mapping[str, Any]) -> "Writes":
+        writes = counts["writes"]
+        indices = {each["key"]: cls.read(each) for each in counts.get("indices", {}).get("buckets", ())}
+        return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"], indices)
+
+
+@dataclass(frozen=True, slots=True)
+class CountResult:
+    """The counts of one search."""
+
+    writes: Writes  # the writes that matched then
+    counts: MatchCounts
+    # Names of all groups with two or more matching documents; None if too many, or unknown.
+    several: frozenset[str] | None = None
+
+
+# The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations.
+NOTHING = CountResult(
+    Writes(0, -1, 0.0),
+    MatchCounts(documents=0, groups=0, exact=True),
+    frozenset(),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class CountCache:
+    """Cache of the counts of one search."""
+
+    cache: TtlCache[str, CountResult]  # the counts of all searches
+    key: str  # the key of this search
+
+    def get(self) -> CountResult | None:
+        """Return the counts, unless they are outdated."""
+        return self.cache.get(self.key)
+
+    def put(self, count: CountResult) -> None:
+        """Store the counts, for a bounded number of searches."""
+        if len(self.cache) >= MAX_KEPT:
+            self.cache.clear()
+        self.cache.put(self.key, count)
+
+
+@dataclass(frozen=True, slots=True)
+class MatchCounter:
+    """Counts all matches of a search."""
+
+    target: Target  # the indexes, or a point in time
+    body: Mapping[str, Any]  # the search
+    layout: Layout  # layout of the indexes
+    field: str = GROUP  # what the documents of a group share
+
+    def writes(self) -> Clause:
+        """Build the aggregation that shows whether the matching writes have changed."""
+        return {OWN: filter_aggregations(self.body, self._writes)}
+
+    @property
+    def _writes(self) -> Clause:
+        return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
+
+    def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
+        """Count, and run other searches at the same time."""
+        request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
+        *answers, count_answer = check_answers((yield request)["responses"])
+        if "aggregations" not in count_answer:
+            return answers, NOTHING
+        counts = count_answer["aggregations"][OWN]
+        match_counts = yield from self._read(counts)
+        return answers, CountResult(
+            Writes.read(counts), match_counts, groups_of_several(counts) if match_counts.exact else None
+        )
+
+    def _count_body(self) -> Clause:
+        aggs: Clause = {
+            "groups": self._groups_aggregation(),
+            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
+            "ungrouped": {"missing": {"field": self.field}},
+            **self._writes,
+        }
+        if self.layout.shards == 1:
+            aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
+        return self._body(aggs)
+
+    def _groups_aggregation(self) -> Clause:
+        """Request all groups of two or more; with several shards, each shard also returns its single documents."""
+        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
+        return {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
+
+    def _body(self, aggs: Clause) -> Clause:
+        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
+
+    def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
+        """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
+        documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
+        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
+        remainder = int(counts["groups"]["sum_other_doc_count"])
+        exact = several < MAX_GROUPS and not (remainder and self.layout.shards > 1)
+        groups = documents - ungrouped_count - (members - several)
+        if not exact:
+            has_leads = self.layout.shards > 1 and self.field == GROUP
+            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if has_leads else None
+            exact = counted is not None
+            groups = min(documents - ungrouped_count, (yield from self._estimate())) if counted is None else counted
+        return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
+
+    def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
+        """Count the groups of several shards: groups with a matching lead, and groups without one."""
+        names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
+        listing = self._body({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
+        (answer,) = check_answers((yield self.target.searches([listing]))["responses"])
+        followers = answer["aggregations"][OWN]["followers"]
+        if followers["groups"]["sum_other_doc_count"]:
+            return None
+        groups = [each["key"] for each in followers["groups"]["buckets"]]
+        led = self._body({"led": {"filter": {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}}})
+        (answer,) = check_answers((yield self.target.searches([led]))["responses"])
+        leads = documents - int(followers["doc_count"])
+        return leads + len(groups) - int(answer["aggregations"][OWN]["led"]["doc_count"])
+
+    def _estimate(self) -> RequestFlow[int]:
+        """Request an estimate of the number of groups from the server."""
+        body = self._body({"groups": {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}})
+        (answer,) = check_answers((yield self.target.searches([body]))["responses"])
+        return int(answer["aggregations"][OWN]["groups"]["value"])
+
+
+def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
+    """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
+    head = {name: target.params[name] for name in IN_HEADS if name in target.params} | WHOLE
+    counting: Clause = {"size": 0, "track_total_hits": True}
+    bodies = [counting, counting | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
+    lines: list[Mapping[str, Any]] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
+    for index, shards in layout.shard_counts.items():
+        for shard in range(shards):
+            newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
+            part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
+            lines += [{**head, **part}, counting | {"query": {"bool": {"filter": [LEADS, newer]}}}]
+    answers = check_answers((yield ApiRequest("POST", "/_msearch", lines=lines))["responses"])
+    documents, ungrouped, *unsettled = [int(each["hits"]["total"]["value"]) for each in answers]
+    return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
+
+
+def groups_of_several(counts: Mapping[str, Any]) -> frozenset[str] | None:
+    """Read the names of the groups of two or more; None if there are too many, or none were requested."""
+    names = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
+    return names if len(names) == counts["sizes"]["count"] else None
+
+
+def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
+    """Apply the filter that excludes hits after ranking to the counts."""
+    return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
+
+
+def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
+    """Remove the summary of matching writes from the response of a search, and return it."""
+    if "aggregations" not in answer:
+        return NOTHING.writes, answer
+    aggregations = {name: each for name, each in answer["aggregations"].items() if name != OWN}
+    response = {name: part for name, part in answer.items() if name != "aggregations"}
+    return Writes.read(answer["aggregations"][OWN]), response | ({"aggregations": aggregations} if aggregations else {})
+
+
+def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the responses of several searches; raise if one failed."""
+    for answer in answers:
+        if "error" in answer:
+            raise build_failure(int(answer["status"]), answer)
+    return list(answers)
+
+
+def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
+    """Add a filter; kNN searches are filtered after ranking."""
+    query = body.get("query", ALL)
+    if "knn" in body:
+        filters = [clause, body["post_filter"]] if "post_filter" in body else [clause]
+        return {**body, "post_filter": {"bool": {"filter": filters}}}
+    return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
+
 
 CHUNK = 1_000  # hits of the plain ranking that are gone through at once
 
@@ -46,16 +259,16 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
 _SCORE: Clause = {"_score": "desc"}
-# Parts of a body that ask for what groups are made of, and for nothing that is shown.
-FIELDS: Clause = {"_source": False, "docvalue_fields": [PACKED, GROUP]}
+NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 
-def collapse_search(
+def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
     target: Target,
     body: Mapping[str, Any],
     layout: Layout,
     order: Order = "relevance",
     *,
+    by: GroupField = "group",
     display: Mapping[str, Any] | None = None,
 ) -> "ClusterCollapse":
     """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
@@ -63,16 +276,17 @@ def collapse_search(
     sort = sort if isinstance(sort, list | tuple) else [sort]
     sort_keys = sort or [*_BY_DATE[order], _SCORE]
     ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
-    return ClusterCollapse(target, ordered_body, layout, len(sort), display)
+    return ClusterCollapse(target, ordered_body, layout, f"ibidem.{by}", len(sort), display)
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterCollapse:
-    """A ranking, collapsed by stored groups."""
+    """A ranking, collapsed by what the documents of a group share."""
 
     target: Target  # the indexes, or a point in time
     body: Mapping[str, Any]  # body of the search that ranks, in a whole order
     layout: Layout  # layout of the indexes
+    field: str  # what the documents of a group share
     sorted_by: int = 0  # how many of the sort values are the caller's own, to be shown with a hit
     # Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
     display: Mapping[str, Any] | None = None
@@ -81,18 +295,20 @@ class ClusterCollapse:
         self,
         place: Place,
         size: int,
-        settled_marks: Marks,
-        extras: Mapping[str, Any] | None = None,
-        cache: CountCache | None = None,
+        aggregations: Mapping[str, Any],
+        cache: CountCache | None,
+        *,
+        has_ungrouped: bool = True,
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
-        """Read a part of the collapsed ranking; see `EngineSearch.collapse`."""
+        """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits
-        request = {
-            **self._collapse_body(place.start if counted_off else 0, size if counted_off else 0),
-            **(extras or {}),
-        }
-        counter = MatchCounter(self.target, self.body, self.layout, settled_marks)
-        answer, count = yield from self._send_first(request, counter, cache, separate=bool(extras))
+        request = self._collapse_body(place.start if counted_off else 0, size if counted_off else 0)
+        if cache is None:
+            answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
+        else:
+            counter = MatchCounter(self.target, self.body, self.layout, self.field)
+            request |= {"aggs": aggregations} if aggregations else {}
+            answer, count = yield from self._send_first(request, counter, cache, separate=bool(aggregations))
         counts = count.counts
         heads = self._read(answer)
         next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
@@ -101,11 +317,27 @@ class ClusterCollapse:
         best = answer["hits"].get("max_score") if counts.documents else None
         return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
 
+    def _send_uncounted(
+        self, request: Mapping[str, Any], aggregations: Mapping[str, Any], *, has_ungrouped: bool
+    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
+        """Send the first search, and count only documents without a group if the index has any."""
+        own = {} if self.target.point else NEWEST
+        own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
+        aggs = {**aggregations, OWN: filter_aggregations(self.body, own)} if own else {**aggregations}
+        answer = dict((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
+        aggs = dict(answer.pop("aggregations", {}))
+        counts = aggs.pop(OWN, {})
+        answer |= {"aggregations": aggs} if aggs else {}
+        documents, ungrouped = answer["hits"]["total"]["value"], counts.get("ungrouped", {}).get("doc_count", 0)
+        newest = counts.get("newest", {}).get("value")
+        writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
+        return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
+
     def _send_first(
-        self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache | None, *, separate: bool
+        self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all matches are counted at the same time, unless the count is known."""
-        count = cache.get() if cache else None
+        count = cache.get()
         if count is None and not separate:
             (answer,), counts = yield from counter.count(request)
         else:
@@ -116,8 +348,7 @@ class ClusterCollapse:
                 if writes == count.writes:
                     return answer, count
             _, counts = yield from counter.count()
-        if cache:
-            cache.put(counts)
+        cache.put(counts)
         return answer, counts
 
     def tails(
@@ -129,9 +360,9 @@ class ClusterCollapse:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
         heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
-        clause = {"bool": {"filter": [{"terms": {GROUP: list(groups)}}], "must_not": [heads_clause]}}
+        clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
         body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, clause)
-        (answer,) = yield from self._search([body])
+        answer = yield self.target.search_packed(body)
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, limit))
         hits = self._read(answer)
@@ -139,13 +370,12 @@ class ClusterCollapse:
         return answer["hits"]["hits"], Members(hits, sizes)
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        """Read documents of some groups; see `EngineSearch.members`."""
         if not groups:
             return Members((), {})
         limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
         size = min(TOGETHER, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
-            "aggs": {OWN: filter_aggregations(self.body, {"groups": _sizes(groups)})}
+            "aggs": {OWN: filter_aggregations(self.body, {"groups": self._sizes(groups)})}
         }
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
@@ -176,7 +406,7 @@ class ClusterCollapse:
         while len(heads) < offset + size:
             body: Clause = {
                 **self.body,
-                **FIELDS,
+                **self._fields,
                 "size": min(CHUNK, self.layout.max_hits),
                 "track_total_hits": False,
             }
@@ -196,30 +426,46 @@ class ClusterCollapse:
         return heads[offset:], next_place
 
     def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
-        """Return the best document of each group."""
         if not groups:
             return {}
-        body = {**self._members_body(groups, len(groups)), "collapse": {"field": GROUP}}
+        body = {**self._members_body(groups, len(groups)), "collapse": {"field": self.field}}
         (answer,) = yield from self._search([body])
         return {each.group: each.name for each in self._read(answer)}
 
     def _collapse_body(self, start: int, size: int) -> Clause:
         body = {**self.body, **self._hit_fields(), "from": start, "size": size, "track_total_hits": True}
-        return body | {"collapse": {"field": GROUP}}
+        return body | {"collapse": {"field": self.field}}
 
     def _hit_fields(self) -> Clause:
         """Request packed signatures and groups, and the shown fields."""
         if self.display is None:
-            return FIELDS
-        return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, GROUP]}
+            return self._fields
+        return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, self.field, LEAD]}
+
+    @property
+    def _fields(self) -> Clause:
+        """Request what groups are made of, and nothing that is shown."""
+        return {"_source": False, "docvalue_fields": [PACKED, self.field, LEAD]}
+
+    def _sizes(self, groups: Sequence[str]) -> Clause:
+        return {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
         """Build the request for documents of some groups; the group condition does not affect scores."""
-        body = {**self.body, **FIELDS, "size": size, "track_total_hits": False}
-        return add_filter(body, {"terms": {GROUP: list(groups)}})
+        body = {**self.body, **self._fields, "size": size, "track_total_hits": False}
+        return add_filter(body, {"terms": {self.field: list(groups)}})
 
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
-        return read_group_hits(answer, self.sorted_by)
+        """Read hits with their groups."""
+        return [
+            GroupHit(
+                read_hit(each, self.sorted_by),
+                str(first_value(each, self.field) or ""),
+                each.get("_score"),
+                first_value(each, LEAD) is True,
+            )
+            for each in answer["hits"]["hits"]
+        ]
 
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
         if not bodies:
@@ -227,10 +473,6 @@ class ClusterCollapse:
         if len(bodies) == 1:  # a single search costs less
             return [(yield self.target.search(bodies[0]))]
         return check_answers((yield self.target.searches(bodies))["responses"])
-
-
-def _sizes(groups: Sequence[str]) -> Clause:
-    return {"terms": {"field": GROUP, "size": len(groups), "include": list(groups)}}
 
 
 def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
@@ -241,12 +483,6 @@ def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
     return groups
 
 
-def read_group_hits(answer: Mapping[str, Any], sorted_by: int = 0) -> list[GroupHit]:
-    """Read hits with their groups; the first `sorted_by` sort values are the caller's own."""
-    raw = answer["hits"]["hits"]
-    return [GroupHit(read_hit(each, sorted_by), _group(each), each.get("_score")) for each in raw]
-
-
-def _group(hit: Mapping[str, Any]) -> str:
-    values = hit.get("fields", {}).get(GROUP)
-    return str(values[0]) if values else ""
+def first_value(hit: Mapping[str, Any], field: str) -> object:
+    """Return the first value of a field of a hit; None if it has none."""
+    return next(iter(hit.get("fields", {}).get(field, ())), None)

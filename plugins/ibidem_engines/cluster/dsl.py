@@ -4,13 +4,17 @@ A query of the command line means here what it means in SQLite: all words must o
 double, a phrase is its words side by side.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_core.address import Fields
+from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.source import filter_value
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
+from ibidem_engines.requests import RequestFlow, Target
+from ibidem_engines.words import MAX_LETTERS, MAX_SPELLED, MIN_LETTERS
 from ibidem_ingest.dates import iso_day
 
 Clause = dict[str, Any]
@@ -45,7 +49,6 @@ SNIPPET = 200
 
 
 def clause(query: Query, fields: Fields) -> Clause:
-    """Write a query as one clause."""
     parts = _words(query, fields)
     parts["must_not"] += [_condition(condition, fields) for condition in query.excluded]
     parts["filter"] = filters(query.filters, fields)
@@ -77,23 +80,6 @@ def _any_of(field: str, conditions: Sequence[Filter], fields: Fields) -> Clause:
 def window(query: Query, fields: Fields, size: int) -> Clause:
     """Build the request for the top of a ranking, with packed signatures only."""
     return {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
-
-
-def add_exclusion(body: Mapping[str, Any], clause: Clause) -> Clause:
-    """Exclude the matches of a clause; all other scores stay the same.
-
-    Nearest-neighbour searches have to see all documents: there the matches are removed after ranking.
-
-    >>> add_exclusion({"query": {"match_all": {}}}, {"term": {"a": 1}})
-    {'query': {'bool': {'must': [{'match_all': {}}], 'must_not': [{'term': {'a': 1}}]}}}
-    """
-    query = body.get("query", ALL)
-    if "knn" not in body:
-        return {**body, "query": {"bool": {"must": [query], "must_not": [clause]}}}
-    narrowed: Clause = {"bool": {"must_not": [clause]}}
-    if "post_filter" in body:
-        narrowed["bool"]["filter"] = [body["post_filter"]]
-    return {**body, "post_filter": narrowed}
 
 
 def with_full_order(body: Mapping[str, Any], size: int) -> Clause:
@@ -246,3 +232,66 @@ def _date(condition: Filter, fields: Fields) -> Clause:
         return signed_clause
     date_clause = {"range": {fields.date: bounds | {"format": "strict_date"}}}
     return _or([signed_clause, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [date_clause]}}])
+
+
+SUGGESTED = 10  # spellings that are asked for of each word, and of each shard
+
+
+def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
+    """Find spellings; see `Engine.suggest`."""
+    terms = list(words[:MAX_SPELLED])
+    counts = yield from _answers(target, [_count_body(word, fields) for word in terms]) if terms else _no_answers()
+    missing = [
+        word
+        for word, answer in zip(terms, counts, strict=True)
+        if not answer["hits"]["total"]["value"] and MIN_LETTERS <= len(word) <= MAX_LETTERS
+    ]
+    answers = (
+        yield from _answers(target, [_suggest_body(word, fields) for word in missing]) if missing else _no_answers()
+    )
+    spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
+    return {word: term for word, term in spellings.items() if term}
+
+
+def best(suggest: Mapping[str, Any]) -> str:
+    """Return the suggested term with the most documents for each field; empty if there is none."""
+    documents: Counter[str] = Counter()
+    for entries in suggest.values():
+        documents.update({option["text"]: option["freq"] for entry in entries for option in entry["options"]})
+    return min(documents, key=lambda term: (-documents[term], term), default="")
+
+
+def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
+    answers: Sequence[Mapping[str, Any]] = (yield target.searches([dict(body) for body in bodies]))["responses"]
+    for answer in answers:
+        if "error" in answer:
+            raise build_failure(int(answer["status"]), answer)
+    return answers
+
+
+def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
+    yield from ()
+    return ()
+
+
+def _count_body(word: str, fields: Fields) -> dict[str, Any]:
+    query = {"multi_match": {"query": word, "fields": [fields.title, fields.text]}}
+    return {"query": query, "size": 0, "track_total_hits": 1}
+
+
+def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
+    """Build the request for terms at edit distance one from a word, in each field."""
+    slip = {
+        "suggest_mode": "always",
+        "max_edits": 1,
+        "prefix_length": 0,
+        "min_word_length": MIN_LETTERS,
+        "size": SUGGESTED,
+        "shard_size": SUGGESTED,
+        "sort": "frequency",
+    }
+    fields_by_name = {"title": fields.title, "text": fields.text}
+    return {
+        "size": 0,
+        "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in fields_by_name.items()},
+    }

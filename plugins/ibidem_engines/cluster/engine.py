@@ -10,27 +10,25 @@ from typing_extensions import override
 
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster import dsl, group_set, groups, plugin, record_index, terms
+from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import ledger_search as ledgers
+from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
-from ibidem_engines.cluster.groups import ClusterGroups
+from ibidem_engines.cluster.collapse import CountResult
+from ibidem_engines.cluster.groups import ClusterGroups, ClusterMemberships
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
-from ibidem_engines.cluster.match_counts import CountResult
-from ibidem_engines.cluster.memberships import ClusterMemberships
 from ibidem_engines.cluster.ranking import window
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.reindex_source import ClusterReindexSource
+from ibidem_engines.cluster.reindex import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
-from ibidem_engines.cluster.write_target import WriteMode, WriteTarget
+from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.requests import RequestFlow, Target, answer_to
-from ibidem_engines.stored_groups import MANUAL_LEDGERS, Facets, Hit, IndexNames, Ledger, RecordState
-from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, Coverage, Facets, Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
 
 # Seconds after which the key of cursors is read again: it changes only with an index that is made anew.
@@ -62,6 +60,8 @@ class ClusterEngine(Engine):
         self._plugin = TtlCache[str, bool]()
         self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
+        self._recent = TtlCache[str, list[Any]]()
+        self._covered = TtlCache[str, Coverage]()
         self._sets = TtlCache[str, ClusterEngine]()
         self._ledgers = TtlCache[str, bool]()
 
@@ -91,7 +91,9 @@ class ClusterEngine(Engine):
     def searching(self, query: Query | None = None) -> ClusterSearch:
         layout = self._readable()
         fields = self._searched_fields()
-        return ClusterSearch(self.index, layout, fields, self._dialect, self._counts, self._plugin, query)
+        return ClusterSearch(
+            self.index, layout, fields, self._dialect, self._counts, self._covered, self._plugin, query
+        )
 
     @override
     def run(self, flow: RequestFlow[T]) -> T:
@@ -99,12 +101,12 @@ class ClusterEngine(Engine):
 
     @override
     def plugin_nodes(self) -> list[PluginNode]:
-        return self.run(plugin.plugin_nodes())
+        return self.run(search.plugin_nodes())
 
     @override
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         self._readable()
-        return self.run(terms.suggest(Target(self.index), self.fields, words))
+        return self.run(dsl.suggest(Target(self.index), self.fields, words))
 
     @override
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
@@ -159,9 +161,9 @@ class ClusterEngine(Engine):
         found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
         names = found.names(self.index)
         sources = names.sources[:MAX_SOURCES]
-        issues = [*check_cluster(self._cluster, sources), *record_index.issues(self._cluster, sources)]
+        issues = [*check_cluster(self._cluster, sources), *records.issues(self._cluster, sources)]
         if names.indices and not any(each.stops for each in issues):
-            issues += [*LedgerStore(self._cluster, names).issues(), *group_set.issues(self._cluster, names)]
+            issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         return [*issues, *([issue] if issue else [])]
 
     @override
@@ -195,7 +197,7 @@ class ClusterEngine(Engine):
         names = layout.names(self.index)
         if names.sources == (self.index,):
             return self
-        home = group_set.find_set(self._cluster, names, takes_over=takes_over)
+        home = groups.find_set(self._cluster, names, takes_over=takes_over)
         if home in layout.filtered:
             raise UsageError(
                 f"the alias {home!r} has a filter, which hides documents that others would join",
@@ -227,6 +229,12 @@ class ClusterEngine(Engine):
         return self._store(ledger).get_key(ledger, key)
 
     @override
+    def recent_record(self, ledger: Ledger, key: str) -> Any:
+        name = f"{ledger}/{key}"
+        recent = self._recent.get(name)
+        return (recent or self._recent.put(name, [self.get_record(ledger, key)], COUNTS_S))[0]
+
+    @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         return self._store(ledger).get_keys(ledger, keys)
 
@@ -256,7 +264,7 @@ class ClusterEngine(Engine):
     @override
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
-        rebuilt = record_index.repair(self._cluster, record_index.record_indices(self._names().sources[:MAX_SOURCES]))
+        rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[:MAX_SOURCES]))
         renamed = self._store("overrides", writes=True).rename_decisions()
         return [*rebuilt, *renamed]
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.record_index import record_indices
-from ibidem_engines.disk import disk_issue, is_full
+from ibidem_engines.cluster.records import record_indices
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 
@@ -79,8 +78,10 @@ def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
     answer = _get(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
     for node in answer.get("nodes", {}).values():
         disk = node.get("fs", {}).get("total", {})
-        if (size := disk.get("total_in_bytes", 0)) and is_full(size, disk.get("available_in_bytes", size)):
-            yield disk_issue(f"the disk of node {node.get('name', '')!r}", size, disk["available_in_bytes"])
+        if size := disk.get("total_in_bytes", 0):
+            yield from HealthIssue.of_disk(
+                f"the disk of node {node.get('name', '')!r}", size, disk.get("available_in_bytes", size)
+            )
 
 
 def _has_disk_threshold(cluster: ClusterClient) -> bool:

@@ -1,20 +1,76 @@
-"""Index creation and metadata: whether an index exists, its layout and schema; refresh."""
+"""Index creation and metadata: layout, schema, stems of the text, refresh, and sequence numbers of shards."""
 
+import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
+from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
-from ibidem_engines.cluster.client import ClusterClient, Failure, to_engine_error
-from ibidem_engines.cluster.stems import metadata_parts, stemmed_fields
-from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
-from ibidem_engines.stored_groups import IndexNames
+from ibidem_engines.cluster.client import ClusterClient, Failure, State, to_engine_error
+from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, answer_to, quote_index
+from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
+
+# The servers' own analyzers that reduce words to stems; the other languages' do not.
+_LANGUAGE = re.compile(
+    "arabic|armenian|basque|bengali|brazilian|bulgarian|catalan|czech|danish|dutch|english|estonian|finnish|french|"
+    "galician|german|greek|hindi|hungarian|indonesian|irish|italian|latvian|lithuanian|norwegian|portuguese|romanian|"
+    "russian|serbian|snowball|sorani|spanish|swedish|turkish"
+)
+
+# Types and names of the servers' own token filters that do.
+_STEMMER = re.compile(r"stemmer|snowball|hunspell|kstem|\w+_stem(mer)?|\w+_snowball", re.ASCII)
+
+_PATH = re.compile(r"[\w-]+(\.[\w-]+)*")
+
+
+def metadata_parts(text: str) -> tuple[str, ...]:
+    """Return the parts of an index's metadata that list stemmed fields; none if a path has special characters.
+
+    >>> metadata_parts("body.content")[0]
+    '*.mappings.properties.body.properties.content.fields'
+    """
+    if not _PATH.fullmatch(text):
+        return ()
+    path = text.replace(".", ".properties.")
+    analysis = "*.settings.index.analysis"
+    parts = ("analyzer.*.type", "analyzer.*.filter", "filter.*.type")
+    return (f"*.mappings.properties.{path}.fields", *(f"{analysis}.{part}" for part in parts))
+
+
+def stemmed_fields(metadata: Mapping[str, Any], text: str) -> Iterator[str]:
+    """Yield the stemmed sub-fields of a text.
+
+    >>> english = {"english": {"type": "text", "analyzer": "english"}, "raw": {"type": "keyword"}}
+    >>> list(stemmed_fields({"mappings": {"properties": {"body": {"fields": english}}}}, "body"))
+    ['body.english']
+    """
+    fields = read_path(metadata, f"mappings.properties.{text.replace('.', '.properties.')}.fields")
+    analysis = read_path(metadata, "settings.index.analysis")
+    for name, each in fields.items() if isinstance(fields, Mapping) else ():
+        if each.get("type") == "text" and _stems(each.get("analyzer", ""), analysis or {}):
+            yield f"{text}.{name}"
+
+
+def _stems(analyzer: str, analysis: Any) -> bool:
+    """Return whether an analyzer stems words: a language analyzer, one based on it, or one with a stemming filter."""
+    own = analysis.get("analyzer", {}).get(analyzer)
+    if own is None:
+        return bool(_LANGUAGE.fullmatch(analyzer))
+    filters = own.get("filter", [])
+    kinds = analysis.get("filter", {})
+    names = [filters] if isinstance(filters, str) else filters
+    return bool(_LANGUAGE.fullmatch(str(own.get("type", "")))) or any(
+        _STEMMER.fullmatch(str(kinds.get(name, {}).get("type", name))) for name in names
+    )
+
 
 VERSION = "3"
 MAX_HITS = 10_000
@@ -62,7 +118,6 @@ class Layout:
     stemmed: tuple[str, ...] = ()
 
     def names(self, *asked: str) -> IndexNames:
-        """Return the names of the indexes."""
         return IndexNames(asked, self.indices, self.aliases, self.streams)
 
     @property
@@ -72,7 +127,6 @@ class Layout:
 
     @property
     def shards(self) -> int:
-        """Total number of primary shards."""
         return sum(self.shard_counts.values())
 
 
@@ -84,7 +138,6 @@ def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
 def read_layout(
     index: str, params: Mapping[str, str] | None = None, ok_statuses: tuple[int, ...] = (MISSING,), *, text: str = ""
 ) -> RequestFlow[Layout]:
-    """Read the layout of the indexes of one or several names."""
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
     answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=ok_statuses)
@@ -110,7 +163,6 @@ def read_layout(
 
 
 def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Yield each index with each of its aliases, and their settings."""
     for index, each in metadata.items():
         for alias, properties in each.get("aliases", {}).items():
             yield index, alias, properties
@@ -200,7 +252,6 @@ def template(kind: str) -> dict[str, Any]:
 
 
 def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
-    """Return whether an error has this status or type."""
     cause = error.__cause__
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
@@ -300,3 +351,121 @@ def _refresh_error(cluster: ClusterClient, indices: str, health: Mapping[str, An
     error = to_engine_error(failure, cluster.label)
     error.__cause__ = failure
     return error
+
+
+def write_order(seq_no: int) -> int:
+    """Return a sequence number counted from one; zero means that nothing was written."""
+    return seq_no + 1
+
+
+NONE = 0  # number before the first write: sequence numbers are counted from one here, as `Outcome.order` is
+
+
+def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | None = None) -> dict[ShardRef, int]:
+    """Return for each part the number up to which all writes are complete and visible.
+
+    A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
+    """
+    stats = primaries(cluster, parts)
+    numbers = {
+        part: write_order(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()
+    }
+    if numbers != marks:
+        refresh_index(cluster, _names(parts))
+    return numbers
+
+
+def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
+    path = f"/{quote_index(_names(parts))}/_stats/indexing"
+    answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+    stats = {
+        ShardRef(index, int(number)): copy
+        for index, each in answer.items()
+        for number, copies in each["shards"].items()
+        for copy in copies
+        if copy["routing"]["primary"] and "seq_no" in copy
+    }
+    for part in parts:
+        if part not in stats:
+            failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
+            raise to_engine_error(failure, cluster.label) from failure
+    return {part: stats[part] for part in parts}
+
+
+def shards(layout: Layout) -> list[ShardRef]:
+    return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
+
+
+def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
+    """Return the identity of each index of a layout: its UUID, and a hash of the history UUIDs of its shards.
+
+    An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so does
+    a shard that is brought back from a stale copy; both begin another history.
+    """
+    parts = shards(layout)
+    histories: dict[str, list[str]] = {index: [] for index in layout.indices}
+    for part, shard_stats in (primaries(cluster, parts) if parts else {}).items():
+        histories[part.index].append(shard_stats["commit"]["user_data"].get("history_uuid", ""))
+    return {
+        index: f"{layout.uuids[index]}/{xxh3_64_hexdigest(' '.join(uuids).encode())}"
+        for index, uuids in histories.items()
+    }
+
+
+def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
+    """Return a number that changes with every deletion in these parts.
+
+    A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
+    copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.
+    """
+    counts = {
+        str(part): shard_stats["indexing"]["delete_total"] for part, shard_stats in primaries(cluster, parts).items()
+    }
+    path = f"/{quote_index(_names(parts))}/_recovery"
+    answer = cluster.ask("GET", path, filter_path="*.shards.id,*.shards.primary,*.shards.start_time_in_millis")
+    starts = sorted(
+        (index, shard["id"], shard["start_time_in_millis"])
+        for index, each in answer.items()
+        for shard in each["shards"]
+        if shard["primary"]
+    )
+    return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
+
+
+def count(cluster: ClusterClient, seq_range: SeqNoRange) -> int:
+    """Count the documents written in a range of sequence numbers."""
+    path = f"/{quote_index(seq_range.part.index)}/_search"
+    body: Clause = {"query": _in_range(seq_range), "size": 0, "track_total_hits": True}
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **WHOLE)
+    return int(answer["hits"]["total"]["value"])
+
+
+def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
+    """Return the first documents written in a range of sequence numbers, in order, with their versions."""
+    query = _in_range(seq_range)
+    if ids is not None:
+        query["bool"]["filter"].append(ids_query(ids))
+    body: Clause = {
+        "query": query,
+        "sort": [{"_seq_no": "asc"}],
+        "size": size,
+        "_source": False,
+        "seq_no_primary_term": True,
+        "track_total_hits": False,
+    }
+    path = f"/{quote_index(seq_range.part.index)}/_search"
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **WHOLE)
+    return [_state(hit) for hit in answer["hits"]["hits"]]
+
+
+def _state(hit: Mapping[str, Any]) -> State:
+    name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
+    return name, (hit["_seq_no"], hit["_primary_term"])
+
+
+def _names(parts: Sequence[ShardRef]) -> str:
+    return ",".join({part.index: None for part in parts})
+
+
+def _in_range(seq_range: SeqNoRange) -> Clause:
+    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}]}}

@@ -4,6 +4,10 @@ A search for the values of one document takes a server about a millisecond, one 
 them are carried by anything. So they are asked for together, and each hit is given to the documents whose values its
 packed signatures hold. Only what brings too many hits, such as a form that half of the index repeats, is asked
 for alone, and then says what was cut.
+
+The leads that a few hundred documents may join are looked up by two kinds of searches: one for all values of which one
+is enough, and, document by document, as many in a search as a query may have clauses, for those of which several are
+needed.
 """
 
 from collections import defaultdict
@@ -19,7 +23,7 @@ from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.ranking import read_hits
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Hit, LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
@@ -47,7 +51,6 @@ class _Question:
 
     @property
     def values(self) -> list[str]:
-        """The distinct values to look up."""
         return list(dict.fromkeys(self.search.values[self.name]))
 
     @property
@@ -57,7 +60,6 @@ class _Question:
 
     @property
     def limit(self) -> int:
-        """Maximum number of documents to read."""
         return self.search.hit_limit(self.name)
 
 
@@ -95,11 +97,9 @@ class LookUp:
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.min_shared]
         chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
-        count_questions = [each for each in questions if not each.search.limit]
-        questions = [each for each in questions if each.search.limit]
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
         parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
-        separate = self._distinct_bodies([*count_questions, *(each for each in questions if each.min_shared > 1)])
+        separate = self._distinct_bodies([each for each in questions if each.min_shared > 1])
         batch = list(separate)[:SEARCHES_PER_REQUEST]
         answers = yield from self._send([*map(self._shared_body, parts), *map(orjson.loads, batch)])
         for asking, (hits, total) in zip(parts, answers, strict=False):
@@ -234,7 +234,6 @@ class LookUp:
         return answers
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
-        """Send searches."""
         if not bodies:
             return []
         answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
@@ -290,7 +289,6 @@ def _match_least(clauses: Sequence[Clause], min_count: int) -> Clause:
 
 
 def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
-    """Return the distinct values of each class."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
     for question in questions:
         values[question.name].update(dict.fromkeys(question.values))
@@ -298,8 +296,84 @@ def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]
 
 
 def _hit_values(hit: Hit) -> list[tuple[str, str]]:
-    """Return the look-up values of a hit."""
     packed = unpack(hit.packed) if hit.packed else None
     if packed is None:
         return []
     return [(name, value) for name, values in lookup_keys(packed).items() for value in values]
+
+
+# documents whose values are asked for in one search
+
+CLAUSES = 900  # clauses of a query; a server takes 1,024
+
+
+class LeadLookUp:
+    """Look-ups among leads."""
+
+    def __init__(self, target: Target, layout: Layout, conditions: Sequence[Clause]) -> None:
+        self._target = target
+        self._kinds, self._hit_limit = layout.kinds, layout.max_hits
+        self._conditions = list(conditions)
+
+    def with_value(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
+        """Read the leads that have any of the values, each once."""
+        with_value: dict[tuple[str, str], Hit] = {}
+        parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
+        while bodies := [(part, body) for part in parts for body in self._bodies(part)]:
+            retries: list[Sequence[LeadKeys]] = []
+            for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
+                hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
+                if total > len(hits) and len(part) > 1:
+                    retries += [part[: len(part) // 2], part[len(part) // 2 :]]
+                with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
+            parts = list({id(part[0]): part for part in retries}.values())
+        return list(with_value.values())
+
+    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
+        answers = (yield self._target.searches(bodies))["responses"]
+        for answer in answers:
+            if "error" in answer:
+                raise build_failure(int(answer["status"]), answer)
+        return list(answers)
+
+    def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
+        value_clauses = [
+            with_value_query(self._kinds, lookup_field, values) for lookup_field, values in by_class(keys).items()
+        ]
+        bodies = [self._body(value_clauses)] if value_clauses else []
+        several = [
+            (lookup_field, values)
+            for each in keys
+            for lookup_field, values in each.several.items()
+            if len(values.values) >= values.min_shared
+        ]
+        size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
+        clauses = [self._share_several(lookup_field, values) for lookup_field, values in several]
+        return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
+
+    def _share_several(self, lookup_field: LookupField, keys: Several) -> Clause:
+        """Build a query for documents that share several values of a class, with a length within bounds."""
+        lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
+        return {
+            "bool": {"filter": [with_value_query(self._kinds, lookup_field, keys.values, keys.min_shared), lengths]}
+        }
+
+    def _body(self, clauses: Sequence[Clause]) -> Clause:
+        """Build one search, with hits ordered by sequence number."""
+        clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
+        return {
+            "query": {"bool": {"filter": [*self._conditions, clause]}},
+            "size": self._hit_limit,
+            "track_total_hits": True,
+            "sort": ["_seq_no"],
+            **packed_options(),
+        }
+
+
+def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
+    """Return the distinct values of those classes for which one shared value is enough."""
+    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
+    for each in keys:
+        for lookup_field, entries in each.values.items():
+            values[lookup_field].update(dict.fromkeys(entries))
+    return {lookup_field: list(entries) for lookup_field, entries in values.items()}

@@ -5,20 +5,11 @@ from typing import Any
 
 import opensearchpy
 import orjson
-from opensearchpy.exceptions import (
-    ConnectionError as NoConnection,
-)
-from opensearchpy.exceptions import (
-    ConnectionTimeout,
-    OpenSearchException,
-    SerializationError,
-    SSLError,
-    TransportError,
-)
+from opensearchpy.exceptions import ConnectionError as NoConnection
+from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SerializationError, SSLError, TransportError
 from opensearchpy.serializer import JSONSerializer
 
-from ibidem_core.address import Address, parse_address
-from ibidem_core.redaction import redact_text
+from ibidem_core.address import Address, parse_address, redact_text
 from ibidem_engines.cluster.client import (
     CERTIFICATE,
     CONNECTIONS,
@@ -94,7 +85,6 @@ class OpenSearchTransport:
         return answer
 
     def close(self) -> None:
-        """Close the connections."""
         self.client.close()
 
 
@@ -102,11 +92,9 @@ class OrjsonSerializer(JSONSerializer):
     """JSON by orjson; bytes are sent unchanged, and a response keeps its text next to its JSON."""
 
     def dumps(self, data: Any) -> Any:
-        """Write JSON."""
         return data if isinstance(data, bytes | str) else orjson.dumps(data, default=self.default)
 
     def loads(self, s: str) -> Any:
-        """Read JSON."""
         try:
             read = orjson.loads(s) if s else None
         except orjson.JSONDecodeError as error:

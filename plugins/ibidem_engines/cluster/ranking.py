@@ -19,14 +19,12 @@ import numpy as np
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause
-from ibidem_engines.cluster.sequence_numbers import write_order
+from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import SourceDocument
-from ibidem_engines.hits import HitColumns
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import Hit
-from ibidem_ingest.signatures.packed import read_id
-from ibidem_ingest.signatures.packed_values import ROOM, IdColumn, PackedValues
+from ibidem_engines.stored_groups import Hit, HitColumns
+from ibidem_ingest.signatures.packed import ROOM, IdColumn, PackedValues, read_id
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -38,7 +36,6 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
 def read_hits(answer: Mapping[str, Any]) -> HitColumns:
-    """Read the hits of a response, in order."""
     hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
     packed, claimed_ids = read_packed(hits), None
     if hits and "_id" in hits[0]:
@@ -168,7 +165,6 @@ def long_hits(
 
 
 def read_long(hits: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], bytes]:
-    """Read the long signatures of hits, by index and id."""
     values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in hits}
     return {name: value for name, value in values.items() if value}
 
@@ -189,7 +185,6 @@ def apply_view(body: Mapping[str, Any], view: ReadView) -> Clause:
 
 
 def next_view(view: ReadView, answer: Mapping[str, Any]) -> ReadView:
-    """Return the view for later pages."""
     if view.newest is not None:
         return view
     return ReadView(None if view.point else read_newest(answer), answer.get("pit_id", view.point))

@@ -1,37 +1,371 @@
-"""Records next to the index, in its two record indexes."""
+"""Records next to an index, in two hidden indexes that every index has, out of reach of the templates of others.
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+`.ibidem-NAME` holds what searches read, `.ibidem-NAME-work` the rest. A template for `*` is not applied to a hidden
+index. A template for `.*` or `*-news` would be, so one of ibidem's own has a higher priority for `.ibidem-*`; it also
+gives the mapping to an index that a server creates for a late write. Without the right to store templates, what others
+gave to a new index is removed, or the index is refused.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
+from xxhash import xxh3_128_hexdigest
 
-from ibidem_core.errors import Permanent
-from ibidem_core.retry import retry_unavailable
-from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome, run
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.cluster.index import is_failure, refresh_index
-from ibidem_engines.cluster.ledger_search import (
-    FORBIDDEN,
-    MAYBE,
-    SLICE,
-    LedgerQuery,
-    Reading,
-    first_cursor_key,
-    get_docs,
-    read_keys,
-    read_slices,
-    record_id,
-    stored_record,
-)
-from ibidem_engines.cluster.record_index import make_missing, record_index
-from ibidem_engines.cluster.state_store import contention_error, put_in_place
-from ibidem_engines.cursor import KEY, new_key
+from ibidem_core.errors import Permanent, Unavailable, retry_unavailable
+from ibidem_engines.cluster.client import CONFLICT, MISSING, Action, ActionOutcome, ClusterClient, build_failure, run
+from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.cluster.index import is_failure, make, refresh_index
+from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS
+from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache, quote_index
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
-from ibidem_engines.ttl_cache import TtlCache
+from ibidem_ingest.document import MAX_ID_BYTES
+from ibidem_ingest.errors import UsageError
+from ibidem_mappings import load
+
+VERSION = "1"
+SHARED: frozenset[Ledger] = MANUAL_LEDGERS | {"groups"}  # ledgers that every searcher reads
+PREFIX, WORK = ".ibidem-", "-work"
+TEMPLATE = "ibidem-records"
+PRIORITY = 1 << 62  # of ibidem's template: above those of users
+FOREIGN = (  # settings that a template may give
+    "index.default_pipeline",
+    "index.final_pipeline",
+    "index.search.default_pipeline",
+    "index.lifecycle.name",
+    "index.plugins.index_state_management.policy_id",
+    "index.opendistro.index_state_management.policy_id",
+)
+REPAIR = "remove it with: ibidem doctor --repair"
+EXCLUDE = (
+    f"exclude {PREFIX}* from the template, or run the command once with the right to manage index templates, "
+    f"so that it stores its own ({TEMPLATE})"
+)
+
+
+def record_index(source: str, ledger: Ledger) -> str:
+    return f"{PREFIX}{source}" if ledger in SHARED else f"{PREFIX}{source}{WORK}"
+
+
+def record_indices(sources: Iterable[str]) -> list[str]:
+    return [index for source in sources for index in (f"{PREFIX}{source}", f"{PREFIX}{source}{WORK}")]
+
+
+def source_of(index: str, ledger: Ledger) -> str:
+    return index.removeprefix(PREFIX).removesuffix("" if ledger in SHARED else WORK)
+
+
+def mapping_error(index: str) -> Permanent:
+    """Return the error of an index whose records cannot be read in order."""
+    return Permanent(
+        f"index {index!r}, which holds records of ibidem, has another mapping than ibidem's",
+        f"delete it with its records (DELETE /{index}): the server created it for a late write, without {TEMPLATE}",
+    )
+
+
+def template() -> dict[str, Any]:
+    """Load settings and mapping of a record index."""
+    body: dict[str, Any] = orjson.loads(load(f"records.v{VERSION}.json"))
+    return body
+
+
+def make_missing(cluster: ClusterClient, source: str) -> None:
+    """Create the missing record indexes of a name, and check all that may be read."""
+    names = record_indices([source])
+    found = _read(cluster, names)
+    if missing := [] if found is None else [name for name in names if name not in found]:
+        if source.endswith(WORK):
+            problem = f"records of {source!r} would be mixed with those of {source.removesuffix(WORK)!r}"
+            raise UsageError(problem, f"choose a name that does not end in {WORK}")
+        body = {"index_patterns": [f"{PREFIX}*"], "priority": PRIORITY, "template": template()}
+        _unless_forbidden(lambda: cluster.ask("PUT", f"/_index_template/{TEMPLATE}", body))
+        for name in missing:
+            _unless_forbidden(lambda name=name: _make(cluster, name))  # type: ignore[misc]
+        repair(cluster, missing)
+        found = _read(cluster, names)
+    for name in found or {}:
+        if fault := fault_of(name, (found or {})[name]):
+            raise fault
+
+
+def _unless_forbidden(ask: Callable[[], object]) -> None:
+    """Do what an account may lack the right for; the write that needs it says so."""
+    try:
+        ask()
+    except Permanent as error:
+        if not is_failure(error, 403):
+            raise
+
+
+def _make(cluster: ClusterClient, name: str) -> None:
+    try:
+        make(cluster, name, template())
+    except Permanent as error:
+        if "creates data streams only" not in error.what:
+            raise
+        raise Permanent(error.what, EXCLUDE) from error
+
+
+def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any] | None:
+    """Read the metadata of existing indexes; None if the user may not read it."""
+    params = {"ignore_unavailable": "true", "expand_wildcards": "all", "flat_settings": "true"}
+    try:
+        return dict(cluster.ask("GET", f"/{quote_index(','.join(names))}", **params))
+    except Permanent as error:
+        if is_failure(error, 404):
+            return {}
+        if is_failure(error, 403):
+            return None
+        raise
+
+
+def fault_of(name: str, index: Mapping[str, Any]) -> Permanent | None:
+    """Return the error of a record index that has another mapping, or what a template of others gives."""
+    if not is_sound(index.get("mappings", {})):
+        return mapping_error(name)
+    settings = index.get("settings", {})
+    given = [f"the alias {each!r}" for each in index.get("aliases", ())]
+    given += [f"{each}={settings[each]}" for each in FOREIGN if settings.get(each) not in (None, "", "_none")]
+    given += [] if settings.get("index.hidden") == "true" else ["no index.hidden"]
+    what = f"index {name!r}, which holds records of ibidem, has {', '.join(given)}"
+    return Permanent(what, REPAIR) if given else None
+
+
+def is_sound(mapping: Mapping[str, Any]) -> bool:
+    """Return whether records can be written, and read in key order, whatever they contain."""
+    properties = mapping.get("properties", {})
+    keywords = [properties.get(name, {}) for name in ("ledger", "key")]
+    return (
+        all(each.get("type") == "keyword" and "ignore_above" not in each for each in keywords)
+        and properties.get("entry", {}).get("enabled") is False
+        and str(mapping.get("dynamic")).lower() == "false"
+        and not {"_source", "_routing"} & mapping.keys()
+    )
+
+
+def issues(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
+    for name, index in sorted((_read(cluster, record_indices(sources)) or {}).items()):
+        if fault := fault_of(name, index):
+            yield HealthIssue("records", fault.what, fault.remedy, stops=True)
+
+
+def repair(cluster: ClusterClient, names: Sequence[str]) -> list[str]:
+    """Remove the aliases, pipelines and policies that others gave to record indexes; returns the repaired ones."""
+    found = _read(cluster, names) or {}
+    faulty = [name for name, index in found.items() if (fault := fault_of(name, index)) and fault.remedy == REPAIR]
+    for name in faulty:
+        if found[name].get("aliases"):
+            cluster.ask("DELETE", f"/{quote_index(name)}/_alias/*")
+        foreign = {each: None for each in FOREIGN if each in found[name]["settings"]}
+        cluster.ask("PUT", f"/{quote_index(name)}/_settings", {**foreign, "index.hidden": True})
+    return faulty
+
+
+def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
+    """Remove the record indexes of names."""
+    for name in record_indices(sources):
+        cluster.ask("DELETE", f"/{quote_index(name)}", ignore_unavailable="true")
+
+
+SLICE = 1_000  # records in the answer to one search
+
+FORBIDDEN = 403
+MAYBE = {"ignore_unavailable": "true"}
+THERE = {**WHOLE, **MAYBE}
+NOTHING: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
+# Types of errors of a ledger that is not there, or may not be read.
+ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
+
+# How servers refuse to sort by a key that is no keyword.
+UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
+
+
+def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
+    """Read the record with a key next to several indexes; for each index the nearest readable one."""
+    records = {each.source: each.entry for each in (yield from read_keys(names.sources, ledger, [key]))}
+    nearest = {
+        next((source for source in names.sources if source in records and names.covers(source, index)), "")
+        for index in names.indices or names.asked
+    }
+    return [records[source] for source in names.sources if source in nearest]
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerQuery:
+    """A query for the records of a ledger next to several indexes."""
+
+    ledger: Ledger
+    key: str = ""  # key of the only record of each index; empty for all records
+    prefix: str = ""  # of the keys
+
+    def clause(self) -> Clause:
+        prefix = [{"prefix": {"key": self.prefix}}] if self.prefix else []
+        ids = [ids_query([record_id(self.ledger, self.key)])] if self.key else []
+        return {"bool": {"filter": [{"term": {"ledger": self.ledger}}, *prefix, *ids]}}
+
+    def head(self, sources: Sequence[str]) -> dict[str, Any]:
+        """Return the head of a search, which names the indexes: a path may be too short for those of an alias."""
+        return {"index": [record_index(source, self.ledger) for source in sources], **THERE}
+
+    def count(self, sources: Sequence[str]) -> RequestFlow[int]:
+        """Count records, as last made visible by a refresh."""
+        body = {"query": self.clause(), "size": 0, "track_total_hits": True}
+        (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[self.head(sources), body]))["responses"]
+        return int((_found(answer) or NOTHING)["hits"]["total"]["value"])
+
+
+@dataclass(slots=True)
+class Reading:
+    """The state of a query that is read in slices."""
+
+    query: LedgerQuery
+    sources: Sequence[str]  # the names next to which it looks
+    needed: str = ""  # the name whose records must be readable; others that may not be read are skipped
+    records: list[StoredRecord] = field(default_factory=list)  # what was read
+    after: Sequence[object] | None = None  # sort values of the last record; None before the first slice
+    has_ended: bool = False  # whether all was read
+
+    def lines(self) -> list[Mapping[str, Any]]:
+        """Return head and body of the search for the next records in key order."""
+        order = [{"key": "asc"}, {"_index": "asc"}]
+        body = {"query": self.query.clause(), "size": SLICE, "sort": order, "track_total_hits": False}
+        return [self.query.head(self.sources), body if self.after is None else body | {"search_after": self.after}]
+
+    def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
+        """Process the response for the next slice."""
+        if answer.get("status") == FORBIDDEN:
+            several = len(self.sources) > 1
+            readable = (yield from _readable_sources(self.sources, self.query.ledger)) if several else []
+            if self.needed and (self.needed not in readable or readable == self.sources):
+                raise build_failure(FORBIDDEN, answer)
+            self.has_ended = not readable or readable == self.sources
+            self.sources = readable
+            return
+        hits = (_found(answer) or NOTHING)["hits"]["hits"]
+        self.records += [stored_record(hit, self.query.ledger) for hit in hits]
+        self.has_ended = len(hits) < SLICE
+        self.after = hits[-1]["sort"] if hits else None
+
+
+def read_slices(readings: Sequence[Reading]) -> RequestFlow[None]:
+    """Read the next slice of each query, in one request."""
+    lines = [line for each in readings for line in each.lines()]
+    answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+    for each, answer in zip(readings, answers, strict=True):
+        yield from each.take(answer)
+
+
+def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
+    """Read all readable records next to several indexes, as of the last refresh."""
+    readings = [Reading(query, list(names.sources)) for query in queries]
+    while waiting := [each for each in readings if not each.has_ended]:
+        yield from read_slices(waiting)
+    return [names.own_records(each.query.ledger, each.records) for each in readings]
+
+
+def first_cursor_key(entries: Iterable[Any]) -> bytes:
+    """Return the first valid key among records; empty if there is none."""
+    return next((key for each in entries if isinstance(each, dict) and (key := read_key(each))), b"")
+
+
+def _readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
+    """Return the names whose records the user may read, if some may not be read."""
+    lines = [line for source in sources for line in (LedgerQuery(ledger).head([source]), {"size": 0})]
+    answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+    return [source for source, each in zip(sources, answers, strict=True) if each.get("status") != FORBIDDEN]
+
+
+def _found(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the answer to one search; None if no record index exists."""
+    if answer.get("status") == MISSING:
+        return None
+    if "error" in answer:
+        raise _search_error(answer)
+    return answer
+
+
+def _search_error(answer: Mapping[str, Any]) -> Exception:
+    """Create the error of a search for records; for a wrong mapping it names the index and the remedy."""
+    failure = build_failure(int(answer["status"]), answer)
+    error = answer["error"]
+    shards = error.get("failed_shards", []) if isinstance(error, Mapping) else []
+    if failure.reason.startswith(UNORDERED) and shards:
+        return mapping_error(str(shards[0].get("index", "")))
+    return failure
+
+
+def read_keys(sources: Sequence[str], ledger: Ledger, keys: Sequence[str]) -> RequestFlow[list[StoredRecord]]:
+    """Read the current records of some keys under each name, if they exist and are readable."""
+    docs = yield from get_docs(sources, ledger, keys, "")
+    return [stored_record(each, ledger) for each in docs if each.get("found")]
+
+
+def get_docs(
+    sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str
+) -> RequestFlow[list[Mapping[str, Any]]]:
+    """Read the documents of some keys, or one of their fields, under each name, including missing ones."""
+    docs = [
+        {"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for key in keys for source in sources
+    ]
+    params = {"_source_includes": field_name} if field_name else {}
+    answer = (yield ApiRequest("POST", "/_mget", params, {"docs": docs}))["docs"]
+    for each in answer:
+        failure = build_failure(503, each) if "error" in each else None
+        if failure is not None and failure.kind not in ABSENT_KINDS:
+            raise failure
+    found: list[Mapping[str, Any]] = answer
+    return found
+
+
+def stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
+    """Parse a hit; the key of a document written by another program is that of its id."""
+    source = hit.get("_source")
+    document = source if isinstance(source, dict) else {}
+    key = document.get("key")
+    written = key if isinstance(key, str) else hit["_id"].removeprefix(f"{ledger}/")
+    return StoredRecord(source_of(hit["_index"], ledger), written, document.get("entry"))
+
+
+def record_id(ledger: Ledger, key: str) -> str:
+    """Return the id under which a record is stored: ledger and key, or the hash of those that are too long."""
+    id_ = f"{ledger}/{key}"
+    return id_ if len(id_.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(id_.encode())}"
+
+
+class StateStore(Protocol):
+    """Stores records whose writes depend on the states that were read."""
+
+    def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
+        """Read records by key, with their states."""
+
+    def put_onto(
+        self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
+    ) -> list[str]:
+        """Store records; returns the keys of records that were written by others meanwhile."""
+
+
+def put_in_place(store: StateStore, label: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Replace the stored records, so that a delayed request cannot undo a later one."""
+    keys = list(entries)
+    for _ in range(ATTEMPTS):
+        _, states = store.read_states(ledger, keys)
+        keys = store.put_onto(ledger, {key: entries[key] for key in keys}, states)
+        if not keys:
+            return
+    raise contention_error(label, ledger, keys[0])
+
+
+def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
+    """Return the error of a record that others keep changing."""
+    return Unavailable(
+        f"{label}: the record {key!r} of the ledger {ledger!r} is constantly changed by others",
+        "try again once the other process has ended",
+    )
+
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
 STARTS_WITHIN = 10.0  # seconds in which an index that another process has just created starts
@@ -56,7 +390,6 @@ class LedgerStore:
             refresh_index(self.cluster, record_index(self.names.home, "runs"))
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Store records."""
         replaced = self._replaced(ledger, entries)
         if ledger in MANUAL_LEDGERS:
             put_in_place(self, self.cluster.label, ledger, entries)
@@ -158,7 +491,6 @@ class LedgerStore:
         return self.get_keys(ledger, [key]).get(key)
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read the current records by key."""
         records = self.cluster.hold(read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)
 
@@ -171,7 +503,6 @@ class LedgerStore:
         self._delete(ledger, {(each.source, each.key) for each in records})
 
     def issues(self) -> Iterator[HealthIssue]:
-        """Yield the problems of the names in records."""
         try:
             count = len(self._misnamed())
         except Permanent as error:

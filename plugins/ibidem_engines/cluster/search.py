@@ -1,30 +1,115 @@
-"""Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name."""
+"""Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name.
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+A plugin inside the cluster groups the search where every node has it.
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from typing_extensions import override
 
 from ibidem_core.address import Fields, read_path
-from ibidem_engines.cluster import dsl, plugin
+from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Dialect, build_failure
-from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
+from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import LookUp, with_value_query
-from ibidem_engines.cluster.match_counts import CountCache, CountResult
-from ibidem_engines.cluster.memberships import read_memberships
+from ibidem_engines.cluster.lookup import LookUp
 from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import EngineSearch, GroupedHits, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import (
+    EngineSearch,
+    GroupedHits,
+    LookupResult,
+    PluginNode,
+    Ranking,
+    SignatureLookup,
+    StoredDocument,
+)
 from ibidem_engines.query import Query
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target
-from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
-from ibidem_engines.ttl_cache import TtlCache
+from ibidem_engines.requests import COUNTS_S, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import Collapsed, Coverage, GroupField, Hit, Marks, Members, Order, Place, Values
 from ibidem_ingest.dates import iso_date
+from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
+
+Mode = Literal["auto", "off"]
+VARIABLE = "IBIDEM_PLUGIN"
+NAME = "ibidem"
+NO_ACCESS = (401, 403, 404)
+NODES = ApiRequest(
+    "GET",
+    "/_nodes/plugins",
+    {"filter_path": ",".join(f"nodes.*.{part}" for part in ("name", "version", "plugins.name", "plugins.version"))},
+    ok_statuses=NO_ACCESS,
+)
+
+
+def mode() -> Mode:
+    value = os.environ.get(VARIABLE, "auto")
+    for word in get_args(Mode):
+        if value == word:
+            return word  # type: ignore[no-any-return] # one of the two
+    raise UsageError(f"{VARIABLE}={value!r} is not valid", f"allowed: {', '.join(get_args(Mode))}")
+
+
+def plugin_nodes() -> RequestFlow[list[PluginNode]]:
+    """List the nodes with their plugins; empty without the right to see them."""
+    return read_nodes((yield NODES))
+
+
+def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
+    """Return the plugin of each node, ordered by node name.
+
+    >>> read_nodes({"nodes": {"a": {"name": "one", "version": "3.8.0", "plugins": [{"name": "x", "version": "1"}]}}})
+    [PluginNode(name='one', engine='3.8.0', plugin='')]
+    """
+    return sorted(
+        (
+            PluginNode(
+                node["name"],
+                node.get("version", ""),
+                next((each["version"] for each in node.get("plugins", ()) if each["name"] == NAME), ""),
+            )
+            for node in answer.get("nodes", {}).values()
+        ),
+        key=lambda each: each.name,
+    )
+
+
+def has_same_plugin(nodes: list[PluginNode]) -> bool:
+    """Return whether every node has this version of the plugin, since other versions may decide differently."""
+    own_version = installed_version()
+    return bool(nodes) and all(each.plugin == own_version for each in nodes)
+
+
+def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield the hits of a list, including those inside its leads."""
+    for hit in hits:
+        yield hit
+        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
+
+
+def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
+    """Remove and return the plugin's account from a response: in `ext` on OpenSearch, else at the top level."""
+    account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
+    return account
+
+
+def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
+    hits = answer["hits"]["hits"]
+    documents = {
+        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
+        for hit in iterate_hits(hits)
+        if "_source" in hit
+    }
+    best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
+    return GroupedHits(hits, documents, pop_account(answer), total, best, view)
+
 
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
@@ -58,17 +143,16 @@ class ClusterSearch(EngineSearch):
     fields: Fields  # names of a document's fields in it
     dialect: Dialect  # dialect of OpenSearch or Elasticsearch
     counts: TtlCache[str, CountResult]  # counts of what matches stored groups, of all searches
+    covered: TtlCache[str, Coverage]  # how far groups reach, by the last settled writes
     plugins: TtlCache[str, bool]  # whether every node has the plugin, by index
     query: Query | None = None  # for what; None: for everything
 
     @override
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
         if not 1 <= size <= self.layout.max_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
-        if exclude:
-            body = dsl.add_exclusion(body, with_value_query(self.layout.kinds, "content", list(exclude)))
         ranking = yield from rank(self._target(view), apply_view(body, view), self.layout.max_hits, ids=True)
         yield from self._check_phrases(ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
@@ -81,11 +165,11 @@ class ClusterSearch(EngineSearch):
             return None
         view = yield from self._begin(view)
         body = apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
-        body |= {"from": start, "ext": {plugin.NAME: dict(options)}}
+        body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
         yield from self._check_phrases(answer["hits"]["hits"])
         words = self.query if self.fields.are_cut_as_ours else None
-        return plugin.read_grouped(answer, self.fields, words, next_view(view, answer))
+        return read_grouped(answer, self.fields, words, next_view(view, answer))
 
     @override
     def fetch(self, ids: Names) -> RequestFlow[list[StoredDocument]]:
@@ -128,20 +212,34 @@ class ClusterSearch(EngineSearch):
         return long_values(Target(self.index), ids)
 
     @override
+    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+        key = repr(settled_marks)
+        if (cached := self.covered.get(key)) is not None:
+            return cached
+        return self.covered.put(
+            key, (yield from read_coverage(Target(self.index), self.layout, settled_marks)), COUNTS_S
+        )
+
+    @override
     def collapse(
-        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
         began = yield from self._begin(view)
-        marks = sorted((part.index, part.shard, number) for part, number in settled_marks.items())
-        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {marks}")
-        _, page = yield from self._collapsed(order, began).page(place, size, settled_marks, cache=cache)
+        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {by}")
+        _, page = yield from self._collapsed(order, began, by).page(place, size, {}, cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
     @override
     def members(
-        self, groups: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+        self,
+        groups: Sequence[str],
+        limit: int,
+        *,
+        by: GroupField = "group",
+        order: Order = "relevance",
+        view: ReadView = NOW,
     ) -> RequestFlow[Members]:
-        return self._collapsed(order, view).members(groups, limit)
+        return self._collapsed(order, view, by).members(groups, limit)
 
     @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
@@ -167,23 +265,22 @@ class ClusterSearch(EngineSearch):
 
     def _has_plugin(self) -> RequestFlow[bool]:
         """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
-        if plugin.mode() == "off":
+        if mode() == "off":
             return False
         if (cached := self.plugins.get(self.index)) is not None:
             return cached
-        return self.plugins.put(self.index, plugin.has_same_plugin((yield from plugin.plugin_nodes())))
+        return self.plugins.put(self.index, has_same_plugin((yield from plugin_nodes())))
 
     def _check_phrases(self, hits: Sequence[object]) -> RequestFlow[None]:
         """Return a note if phrases found nothing because of the mapping."""
         if not hits and self._ranked.phrases() and (issue := (yield from field_issue(self.index, self.fields))):
             raise UsageError(issue.what, issue.remedy)
 
-    def _collapsed(self, order: Order, view: ReadView) -> ClusterCollapse:
-        """Return the collapsed ranking of the matches."""
+    def _collapsed(self, order: Order, view: ReadView, by: GroupField = "group") -> ClusterCollapse:
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
         if view.newest is not None:
             body["query"] = limit_writes(body["query"], view.newest)
-        return collapse_search(self._target(view), body, self.layout, order)
+        return collapse_search(self._target(view), body, self.layout, order, by=by)
 
     def _batches(self, names: Names) -> Iterator[Names]:
         size = min(AT_ONCE, self.layout.max_hits)

@@ -1,6 +1,8 @@
-"""Conversion between records and `_source`."""
+"""Conversion between records and `_source`, whose other values stay as they are, byte for byte."""
 
 import base64
+import json
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
@@ -9,19 +11,100 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
-from ibidem_engines.cluster.source_values import with_member
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
-from ibidem_engines.highlighting import mark, passage, searched_phrases
 from ibidem_engines.query import Query
 from ibidem_engines.records import UnstorableRecord, check_storable
+from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
+from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
+
+# Numbers are passed over, whatever they are.
+_DECODER = json.JSONDecoder(parse_float=len, parse_int=len, parse_constant=len)
+
+_BLANKS = re.compile(r"[ \t\r\n]*")
+
+ESCAPE = b"\\u"  # characters with which a name may be written otherwise than as it is
+
+Span = tuple[int, int]
+
+
+def members(text: str, start: int = 0) -> Iterator[tuple[str, Span]]:
+    """Yield the names of an object's members, with the positions of their values.
+
+    >>> [(name, '{"a": 1.50, "b": [2]}'[begin:end]) for name, (begin, end) in members('{"a": 1.50, "b": [2]}')]
+    [('a', '1.50'), ('b', '[2]')]
+    """
+    start = _past_blanks(text, start + 1)
+    while text[start] != "}":
+        if text[start] == ",":
+            start = _past_blanks(text, start + 1)
+        name, start = _DECODER.raw_decode(text, start)
+        begin = _past_blanks(text, _past_blanks(text, start) + 1)
+        _, end = _DECODER.raw_decode(text, begin)
+        yield name, (begin, end)
+        start = _past_blanks(text, end)
+
+
+def objects(text: str, position: int) -> Iterator[dict[str, Span]]:
+    """Yield the positions of values by name for each object of an array, in one pass."""
+    position = _past_blanks(text, position + 1)
+    while text[position] != "]":
+        spans = dict(members(text, position))
+        yield spans
+        _, end = max(spans.values())
+        position = _past_blanks(text, text.index("}", end) + 1)
+        if text[position] == ",":
+            position = _past_blanks(text, position + 1)
+
+
+def with_member(raw: bytes, name: str, value: bytes) -> bytes:
+    """Add a member to an object, replacing one of the same name.
+
+    >>> with_member(b'{"price": 1.50}', "ibidem", b'{}')
+    b'{"price": 1.50,"ibidem":{}}'
+    """
+    raw, quoted = raw.strip(), json.dumps(name).encode()
+    if quoted in raw or ESCAPE in raw:
+        text = raw.decode()
+        spans = dict(members(text))
+        if name in spans:
+            begin, end = spans[name]
+            return f"{text[:begin]}{value.decode()}{text[end:]}".encode()
+    comma = b"," if raw[1:-1].strip() else b""
+    return b"".join((raw[:-1], comma, quoted, b":", value, b"}"))
+
+
+def remove_member(raw: bytes, name: str) -> bytes:
+    """Remove a member from an object, leaving every other byte unchanged.
+
+    >>> remove_member(b'{"price": 1.50,"ibidem":{}}', "ibidem"), remove_member(b'{"ibidem":{}, "n": 1 }', "ibidem")
+    (b'{"price": 1.50}', b'{"n": 1 }')
+    """
+    text = raw.decode()
+    spans = list(members(text))
+    position = next((at for at, (member, _) in enumerate(spans) if member == name), None)
+    if position is None:
+        return raw
+    begin, end = (
+        _past_blanks(text, spans[position - 1][1][1]) if position else _past_blanks(text, text.index("{") + 1),
+        spans[position][1][1],
+    )
+    if position == 0 and len(spans) > 1:
+        end = _past_blanks(text, text.index(",", end) + 1)
+    return f"{text[:begin]}{text[end:]}".encode()
+
+
+def _past_blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
+    return match.end() if match else position
+
 
 # Hashes that have a field of their own in the layout `full`, and their schemes.
 COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
@@ -142,7 +225,6 @@ def led_group(own_part: Mapping[str, object]) -> str:
 
 
 def _own_part(record: Record, layout: str, known_values: Values | None = None, group: str = "") -> dict[str, object]:
-    """Build the object `ibidem`."""
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
     own_part |= {"group": group or group_name(document.id), "lead": True}
@@ -152,7 +234,7 @@ def _own_part(record: Record, layout: str, known_values: Values | None = None, g
         own_part["origin"] = document.origin
     if days := _days(document.date):
         own_part["date"] = days
-    if values := sorted(set(_filter_values(document.meta))):
+    if values := sorted(set(_filter_values(with_hash(document.meta)))):
         own_part["meta"] = values
     if record.packed:
         lookup_values = _lookup_values(record.packed, record.long) if known_values is None else known_values
@@ -260,7 +342,6 @@ _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 
 
 def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> StoredDocument:
-    """Read a document with its highlights."""
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})

@@ -1,4 +1,4 @@
-"""How indexes store `_source`, and which fields a response may leave out of it.
+"""Documents of an index as stored, and how indexes store `_source`: which fields a response may leave out of it.
 
 - Elasticsearch 9.2 and later leave vectors out of answers, unless a request asks for them
   (`index.mapping.exclude_source_vectors`), and keep the embeddings of `semantic_text` elsewhere (`_inference_fields`).
@@ -6,17 +6,33 @@
   stored: the server builds it from stored fields and doc values, in another order and without repeated values.
 - The k-NN module of OpenSearch stores `_source` without vectors and puts them back into answers
   (`index.knn.derived_source.enabled`).
+
+An answer shows what a server chooses to show. Whether a document has a field is known to its index too, so that the two
+can be compared: for each document before it is written from what was read, and for whole indexes before and after.
 """
 
-from collections.abc import Iterator, Mapping
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ibidem_core.address import OURS
+from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster.client import ClusterClient
-from ibidem_engines.engine import Target
-from ibidem_engines.requests import quote_index
+from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
+from ibidem_engines.cluster.index import refresh_index, write_order
+from ibidem_engines.cluster.source import (
+    as_document,
+    led_group,
+    objects,
+    own_fields,
+    read_idf,
+    read_version,
+    text_fault,
+)
+from ibidem_engines.engine import Destination, FieldCounts, SourceDocument
+from ibidem_engines.requests import WHOLE, JsonAnswer, Target, answer_to, quote_index
+from ibidem_engines.stored_groups import Name
+from ibidem_ingest.language import add_languages
 
 KNN_VECTOR = "knn_vector"  # type of the vectors of OpenSearch's k-NN module
 
@@ -67,7 +83,6 @@ class SourceStorage:
 
     @property
     def vectors(self) -> tuple[MappedField, ...]:
-        """The vector fields."""
         return tuple(field for field in self.fields if field.type in VECTORS)
 
     @property
@@ -90,7 +105,7 @@ class SourceStorage:
         """Whether signatures are added by partial updates, since documents are not stored as sent."""
         return bool(self.rebuilt or self.inferred or self.unsure)
 
-    def check(self, target: Target) -> None:
+    def check(self, target: Destination) -> None:
         """Refuse to write documents from a response that may be incomplete."""
         if self.filtered:
             raise Permanent(
@@ -105,7 +120,7 @@ class SourceStorage:
         if target in ("copy", "strip"):
             self._check_copyable(target)
 
-    def _check_copyable(self, target: Target) -> None:
+    def _check_copyable(self, target: Destination) -> None:
         if self.rebuilt:
             reason = f"index {self.index!r} stores no `_source` ({self.rebuilt})"
         elif self.inferred:
@@ -137,7 +152,6 @@ def effective_settings(cluster: ClusterClient, index: str) -> dict[str, dict[str
 
 
 def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, str]) -> SourceStorage:
-    """Read how an index stores `_source`."""
     source = mapping.get("_source", {})
     mode = str(settings.get(SOURCE_MODE, "stored")).lower()
     return SourceStorage(
@@ -180,3 +194,177 @@ def mapped_fields(mapping: Mapping[str, Any], prefix: str = "", nested: str = ""
         yield MappedField(name, kind, name, nested)
         for part, inner in definition.get("fields", {}).items():
             yield MappedField(f"{name}.{part}", inner.get("type", ""), name, nested)
+
+
+_State = tuple[str, int, int]  # id, sequence number and primary term of a document
+
+MAX_SEARCHES = 100  # searches in one request
+
+BAD_REQUEST = 400
+
+
+def check_whole(
+    cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Mapping[str, Any]], max_hits: int
+) -> None:
+    """Compare the vectors of the documents that were read with those in the index.
+
+    A document that was changed since it was read is not found in that state; no write onto the state can succeed.
+    """
+    remaining = {_state(document): document for document in documents}
+    for turn in range(2):
+        if not remaining:
+            return
+        if turn:
+            refresh_index(cluster, storage.index)
+        for hit in _search(cluster, storage, [state[0] for state in remaining], max_hits):
+            document = remaining.pop(_state(hit), None)
+            if document is not None:
+                _check_document(storage, document, hit.get("matched_queries", ()))
+
+
+def _search(
+    cluster: ClusterClient, storage: SourceStorage, ids: Sequence[str], max_hits: int
+) -> Sequence[Mapping[str, Any]]:
+    """Search for documents by id; each hit lists its fields."""
+    named = [{"bool": {"filter": [field.exists], "_name": field.name}} for field in storage.unsure]
+    body = {
+        "query": {"bool": {"filter": [{"ids": {"values": list(ids)}}], "should": named}},
+        "size": max_hits,
+        "_source": False,
+        "seq_no_primary_term": True,
+        "track_total_hits": False,
+    }
+    answer = cluster.ask("POST", f"/{quote_index(storage.index)}/_search", body, **WHOLE)
+    hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
+    return hits
+
+
+def _check_document(storage: SourceStorage, document: Mapping[str, Any], names: Iterable[str]) -> None:
+    fields = {field.name: field for field in storage.unsure}
+    for name in names:
+        if not holds(document["_source"], fields[name].path.split(".")):
+            raise Permanent(
+                f"index {storage.index!r}: document {document['_id']!r} has a value in field {name!r} "
+                f"({fields[name].type}) that the server leaves out of `_source`, so it would be lost by a write",
+                "nothing of it was written; copy the index by the server's own _reindex",
+            )
+
+
+def holds(source: object, names: Sequence[str]) -> bool:
+    """Return whether `_source` has a value at a path; names may contain dots, and lists several objects.
+
+    >>> holds({"a.b": [{"c": 1}]}, ["a", "b", "c"]), holds({"a": {"b": None}}, ["a", "b"])
+    (True, False)
+    """
+    if isinstance(source, list):
+        return any(holds(each, names) for each in source)
+    if not names:
+        return source is not None
+    if not isinstance(source, Mapping):
+        return False
+    return any(
+        holds(source[name], names[end:])
+        for end in range(1, len(names) + 1)
+        if (name := ".".join(names[:end])) in source
+    )
+
+
+def _state(document: Mapping[str, Any]) -> _State:
+    return document["_id"], document["_seq_no"], document["_primary_term"]
+
+
+def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
+    """Count the documents with each field that a response may leave out.
+
+    A field that the server cannot ask for (`exists`) is not counted.
+    """
+    fields = {field.name: field for each in read_storages(cluster, index).values() for field in each.at_risk}
+    if not fields:
+        return FieldCounts()
+    refresh_index(cluster, index)
+    names = list(fields)
+    total, *counts = _counts(cluster, index, [{"match_all": {}}, *(fields[name].exists for name in names)])
+    by_field = {name: count for name, count in zip(names, counts, strict=True) if count is not None}
+    return FieldCounts(total or 0, by_field)
+
+
+def _counts(cluster: ClusterClient, index: str, queries: Sequence[Mapping[str, Any]]) -> list[int | None]:
+    counts: list[int | None] = []
+    for start in range(0, len(queries), MAX_SEARCHES):
+        bodies = [
+            {"query": query, "size": 0, "track_total_hits": True} for query in queries[start : start + MAX_SEARCHES]
+        ]
+        answer = cluster.hold(answer_to(Target(index).searches(bodies)))
+        counts += [_count(each, cluster.label) for each in answer["responses"]]
+    return counts
+
+
+def _count(response: Mapping[str, Any], location: str) -> int | None:
+    """Read the count of one search; None if the server refuses the request."""
+    if "error" not in response:
+        return int(response["hits"]["total"]["value"])
+    failure = build_failure(int(response.get("status", 0)), response)
+    if failure.status != BAD_REQUEST:
+        raise to_engine_error(failure, location)
+    return None
+
+
+Failed = Callable[[Mapping[str, Any]], Exception]
+
+
+def read_documents(
+    answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
+) -> Iterator[SourceDocument]:
+    texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
+    for each in answer["docs"]:
+        text = next(texts, b"")
+        if "error" in each:
+            raise to_error(each)
+        if each.get("found"):
+            yield _source_document(each, names[each["_index"], each["_id"]], fields, text)
+
+
+def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
+    """Yield each document's `_source` as raw bytes of an `_mget` response; empty for missing documents.
+
+    >>> list(iter_raw_sources('{"docs":[{"_id":"a","_source":{"price": 1.50}},{"_id":"b","found":false}]}'))
+    [b'{"price": 1.50}', b'']
+    """
+    text = text.decode() if isinstance(text, bytes) else text
+    for spans in objects(text, text.index("[")):
+        yield text[slice(*spans.get("_source", (0, 0)))].encode()
+
+
+def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
+    source = hit["_source"]
+    own_part = own_fields(source)
+    (document,) = add_languages([as_document(name.id, source, fields)])  # like an ingested document
+    return SourceDocument(
+        name,
+        document,
+        fault=text_fault(source, fields),
+        version=read_version(source),
+        digest=_own_text(own_part, "record"),
+        schema=_own_text(own_part, "schema"),
+        idf=read_idf(source),
+        packed=_decode_packed(own_part),
+        state=(hit["_seq_no"], hit["_primary_term"]),
+        order=write_order(hit["_seq_no"]),
+        engine_version=hit["_version"],
+        own_fields=tuple(own_part),
+        group=led_group(own_part),
+        raw=raw,
+    )
+
+
+def _own_text(own_fields: Mapping[str, object], name: str) -> str:
+    value = own_fields.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _decode_packed(own_fields: Mapping[str, object]) -> bytes:
+    """Decode the packed value; None if another program has damaged it."""
+    try:
+        return base64.b64decode(_own_text(own_fields, "packed"))
+    except ValueError:
+        return b""

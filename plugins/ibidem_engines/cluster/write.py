@@ -4,19 +4,152 @@ The engine's own `_version` is never used, since others may write to the index t
 sequence number, and a write that finds another state than the one it was decided on is decided again.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
+from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster.bulk import CONFLICT, MISSING, Action, ActionOutcome
-from ibidem_engines.cluster.sequence_numbers import write_order
-from ibidem_engines.cluster.source import version_update
-from ibidem_engines.cluster.stored_version import StoredVersion
-from ibidem_engines.cluster.write_target import WriteTarget, tombstone_versions
+from ibidem_engines.cluster.client import (
+    CONFLICT,
+    MISSING,
+    Action,
+    ActionOutcome,
+    ClusterClient,
+    build_failure,
+    run,
+    to_engine_error,
+)
+from ibidem_engines.cluster.index import write_order
+from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.source import Values, as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
+from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
+from ibidem_engines.requests import quote_index
+from ibidem_engines.stored_groups import own_group
+from ibidem_ingest.signatures.content import group_name
+
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """The stored version of a document, for a conditional write."""
+
+    version: int | None  # its version; None when ibidem never wrote it
+    digest: str  # of its record
+    state: tuple[int, int]  # sequence number and primary term
+    origin: str = ""  # the file or place that it was read from; empty if unknown
+    index: str = ""  # the index that holds it
+    group: str = ""  # name of the group that it leads; empty if it leads none
+    others: tuple[str, ...] = ()  # other indexes that hold a document with its id
+
+
+def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
+    """Read the current versions of some ids, whether or not visible to searches."""
+    stored_versions: dict[str, StoredVersion] = {}
+    parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
+    for each in get_many(cluster, indices, ids, parts):
+        known = stored_versions.setdefault(each["_id"], _stored_version(each))
+        if known.index != each["_index"]:
+            stored_versions[each["_id"]] = replace(known, others=(*known.others, each["_index"]))
+    return stored_versions
+
+
+def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Mapping[str, Any]]:
+    """Read parts of documents by id, index by index; missing documents are omitted."""
+    docs: list[Mapping[str, Any]] = []
+    for index in indices if ids else ():
+        answer = cluster.ask("POST", f"/{quote_index(index)}/_mget", {"ids": list(ids)}, _source_includes=parts)
+        check_each(answer["docs"], cluster.label)
+        docs += [each for each in answer["docs"] if each.get("found")]
+    return docs
+
+
+def check_each(docs: Iterable[Mapping[str, Any]], location: str) -> None:
+    """Refuse a response in which a document is neither found nor missing."""
+    for each in docs:
+        if "error" in each:
+            raise to_engine_error(build_failure(503, each), location)
+
+
+def _stored_version(document: Mapping[str, Any]) -> StoredVersion:
+    own_fields = document.get("_source", {}).get("ibidem", {})
+    state = document["_seq_no"], document["_primary_term"]
+    return StoredVersion(
+        own_fields.get("version"),
+        own_fields.get("record", ""),
+        state,
+        own_fields.get("origin", ""),
+        document["_index"],
+        led_group(own_fields),
+    )
+
+
+@dataclass(slots=True)
+class WriteMode:
+    """Whether a write reads the stored version first, depending on this process's recent writes."""
+
+    # Skip the read while most documents are new. The first write always reads: a missing shard then fails at once, not
+    # after the one-minute write timeout.
+    expects_new: bool = False
+
+    def learn(self, count: int, documents: int) -> None:
+        """Record how many of some documents already existed."""
+        self.expects_new = 2 * count <= documents
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTarget:
+    """The index, fields and connection for writing documents."""
+
+    cluster: ClusterClient
+    index: str  # the index that new documents are written to, or the data stream
+    fields: Fields  # names of a document's fields in it
+    layout: str  # `full` or `lean`
+    ledgers: LedgerStore  # the records next to the index
+    mode: WriteMode = field(default_factory=WriteMode)  # whether a write reads first
+    indices: tuple[str, ...] = ()  # all indexes of the name, the newest last: a document is replaced where it is
+    is_set: bool = False  # whether other indexes may hold the same ids
+
+    def group(self, id_: str, stored_version: StoredVersion | None = None) -> str:
+        """Return the name of the group that a document leads after it is written.
+
+        A lead keeps the name of its group, so that its followers are found.
+        """
+        if stored_version and stored_version.group:
+            return stored_version.group
+        if not self.is_set:
+            return group_name(id_)
+        newest = self.index if self.index in self.indices else self.indices[-1]
+        return own_group(stored_version.index if stored_version else newest, id_)
+
+    def source(
+        self, record: Record, values: Values | None = None, stored_version: StoredVersion | None = None
+    ) -> bytes:
+        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, stored_version))
+
+    def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
+        return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
+
+    @property
+    def reads_first(self) -> bool:
+        """Whether a write must read first: with several indexes, only a read shows where a document is."""
+        return len(self.indices) > 1 or not self.mode.expects_new
+
+    def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
+        return tombstone_versions(self.ledgers.get_keys("tombstones", ids))
+
+    def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
+        """Run actions as bulk requests."""
+        return run(self.cluster, actions)
+
+
+def tombstone_versions(entries: Mapping[str, Any]) -> dict[str, int]:
+    """Return the versions of tombstones by document id; damaged ones are omitted."""
+    return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
+
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
@@ -32,12 +165,10 @@ class _Ready:
 
     @property
     def id(self) -> str:
-        """The id of the document."""
         return self.record.document.id
 
 
 def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    """Store records; see `Engine.write`."""
     return write_in_turns(records, partial(_write_turn, target))
 
 
@@ -129,7 +260,6 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
 def _decide(
     record: Record, entry: StoredVersion | None, tombstone: int | None, *, retry: bool
 ) -> tuple[WriteStatus, str]:
-    """Decide the status of a record from the documents and tombstones with its id."""
     if entry and entry.others:
         return WriteStatus.REFUSED, _several(entry)
     is_equal = entry is not None and entry.digest == record.digest

@@ -1,24 +1,29 @@
 """Engine protocol over one SQLite file with full-text search (FTS5, bm25), safe for many processes."""
 
+import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.cursor import KEY, read_key
-from ibidem_engines.disk import file_issues
+from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow, run_offline
-from ibidem_engines.sqlite import read, tables
-from ibidem_engines.sqlite import write as sqlite_write
+from ibidem_engines.sqlite import read, write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
-from ibidem_engines.sqlite.groups import SqliteGroups, facets
-from ibidem_engines.sqlite.memberships import SqliteMemberships
-from ibidem_engines.sqlite.reindex import SqliteReindexSource
-from ibidem_engines.sqlite.search import SqliteSearch
+from ibidem_engines.sqlite.groups import SqliteGroups, SqliteMemberships
+from ibidem_engines.sqlite.search import SqliteSearch, facets
 from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
+
+SLICE = 1_000  # records that are read at once
+
+_LAST = "\U0010ffff"  # greater than whatever may follow a prefix
+_COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
+_SLICE = """select key, entry from "ibidem.{index}.ledger"
+    where ledger = ? and key >= ? and key < ? order by key limit ?"""
 
 
 class SqliteEngine(Engine):
@@ -31,11 +36,14 @@ class SqliteEngine(Engine):
     def create(self) -> None:
         """Create file, folder and index, if missing."""
         self._file.create()
-        tables.make_cursor_key(self._file)
+        if not self.cursor_key():
+            with self._file.transaction():
+                if not read_key(write.get(self._file, "runs", [KEY]).get(KEY)):
+                    write.put(self._file, "runs", {KEY: new_key()})
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         """Store records in one transaction."""
-        return sqlite_write.write(self._file, records)
+        return write.write(self._file, records)
 
     @override
     def searching(self, query: Query | None = None) -> SqliteSearch:
@@ -55,7 +63,7 @@ class SqliteEngine(Engine):
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones."""
-        return sqlite_write.delete(self._file, ids, version, any_version=any_version)
+        return write.delete(self._file, ids, version, any_version=any_version)
 
     def refresh(self) -> None:
         """Do nothing: writes are visible at once."""
@@ -66,18 +74,24 @@ class SqliteEngine(Engine):
 
     @override
     def health_issues(self) -> list[HealthIssue]:
-        return list(file_issues(self._file.path))
-
-    @override
-    def reindex_source(self) -> SqliteReindexSource:
-        return SqliteReindexSource(self._file)
+        path = self._file.path
+        folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
+        if not folder.is_dir():
+            what = f"{folder} is not a folder"
+            return [HealthIssue("folder", what, "name another file in IBIDEM_ENGINE", stops=True)]
+        remedy = "allow it, or name another file in IBIDEM_ENGINE"
+        closed = [each for each in (folder, path) if each.exists() and not os.access(each, os.W_OK)]
+        disk = shutil.disk_usage(folder)
+        return [
+            *(HealthIssue("folder", f"{each} cannot be written", remedy) for each in closed),
+            *HealthIssue.of_disk(f"the disk of {folder}", disk.total, disk.free),
+        ]
 
     @override
     def facets(self, query: Query, limit: int) -> Facets:
         return facets(self._file, query, limit)
 
     def groups(self) -> SqliteGroups:
-        """Return the groups of the index."""
         return SqliteGroups(self._file)
 
     @override
@@ -92,43 +106,63 @@ class SqliteEngine(Engine):
         """Close the file; another call opens it again."""
         self._file.close()
 
+    @override
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Store records next to the index."""
-        tables.put_records(self._file, ledger, entries)
+        if entries:
+            with self._file.transaction():
+                write.put(self._file, ledger, entries)
 
+    @override
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Read records by prefix."""
-        return tables.get_records(self._file, ledger, prefix)
+        """Read records in slices, so that no transaction is open between them."""
+        start, end = prefix, f"{prefix}{_LAST}"
+        while True:
+            with self._file.reading():
+                rows = self._file.run(_SLICE, (ledger, start, end, SLICE)).fetchall()
+            yield from ((key, write.parse(entry)) for key, entry in rows)
+            if len(rows) < SLICE:
+                return
+            start = f"{rows[-1][0]}\0"
 
+    @override
     def get_record(self, ledger: Ledger, key: str) -> Any:
-        """Read the record of one key."""
         return self.get_records_by_key(ledger, [key]).get(key)
 
+    @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read the records of some keys."""
-        return tables.get_records_by_key(self._file, ledger, keys)
+        with self._file.reading():
+            return write.get(self._file, ledger, keys)
 
+    @override
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
-        """Read a record by key, with its state."""
-        return tables.read_record(self._file, ledger, key)
+        with self._file.reading():
+            return write.get(self._file, ledger, [key]).get(key), write.record_state(self._file, ledger, key)
 
+    @override
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
-        """Replace a record in a known state."""
-        return tables.replace_record(self._file, ledger, key, entry, state)
+        with self._file.transaction():
+            if write.record_state(self._file, ledger, key) != state:
+                return None
+            write.put(self._file, ledger, {key: entry})
+            return write.record_state(self._file, ledger, key)
 
+    @override
     def count(self, ledger: Ledger) -> int:
-        """Count records."""
-        return tables.count(self._file, ledger)
+        with self._file.reading():
+            return int(self._file.run(_COUNT, (ledger,)).fetchone()[0])
 
+    @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        """Remove records."""
-        return tables.delete_records(self._file, ledger, keys)
+        with self._file.transaction():
+            return write.remove(self._file, ledger, list(keys))
 
+    @override
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        """Remove records that have not changed since they were read."""
-        return tables.delete_unchanged(self._file, ledger, entries)
+        with self._file.transaction():
+            now = write.get(self._file, ledger, list(entries))
+            return write.remove(self._file, ledger, [key for key, entry in entries.items() if now.get(key) == entry])
 
     def repair_ledgers(self) -> list[str]:
         """Do nothing: files with foreign tables are refused."""

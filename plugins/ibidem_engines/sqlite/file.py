@@ -1,4 +1,7 @@
-"""SQLite file: connection, transactions, and the check that no foreign tables or triggers exist."""
+"""SQLite file: connection, transactions, and the check that no foreign tables or triggers exist.
+
+Errors of SQLite are translated into ours by one table.
+"""
 
 import os
 import re
@@ -10,12 +13,35 @@ from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 
-from ibidem_core.errors import NoIndex, Permanent
-from ibidem_engines.sqlite.errors import from_sqlite
+from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_ingest.dates import time_of_day
 from ibidem_ingest.private import make_file, make_folder
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
+
+# SQLite's primary result codes (sqlite.org/rescode.html): our class, the event and the remedy.
+SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
+    sqlite3.SQLITE_BUSY: (Unavailable, "another process is writing to it", "try again, or stop the other process"),
+    sqlite3.SQLITE_LOCKED: (Unavailable, "another part of this process is writing to it", "try again"),
+    sqlite3.SQLITE_PROTOCOL: (Unavailable, "another process is opening it", "try again"),
+    sqlite3.SQLITE_INTERRUPT: (Unavailable, "a statement took longer than it may", "try again, or ask for less"),
+    sqlite3.SQLITE_NOMEM: (Unavailable, "memory ran out", "try again with smaller batches"),
+    sqlite3.SQLITE_FULL: (Permanent, "the disk is full", "free some space, then run the same command again"),
+    sqlite3.SQLITE_READONLY: (Permanent, "it cannot be written", "allow writing to the file and to its folder"),
+    sqlite3.SQLITE_PERM: (Permanent, "it cannot be written", "allow writing to the file and to its folder"),
+    sqlite3.SQLITE_CANTOPEN: (Permanent, "it cannot be opened", "check that it is a file that this user may read"),
+    sqlite3.SQLITE_NOTADB: (Permanent, "it is not an SQLite database", "name another file in IBIDEM_ENGINE"),
+    sqlite3.SQLITE_CORRUPT: (Permanent, "it is damaged", "restore the file from a backup, or ingest into another"),
+    sqlite3.SQLITE_IOERR: (Permanent, "the disk could not be read or written", "check the disk"),
+    sqlite3.SQLITE_TOOBIG: (Permanent, "a value is larger than SQLite allows", "lower IBIDEM_MAX_TEXT"),
+}
+
+
+def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
+    code = getattr(error, "sqlite_errorcode", None)
+    kind, message, remedy = SQLITE.get(-1 if code is None else code & 0xFF, (Permanent, "", ""))
+    return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)
+
 
 _ENTRIES = "select type, name, tbl_name, coalesce(sql, '') from sqlite_master"
 _NO_MATTER = re.compile(r"--[^\n]*|\s+")
@@ -24,7 +50,6 @@ Entries = frozenset[tuple[str, str, str, str]]
 
 
 def script(layout: str, index: str, schema: str = "") -> str:
-    """Return the statements that create an index."""
     return load(f"sqlite.v{layout}.sql").replace("{index}", index).replace("{schema}", schema)
 
 
@@ -108,7 +133,7 @@ class SqliteFile:
         self._connection: sqlite3.Connection | None = None
         self._pid = 0
         self._inherited: list[sqlite3.Connection] = []
-        self._checked: dict[bool, int] = {}
+        self._checked = -1  # the version of the file's schema that was found sound
 
     def create(self) -> None:
         """Create the file, its folder and the index, if missing."""
@@ -120,20 +145,19 @@ class SqliteFile:
             remedy = "choose another folder in IBIDEM_ENGINE, or make this one writable"
             raise Permanent(f"SQLite file {self.path}: its folder cannot be created ({error})", remedy) from error
         with self._lock, self._translate_errors():
-            connection = self._open("rw")
+            connection = self._open()
             self._with_retries(connection, "pragma journal_mode = wal")
             if not self._state():
                 self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the open transaction."""
-        connection = self._open("rw")
+        connection = self._open()
         self._deadline = time.monotonic() + self._longest
         return connection.execute(statement.replace("{index}", self.index), values)
 
     def run_many(self, statement: str, values: Iterable[Row]) -> None:
-        """Run one statement for each row of values."""
-        connection = self._open("rw")
+        connection = self._open()
         self._deadline = time.monotonic() + self._longest
         connection.executemany(statement.replace("{index}", self.index), values)
 
@@ -153,13 +177,13 @@ class SqliteFile:
                 raise
 
     @contextmanager
-    def reading(self, *, any_schema: bool = False) -> Iterator[None]:
+    def reading(self) -> Iterator[None]:
         """Read one snapshot of the file throughout the block, also while others write."""
         with self._lock, self._translate_errors():
-            connection = self._open("rw") if any_schema else self._open_existing()
+            connection = self._open_existing()
             connection.execute("begin")
             try:
-                self._check(connection, any_schema=any_schema)
+                self._check(connection)
                 yield
             finally:
                 connection.rollback()
@@ -169,31 +193,23 @@ class SqliteFile:
         if not self.path.exists():
             return {}
         with self._lock, self._translate_errors():
-            self._open("rw")
+            self._open()
             return self._state()
-
-    def read_state(self) -> dict[str, Value]:
-        """Read the index's metadata; a missing index raises."""
-        state = self.state()
-        if not state:
-            raise self._no_index()
-        return state
 
     def close(self) -> None:
         """Close the connection of this process."""
         with self._lock, self._translate_errors():
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()
-            self._connection = None
-            self._checked.clear()
+            self._connection, self._checked = None, -1
 
-    def _open(self, mode: str) -> sqlite3.Connection:
+    def _open(self) -> sqlite3.Connection:
         """Return this process's connection; a connection inherited by a fork is not used, as SQLite requires."""
         if self._connection is not None and self._pid == os.getpid():
             return self._connection
         if self._connection is not None:
             self._inherited.append(self._connection)
-        address = f"{self.path.absolute().as_uri()}?mode={mode}"
+        address = f"{self.path.absolute().as_uri()}?mode=rw"
         connection = sqlite3.connect(
             address, timeout=self._patience, isolation_level=None, check_same_thread=False, uri=True
         )
@@ -202,44 +218,35 @@ class SqliteFile:
         connection.create_function("ibidem_time_of_day", 1, time_of_day, deterministic=True)
         connection.set_progress_handler(self._is_late, LOOKS_EVERY)
         self._connection, self._pid, self._deadline = connection, os.getpid(), time.monotonic() + self._longest
-        self._checked.clear()
+        self._checked = -1
         return connection
 
     def _is_late(self) -> bool:
         return time.monotonic() > self._deadline
 
     def _open_existing(self) -> sqlite3.Connection:
-        """Return the connection to a file that exists."""
         if self._connection is None and not self.path.exists():
             raise self._no_index()
-        return self._open("rw")
+        return self._open()
 
-    def _check(self, connection: sqlite3.Connection, *, any_schema: bool = False) -> None:
+    def _check(self, connection: sqlite3.Connection) -> None:
         """Check that the index is readable by this version, once per schema change."""
         (changes,) = connection.execute("pragma schema_version").fetchone()
-        if self._checked.get(any_schema) == changes:
+        if self._checked == changes:
             return
         state = self._state()
-        if not state and not any_schema:
+        if not state:
             raise self._no_index()
         versions = (str(state.get("layout", LAYOUT)), str(state.get("schema", SCHEMA)))
-        if versions[0] != LAYOUT or (versions[1] != SCHEMA and not any_schema):
+        if versions != (LAYOUT, SCHEMA):
             raise Permanent(
                 f"index {self.index!r} in {self.path} was written with layout {versions[0]} and signature schema "
                 f"{versions[1]}, this version reads {LAYOUT} and {SCHEMA}",
-                "rebuild it with: ibidem backfill --into NAME"
-                if versions[0] == LAYOUT
-                else "ingest its documents again, into another file (IBIDEM_ENGINE)",
+                "ingest its documents again, into another file (IBIDEM_ENGINE)",
             )
-        if state and not self._is_sound(connection, versions[0]):
+        if not is_sound(connection, LAYOUT, self.index):
             raise self._foreign_schema()
-        self._checked[any_schema] = changes
-
-    def _is_sound(self, connection: sqlite3.Connection, layout: str) -> bool:
-        try:
-            return is_sound(connection, layout, self.index)
-        except LookupError:
-            return False
+        self._checked = changes
 
     def _foreign_schema(self) -> Permanent:
         return Permanent(
@@ -251,7 +258,7 @@ class SqliteFile:
         return NoIndex(f"no index {self.index!r} in {self.path}", "create it with: ibidem ingest PATH")
 
     def _state(self) -> dict[str, Value]:
-        connection = self._open("rw")
+        connection = self._open()
         if not is_there(connection, LAYOUT, self.index):
             return {}
         if not is_state_sound(connection, LAYOUT, self.index):

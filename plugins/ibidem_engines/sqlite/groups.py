@@ -1,38 +1,31 @@
-"""Stored groups in SQLite: two columns of each document.
+"""Stored groups, threads and works in SQLite: columns of each document."""
 
-A collapsed search ranks all matches, and the best of each group is kept.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
-from ibidem_engines.cursor import NOW, ReadView
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.engine import SignatureLookup
-from ibidem_engines.query import Query
-from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.lookup import find
-from ibidem_engines.sqlite.read import Selection, choose, count_given_up, newest_place
-from ibidem_engines.sqlite.tables import as_json, lookup_values, words
+from ibidem_engines.requests import RequestFlow, answered
+from ibidem_engines.sqlite.file import Row, SqliteFile, Value
+from ibidem_engines.sqlite.read import count_given_up, find
+from ibidem_engines.sqlite.write import as_json, lookup_values, words
 from ibidem_engines.stored_groups import (
+    FIELDS,
     Assignment,
-    Collapsed,
-    FacetCount,
-    Facets,
     GroupCounts,
     GroupedDocument,
-    GroupHit,
     Hit,
     LeadKeys,
     Marks,
-    MatchCounts,
-    Members,
+    MembershipChange,
+    MembershipStore,
     Name,
-    Order,
-    Place,
     SeqNoRange,
     ShardRef,
     StoredGroups,
+    Values,
+    hash_packed,
 )
 
 _LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
@@ -189,123 +182,46 @@ def _move(file: SqliteFile, place: int) -> None:
         file.run(_KEYS, (number, key))
 
 
-_ORDERS: dict[Order, str] = {
-    "relevance": "rank, id",
-    "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
-    "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
-}
-_RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name,
-        coalesce(nullif(d."group", ''), char(0) || d.id) as one
-    from found join "ibidem.{index}.documents" d on d.place = found.place),
-    numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
-_PACKED = '(select d.packed from "ibidem.{index}.documents" d where d.place = numbered.place)'
-_HEADS = f"""select place, id, {_PACKED}, rank, name from numbered
-    where number = 1 order by {{order}} limit ? offset ?"""  # noqa: S608 - made of constants
-_MEMBERS = f"""select place, id, {_PACKED}, rank, name from numbered
-    where number <= ? and name in (select value from json_each(?)) order by {{order}}"""  # noqa: S608 - made of constants
-_MATCH_COUNTS = """with found as materialized ({found})
-    select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), coalesce(sum(d."group" = ''), 0),
-    coalesce(sum(d.lead and d.place > ?), 0), coalesce(sum(not d.signed), 0),
-    coalesce(sum(d.signed and substr(d.packed, 3, 4) in (x'01000000', x'02000000', x'03000000', x'04000000')), 0),
-    max(-found.rank)
-    from found join "ibidem.{index}.documents" d on d.place = found.place"""
-_MATCH_SIZES = """with found as materialized ({found}) select d."group", count(*)
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where d."group" in (select value from json_each(?)) group by d."group" """
-_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group"
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where d.lead and d."group" in (select value from json_each(?))"""
-_TABLES = """with found as materialized ({found}) select d.idf, count(*)
-    from found join "ibidem.{index}.documents" d on d.place = found.place where d.idf <> '' group by d.idf"""
-
-_FACETS = """with found as materialized ({found}) select {value} as value, count(*),
-    count(distinct coalesce(nullif(d."group", ''), char(0) || d.id))
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where value is not null and value <> '' group by value order by {order} limit ?"""
-_YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
-YEARS = 10_000
-
-Rows = Iterable[tuple[int, str, bytes | None, float, str]]
+_READ = f"""select id, {", ".join(FIELDS)} from "ibidem.{{index}}.documents"
+    where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
+_PACKED_BY_ID = 'select id, packed from "ibidem.{index}.documents" where id in (select value from json_each(?))'
+_HAS_THREADS = 'select exists (select 1 from "ibidem.{index}.documents" where thread is not null)'
+_WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
 
 
-def collapse(  # noqa: PLR0913 - those of `EngineSearch.collapse`
-    file: SqliteFile, query: Query, place: Place, size: int, *, settled_marks: Marks, order: Order, view: ReadView
-) -> Collapsed:
-    """Rank the matches with one hit per stored group, and count groups and documents."""
-    with file.reading():
-        newest = newest_place(file, view)
-        selection = choose(query, newest)
-        heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
-        counts, best = _counts(file, selection, settled_marks)
-    return Collapsed(_hits(file, heads), counts, best, view=ReadView(newest))
+class SqliteMemberships(MembershipStore):
+    """The memberships of an index in SQLite; see `MembershipStore`."""
 
+    def __init__(self, file: SqliteFile) -> None:
+        self._file = file
 
-def members(  # noqa: PLR0913, PLR0917 - those of `EngineSearch.members`
-    file: SqliteFile, query: Query, groups: Sequence[str], limit: int, order: Order, view: ReadView
-) -> Members:
-    """Find the matching members of stored groups, the best first, and the sizes of the groups."""
-    names = as_json(list(groups))
-    with file.reading():
-        selection = choose(query, newest_place(file, view))
-        rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
-        sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
-    return Members(_hits(file, rows), sizes)
+    @override
+    def prepare(self) -> None:
+        """Do nothing: every file of this layout has the columns."""
 
+    @override
+    def has_threads(self) -> bool:
+        with self._file.reading():
+            return bool(self._file.run(_HAS_THREADS).fetchone()[0])
 
-def leads(file: SqliteFile, query: Query, groups: Sequence[str]) -> dict[str, Hit]:
-    """Find the matching leads of stored groups, by group name."""
-    with file.reading():
-        selection = choose(query, newest_place(file, NOW))
-        rows = file.run(_fill(_MATCHING_LEADS, selection), (*selection.values, as_json(list(groups)))).fetchall()
-    return {each.group: each.hit for each in _hits(file, rows)}
+    @override
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+        own_ids = as_json([name for index, name in names if index == self._file.index])
+        with self._file.reading():
+            rows = self._file.run(_READ, (own_ids,)).fetchall()
+        return answered({(self._file.index, row[0]): dict(zip(FIELDS, row[1:], strict=True)) for row in rows})
 
+    @override
+    def write(self, changes: Sequence[MembershipChange]) -> int:
+        with self._file.transaction():
+            rows = self._file.run(_PACKED_BY_ID, (as_json([each.name[1] for each in changes]),)).fetchall()
+            stored = {(self._file.index, name): hash_packed(packed) for name, packed in rows}
+            same = [each for each in changes if stored.get(each.name) == each.text_hash]
+            for each in same:
+                self._write(each)
+        return len(same)
 
-def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
-    """Count the documents and groups of each source, language and year among the matches."""
-    with file.reading():
-        selection = choose(query, newest_place(file, NOW))
-
-        def count_facet(value: str, order: str, count: int) -> list[FacetCount]:
-            statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
-            return [FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()]
-
-        frequent = "count(*) desc, value"
-        return Facets(
-            sources=count_facet("d.source", frequent, limit),
-            languages=count_facet("d.language", frequent, limit),
-            years=count_facet(_YEAR, "value desc", YEARS),
-        )
-
-
-def _counts(file: SqliteFile, selection: Selection, settled_marks: Marks) -> tuple[MatchCounts, float | None]:
-    """Count the matches, and find the highest score."""
-    mark = settled_marks.get(ShardRef(file.index), 0)
-    row = file.run(_fill(_MATCH_COUNTS, selection), (*selection.values, mark)).fetchone()
-    documents, groups, ungrouped, unsettled, unsigned, short_count, best = row
-    tables = dict(file.run(_fill(_TABLES, selection), selection.values).fetchall())
-    counts = MatchCounts(
-        documents=documents,
-        groups=groups,
-        exact=True,
-        ungrouped=ungrouped,
-        unsettled=unsettled,
-        unsigned=unsigned,
-        short_count=short_count,
-        tables=tables,
-    )
-    return counts, best
-
-
-def _fill(statement: str, selection: Selection) -> str:
-    return statement.replace("{found}", selection.sql())
-
-
-def _fill_ranked(statement: str, selection: Selection, order: Order) -> str:
-    return (_fill(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
-
-
-def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
-    return [
-        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank) for place, name, packed, rank, group in rows
-    ]
+    def _write(self, change: MembershipChange) -> None:
+        columns = ", ".join(f"{name} = ?" for name in change.values)
+        values: list[Value] = [each if isinstance(each, str | int) else None for each in change.values.values()]
+        self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))

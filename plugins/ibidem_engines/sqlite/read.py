@@ -1,64 +1,134 @@
-"""Reading an SQLite file: rank, fetch and scan documents, by queries that `fts_query` translates."""
+"""Reading an SQLite file: select, scan and look documents up.
+
+Words are translated to FTS5, filters to conditions on a document.
+"""
 
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
 
 import orjson
 
 from ibidem_engines.cursor import ReadView
-from ibidem_engines.engine import Info, Ranking, StoredDocument
-from ibidem_engines.highlighting import mark, passage, searched_phrases
-from ibidem_engines.query import Filter, Query
-from ibidem_engines.spelling import MAX_WORDS, spellings
+from ibidem_engines.engine import Info, LookupResult, SignatureLookup
+from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
-from ibidem_engines.sqlite.fts_query import conditions, expression
-from ibidem_engines.sqlite.tables import as_json, word
+from ibidem_engines.sqlite.write import as_json, word
 from ibidem_engines.stored_groups import Hit
-from ibidem_ingest.dates import iso_date
-from ibidem_ingest.document import Document
+from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
+from ibidem_ingest.signatures.schema import SCHEMA
 
-MAX_HITS = 10_000
-# Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more.
-MARGIN = 200
+_META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
+    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
+    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
+_IN = "in (select value from json_each(?))"
+_ANY_META = _META.replace("end = ?", f"end {_IN}").replace("as text) = ?", f"as text) {_IN}")
+# Conditions on fields of which any number of values may be asked for.
+_LISTED = {"id": f"d.id {_IN}", "thread": f"d.thread {_IN}", "work": f"d.work {_IN}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions on a document, for `where … and …` with the documents table as `d`."""
+
+    sql: str  # conditions, each with `and` before it; empty when there are none
+    values: tuple[Value, ...]  # values of its question marks
+
+
+def expression(query: Query | None) -> str:
+    """Convert the words of a query into an FTS5 expression; empty if there are none.
+
+    >>> from ibidem_engines.query import parse_query
+    >>> expression(parse_query('grain OR wheat "export duty" -rice'))
+    '("grain" OR "wheat") AND ("export duty") NOT ("rice")'
+    """
+    return "" if query is None else _match_expression(query)
+
+
+def conditions(query: Query | None) -> Conditions:
+    """Convert a query's filters into conditions, and its exclusions if it has no words."""
+    if query is None:
+        return Conditions("", ())
+    filters: dict[str, list[Filter]] = {}
+    for condition in query.filters:
+        filters.setdefault(condition.field, []).append(condition)
+    by_field = [_any_of(name, some) for name, some in filters.items()]
+    exclusions = [_condition(condition) for condition in query.excluded]
+    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field)
+    values = tuple(value for group in by_field for each in group for value in each.values)
+    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
+    values += tuple(value for each in exclusions for value in each.values)
+    if query.none_of and not query.all_of:
+        sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
+        values += (_join_or(query.none_of),)
+    return Conditions(sql, values)
+
+
+def _match_expression(words: Query | Words) -> str:
+    """Convert required and excluded words; empty if no word is required."""
+    expression = " AND ".join(_join_or(entry) for entry in words.all_of)
+    return f"{expression} NOT {_join_or(words.none_of)}" if expression and words.none_of else expression
+
+
+def _join_or(parts: Sequence[Phrase | Words]) -> str:
+    expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
+    return f"({' OR '.join(expressions)})"
+
+
+def _phrase(phrase: Phrase) -> str:
+    """Quote a phrase; inside quotation marks, no other character is special for FTS5.
+
+    >>> _phrase(Phrase("duty on export", slop=5))
+    'NEAR("duty" "on" "export", 6)'
+    """
+    column = f"{phrase.field} : " if phrase.field else ""
+    text = phrase.text.replace('"', " ").replace("\0", " ")
+    words = text.split()
+    if phrase.slop is not None and words:
+        # FTS5 counts what is between the first and the last word, the other words of the phrase too.
+        between = phrase.slop + max(0, len(words) - 2)
+        quoted = " ".join(f'"{word}"' for word in words)
+        return f"{column}NEAR({quoted}, {between})"
+    return f'{column}"{text}"{" *" if phrase.prefix else ""}'
+
+
+def _condition(filter_: Filter) -> Conditions:
+    if filter_ == Filter("date", ""):
+        return Conditions("d.first is null", ())
+    if filter_.field == "date":
+        first, last = days(filter_.value)
+        return Conditions(
+            "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
+            (first, first, last, last),
+        )
+    if filter_.field in FLAGS:
+        return Conditions(f"d.{filter_.field} = ?", (int(filter_.value == "true"),))
+    if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
+        return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
+    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
+
+
+def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
+    """Return alternative conditions: one for each value, or a single one for fields with many values."""
+    listed = orjson.dumps([each.value for each in filters]).decode()
+    if len(filters) == 1 or (field not in _LISTED and not field.startswith("meta.")):
+        return [_condition(each) for each in filters]
+    if field in _LISTED:
+        return [Conditions(_LISTED[field], (listed,))]
+    return [Conditions(_ANY_META, (field.removeprefix("meta."), listed, listed))]
+
 
 _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
-_TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
-    where r.rank = ? order by i.id limit ?"""
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
-_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta, t.title, t.text,
-    d.origin
-    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
-    where d.id in (select value from json_each(?))"""
-_LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
-    where d.id in (select value from json_each(?))"""
-_DATES = """select id, date from "ibidem.{index}.documents"
-    where date <> '' and id in (select value from json_each(?))"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
     where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
-_CARRYING = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ?'
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
-
-RankedPlaces = list[tuple[int, float]]
-
-
-def window(file: SqliteFile, query: Query, size: int, view: ReadView, exclude: Collection[str] = ()) -> Ranking:
-    """Read the top of the ranking; see `Engine.search`.
-
-    The view ends with the newest document, so that what is written later stays out; scores follow the index.
-    """
-    if not 1 <= size <= MAX_HITS:
-        raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MAX_HITS}")
-    with file.reading():
-        newest = newest_place(file, view)
-        total, ranked_places = _rank(file, choose(query, newest, exclude), size)
-        documents = read_places(file, [place for place, _ in ranked_places], leads=False)
-    score = {place: -rank for place, rank in ranked_places}
-    hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
-    return Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest))
 
 
 def newest_place(file: SqliteFile, view: ReadView) -> int:
@@ -76,43 +146,6 @@ def count_given_up(file: SqliteFile) -> int:
     statement = """select value - (select count(*) from "ibidem.{index}.documents")
         from "ibidem.{index}.state" where name = 'place'"""
     return int(file.run(statement).fetchone()[0])
-
-
-def fetch(file: SqliteFile, ids: Sequence[tuple[str, str]], query: Query | None) -> list[StoredDocument]:
-    """Read documents; see `Engine.fetch`."""
-    expression(query)
-    own_ids = [name for index, name in ids if index == file.index]
-    with file.reading():
-        rows = {row[0]: row for row in file.run(_BY_ID, (as_json(own_ids),))}
-    in_title, in_text = searched_phrases(query, "title"), searched_phrases(query, "text")
-    documents = {name: document(row) for name, row in rows.items()}
-    return [
-        StoredDocument(
-            file.index,
-            documents[name],
-            version=rows[name][1],
-            idf=rows[name][2],
-            snippets=(passage(documents[name].text, in_text),),
-            title=mark(documents[name].title, in_title),
-        )
-        for name in own_ids
-        if name in documents
-    ]
-
-
-def long_signatures(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
-    """Read long signatures; see `Engine.long_signatures`."""
-    own_ids = [name for index, name in ids if index == file.index]
-    with file.reading():
-        return {(file.index, name): value for name, value in file.run(_LONG, (as_json(own_ids),))}
-
-
-def dates(file: SqliteFile, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-    """Read dates; see `Engine.dates`."""
-    own_ids = [name for index, name in ids if index == file.index]
-    with file.reading():
-        rows = file.run(_DATES, (as_json(own_ids),)).fetchall()
-    return {(file.index, name): date for name, value in rows if (date := iso_date(value))}
 
 
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
@@ -136,9 +169,9 @@ def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[lis
 def info(file: SqliteFile) -> Info:
     """Describe the file; see `Engine.info`."""
     state = file.state()
-    if state.get("layout") != LAYOUT:
+    if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
         return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
-    with file.reading(any_schema=True):
+    with file.reading():
         counts = file.run(_COUNTS).fetchall()
     tables: dict[str, int] = {}
     for idf, _, count in counts:
@@ -176,46 +209,20 @@ class Selection:
 
     @property
     def count(self) -> str:
-        """Build the counting statement."""
         return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
 
 
-def choose(query: Query, newest: int, exclude: Collection[str] = ()) -> Selection:
+def choose(query: Query, newest: int) -> Selection:
     """Build the selection of a query's matches up to a position; tables are joined only for filters."""
     words, limits = expression(query), conditions(query)
     place = "t.rowid" if words else "d.place"
-    left_out = f" and {place} not in ({_CARRYING})" if exclude else ""
-    contents = [" OR ".join(f'"{word(value)}"' for value in exclude)] if exclude else []
     if not words:
-        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}{left_out}'
-        return Selection(place, "0.0", tables, (newest, *limits.values, *contents))
+        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}'
+        return Selection(place, "0.0", tables, (newest, *limits.values))
     join = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
-    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}{left_out}'
+    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
     tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
-    return Selection(place, _BM25, tables, (words, newest, *limits.values, *contents))
-
-
-def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
-    """Count the matches, and read the first positions with their ranks, including ties with the last one."""
-    top: RankedPlaces = file.run(
-        f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
-    ).fetchall()
-    if len(top) < size + MARGIN:
-        return len(top), top
-    (total,) = file.run(selection.count, selection.values).fetchone()
-    last = top[size - 1][1]
-    if top[-1][1] > last:
-        return total, [(place, rank) for place, rank in top if rank <= last]
-    tied = _TIED.replace("{ranked}", selection.sql())
-    better = [(place, rank) for place, rank in top if rank < last]
-    return total, better + file.run(tied, (*selection.values, last, size - len(better))).fetchall()
-
-
-def document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
-    """Build a document from its rows; its state is the version that was read."""
-    name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
-    own_version = None if has_version is None else version
-    return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
+    return Selection(place, _BM25, tables, (words, newest, *limits.values))
 
 
 def _schema(state: dict[str, Value]) -> tuple[str, ...]:
@@ -229,7 +236,7 @@ _TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (selec
 
 def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
     """Find spellings; see `Engine.suggest`."""
-    spellings_by_word = {word: spellings(word) for word in words[:MAX_WORDS]}
+    spellings_by_word = {word: spellings(word) for word in words[:MAX_SPELLED]}
     with file.reading():
         file.run(_TABLE)
         documents: dict[str, int] = dict(
@@ -241,3 +248,124 @@ def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
         if word not in documents
     }
     return {word: min(group, key=lambda term: (-documents[term], term)) for word, group in suggestions.items() if group}
+
+
+_WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
+_LEADS_WITH_VALUE = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
+    and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
+    order by rowid limit ?"""
+_COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
+_OWN = 'select id, place from "ibidem.{index}.documents" where id in (select value from json_each(?))'
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The result of one search, as positions of documents."""
+
+    places: set[int] = field(default_factory=set)
+    capped: list[LookupField] = field(default_factory=list)
+    copies: int = 0
+
+
+def find(
+    file: SqliteFile, searches: Sequence[SignatureLookup], query: Query | None, last_lead: int | None = None
+) -> list[LookupResult]:
+    """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
+    answers = [_Answer() for _ in searches]
+    with file.reading():
+        own_places = _own_places(file, {each.own_id for each in searches})
+        allowed_places = None if query is None else matching_places(file, query)
+        look_up = _LookUp(file, allowed_places, last_lead)
+        for answer, search in zip(answers, searches, strict=True):
+            for lookup_field, values in search.values.items():
+                look_up.answer(answer, lookup_field, values, search, own_places.get(search.own_id, 0))
+        places = set(chain.from_iterable(answer.places for answer in answers))
+        documents = read_places(file, places, leads=last_lead is not None)
+    hits = [Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
+    number = {hit.order: at for at, hit in enumerate(hits)}
+    return [_result(answer, hits, number) for answer in answers]
+
+
+def _own_places(file: SqliteFile, ids: Iterable[str]) -> dict[str, int]:
+    """Read the positions of the searching documents."""
+    names = [name for name in ids if name]
+    return dict(file.run(_OWN, (as_json(names),)).fetchall()) if names else {}
+
+
+class _LookUp:
+    """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once."""
+
+    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, last_lead: int | None = None) -> None:
+        self._file = file
+        self._allowed_places = allowed_places
+        self._last_lead = last_lead
+        self._places_by_value: dict[tuple[str, int], list[int]] = {}
+
+    def answer(
+        self,
+        answer: _Answer,
+        lookup_field: LookupField,
+        all_values: Sequence[str],
+        search: SignatureLookup,
+        own_place: int,
+    ) -> None:
+        """Add the documents with the values to a result, up to the limit."""
+        min_shared = search.min_shared.get(lookup_field, 1)
+        limit = search.hit_limit(lookup_field)
+        # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
+        read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
+        values = list(dict.fromkeys(all_values))
+        with_value = [self._with_value(value, read_limit) for value in values]
+        if lookup_field in LONG_CLUES:
+            below_limit = [each for each in with_value if self._count_others(each, own_place) <= limit]
+            answer.capped += [lookup_field] * (len(below_limit) < len(with_value))
+            with_value = below_limit or [[]]
+        places = (
+            set(with_value[0]) if len(with_value) == 1 and min_shared <= 1 else _match_least(with_value, min_shared)
+        )
+        places.discard(own_place)
+        if self._allowed_places is not None:
+            places &= self._allowed_places
+        answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
+        if lookup_field == "content":
+            answer.copies = len(places) if len(places) <= limit else self._count(values, places, own_place)
+        elif len(places) > limit and lookup_field not in answer.capped:
+            answer.capped.append(lookup_field)
+
+    def _count_others(self, places: Sequence[int], own_place: int) -> int:
+        """Count the documents found, without the searching document."""
+        return sum(
+            place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
+        )
+
+    def _with_value(self, value: str, limit: int) -> list[int]:
+        """Read the positions of documents with a value, in ascending order."""
+        key = value, limit
+        if key not in self._places_by_value:
+            phrase = f'"{word(value)}"'
+            if self._last_lead is None:
+                rows = self._file.run(_WITH_VALUE, (phrase, limit))
+            else:
+                rows = self._file.run(_LEADS_WITH_VALUE, (phrase, self._last_lead, limit))
+            self._places_by_value[key] = [place for (place,) in rows]
+        return self._places_by_value[key]
+
+    def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
+        """Count the documents with a content hash; with a query, all are known."""
+        if self._allowed_places is not None:
+            return len(places)
+        words = {word(value) for value in values}
+        return sum(self._file.run(_COUNT, (f'"{each}"', own_place)).fetchone()[0] for each in words)
+
+
+def _match_least(with_value: Sequence[Sequence[int]], min_shared: int) -> set[int]:
+    """Return the positions with at least `min_shared` of the values."""
+    if min_shared <= 1:
+        return set(chain.from_iterable(with_value))
+    return {place for place, count in Counter(chain.from_iterable(with_value)).items() if count >= min_shared}
+
+
+def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
+    """Return an answer's hits, ordered by id."""
+    numbers = sorted([number[place] for place in answer.places if place in number])
+    return LookupResult([hits[at] for at in numbers], answer.capped, answer.copies)

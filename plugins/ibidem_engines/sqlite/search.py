@@ -1,19 +1,98 @@
-"""Search of an index in an SQLite file: flows without requests, since the file answers at once."""
+"""Search of an index in an SQLite file: flows without requests, since the file answers at once.
 
-from collections.abc import Collection, Mapping, Sequence
+A collapsed search ranks all matches, and the best of each group is kept.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+import orjson
 from typing_extensions import override
 
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.sqlite import groups, read
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.lookup import find
-from ibidem_engines.sqlite.memberships import SqliteMemberships
-from ibidem_engines.stored_groups import Collapsed, Hit, Marks, Members, Order, Place, Values
+from ibidem_engines.sqlite.groups import SqliteMemberships
+from ibidem_engines.sqlite.read import Selection, choose, expression, find, newest_place, read_places
+from ibidem_engines.sqlite.write import as_json
+from ibidem_engines.stored_groups import (
+    Collapsed,
+    Coverage,
+    FacetCount,
+    Facets,
+    GroupField,
+    GroupHit,
+    Hit,
+    Marks,
+    MatchCounts,
+    Members,
+    Order,
+    Place,
+    ShardRef,
+    Values,
+)
+from ibidem_engines.words import mark, passage, searched_phrases
+from ibidem_ingest.dates import iso_date
+from ibidem_ingest.document import Document
+from ibidem_ingest.errors import UsageError
+
+MAX_HITS = 10_000
+# Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more.
+MARGIN = 200
+
+_TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
+    where r.rank = ? order by i.id limit ?"""
+_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta,
+    coalesce(json_extract(w.entry, '$[0]'), t.title), coalesce(json_extract(w.entry, '$[1]'), t.text),
+    d.origin
+    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
+    left join "ibidem.{index}.ledger" w on w.ledger = 'written' and w.key = d.id
+    where d.id in (select value from json_each(?))"""
+_LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
+    where d.id in (select value from json_each(?))"""
+_DATES = """select id, date from "ibidem.{index}.documents"
+    where date <> '' and id in (select value from json_each(?))"""
+
+RankedPlaces = list[tuple[int, float]]
+
+_ORDERS: dict[Order, str] = {
+    "relevance": "rank, id",
+    "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
+    "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
+}
+_RANKED = """with found as materialized ({found}), ranked as (
+    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name, d.lead,
+        coalesce(nullif(d."group", ''), char(0) || d.id) as one
+    from found join "ibidem.{index}.documents" d on d.place = found.place),
+    numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
+_PACKED = '(select d.packed from "ibidem.{index}.documents" d where d.place = numbered.place)'
+_HEADS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
+    where number = 1 order by {{order}} limit ? offset ?"""  # noqa: S608 - made of constants
+_MEMBERS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
+    where number <= ? and name in (select value from json_each(?)) order by {{order}}"""  # noqa: S608 - made of constants
+_MATCH_COUNTS = """with found as materialized ({found})
+    select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), max(-found.rank)
+    from found join "ibidem.{index}.documents" d on d.place = found.place"""
+_MATCH_SIZES = """with found as materialized ({found}) select d."group", count(*)
+    from found join "ibidem.{index}.documents" d on d.place = found.place
+    where d."group" in (select value from json_each(?)) group by d."group" """
+_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group", d.lead
+    from found join "ibidem.{index}.documents" d on d.place = found.place
+    where d.lead and d."group" in (select value from json_each(?))"""
+_COVERAGE = """select (select count(*) from "ibidem.{index}.documents"),
+    (select count(*) from "ibidem.{index}.documents" where "group" = ''),
+    (select count(*) from "ibidem.{index}.documents" where place > ? and lead)"""
+
+_FACETS = """with found as materialized ({found}) select {value} as value, count(*),
+    count(distinct coalesce(nullif(d."group", ''), char(0) || d.id))
+    from found join "ibidem.{index}.documents" d on d.place = found.place
+    where value is not null and value <> '' group by value order by {order} limit ?"""
+_YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
+YEARS = 10_000
+
+Rows = Iterable[tuple[int, str, bytes | None, float, str, int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +106,25 @@ class SqliteSearch(EngineSearch):
     def _ranked(self) -> Query:
         return Query() if self.query is None else self.query
 
+    def _own(self, ids: Sequence[tuple[str, str]]) -> list[str]:
+        return [name for index, name in ids if index == self.file.index]
+
     @override
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        return answered(read.window(self.file, self._ranked, size, view, exclude))
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
+        """Read the top of the ranking.
+
+        The view ends with the newest document, so that what is written later stays out; scores follow the index.
+        """
+        file = self.file
+        if not 1 <= size <= MAX_HITS:
+            raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MAX_HITS}")
+        with file.reading():
+            newest = newest_place(file, view)
+            total, ranked_places = _rank(file, choose(self._ranked, newest), size)
+            documents = read_places(file, [place for place, _ in ranked_places], leads=False)
+        score = {place: -rank for place, rank in ranked_places}
+        hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
+        return answered(Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest)))
 
     @override
     def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
@@ -37,11 +132,32 @@ class SqliteSearch(EngineSearch):
 
     @override
     def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
-        return answered(read.fetch(self.file, ids, self.query))
+        expression(self.query)
+        own_ids = self._own(ids)
+        with self.file.reading():
+            rows = {row[0]: row for row in self.file.run(_BY_ID, (as_json(own_ids),))}
+        in_title, in_text = searched_phrases(self.query, "title"), searched_phrases(self.query, "text")
+        documents = {name: _document(row) for name, row in rows.items()}
+        return answered(
+            [
+                StoredDocument(
+                    self.file.index,
+                    documents[name],
+                    version=rows[name][1],
+                    idf=rows[name][2],
+                    snippets=(passage(documents[name].text, in_text),),
+                    title=mark(documents[name].title, in_title),
+                )
+                for name in own_ids
+                if name in documents
+            ]
+        )
 
     @override
     def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
-        return answered(read.dates(self.file, ids))
+        with self.file.reading():
+            rows = self.file.run(_DATES, (as_json(self._own(ids)),)).fetchall()
+        return answered({(self.file.index, name): date for name, value in rows if (date := iso_date(value))})
 
     @override
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
@@ -49,26 +165,109 @@ class SqliteSearch(EngineSearch):
 
     @override
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
-        return answered(read.long_signatures(self.file, ids))
+        with self.file.reading():
+            rows = self.file.run(_LONG, (as_json(self._own(ids)),)).fetchall()
+        return answered({(self.file.index, name): value for name, value in rows})
+
+    @override
+    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+        with self.file.reading():
+            row = self.file.run(_COVERAGE, (settled_marks.get(ShardRef(self.file.index), 0),)).fetchone()
+        return answered(Coverage(*row))
 
     @override
     def collapse(
-        self, place: Place, size: int, *, settled_marks: Marks, order: Order = "relevance", view: ReadView = NOW
+        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
-        return answered(
-            groups.collapse(self.file, self._ranked, place, size, settled_marks=settled_marks, order=order, view=view)
-        )
+        file = self.file
+        with file.reading():
+            newest = newest_place(file, view)
+            selection = choose(self._ranked, newest)
+            heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
+            documents, count, best = file.run(_fill(_MATCH_COUNTS, selection), selection.values).fetchone()
+        counts = MatchCounts(documents, count, exact=True)
+        return answered(Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
 
     @override
     def members(
-        self, names: Sequence[str], limit: int, *, order: Order = "relevance", view: ReadView = NOW
+        self,
+        groups: Sequence[str],
+        limit: int,
+        *,
+        by: GroupField = "group",
+        order: Order = "relevance",
+        view: ReadView = NOW,
     ) -> RequestFlow[Members]:
-        return answered(groups.members(self.file, self._ranked, names, limit, order, view))
+        names, file = as_json(list(groups)), self.file
+        with file.reading():
+            selection = choose(self._ranked, newest_place(file, view))
+            rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
+            sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
+        return answered(Members(_hits(file, rows), sizes))
 
     @override
-    def leads(self, names: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        return answered(groups.leads(self.file, self._ranked, names))
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        with self.file.reading():
+            selection = choose(self._ranked, newest_place(self.file, NOW))
+            values = (*selection.values, as_json(list(groups)))
+            rows = self.file.run(_fill(_MATCHING_LEADS, selection), values).fetchall()
+        return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
     @override
     def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
         return SqliteMemberships(self.file).read(ids)
+
+
+def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
+    """Count the documents and groups of each source, language and year among the matches."""
+    with file.reading():
+        selection = choose(query, newest_place(file, NOW))
+
+        def count_facet(value: str, order: str, count: int) -> list[FacetCount]:
+            statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
+            return [FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()]
+
+        frequent = "count(*) desc, value"
+        return Facets(
+            sources=count_facet("d.source", frequent, limit),
+            languages=count_facet("d.language", frequent, limit),
+            years=count_facet(_YEAR, "value desc", YEARS),
+        )
+
+
+def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
+    """Count the matches, and read the first positions with their ranks, including ties with the last one."""
+    top: RankedPlaces = file.run(
+        f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
+    ).fetchall()
+    if len(top) < size + MARGIN:
+        return len(top), top
+    (total,) = file.run(selection.count, selection.values).fetchone()
+    last = top[size - 1][1]
+    if top[-1][1] > last:
+        return total, [(place, rank) for place, rank in top if rank <= last]
+    tied = _TIED.replace("{ranked}", selection.sql())
+    better = [(place, rank) for place, rank in top if rank < last]
+    return total, better + file.run(tied, (*selection.values, last, size - len(better))).fetchall()
+
+
+def _fill(statement: str, selection: Selection) -> str:
+    return statement.replace("{found}", selection.sql())
+
+
+def _fill_ranked(statement: str, selection: Selection, order: Order) -> str:
+    return (_fill(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
+
+
+def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
+    return [
+        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
+        for place, name, packed, rank, group, lead in rows
+    ]
+
+
+def _document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
+    """Build a document from its rows; its state is the version that was read."""
+    name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
+    own_version = None if has_version is None else version
+    return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)

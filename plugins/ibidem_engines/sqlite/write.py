@@ -1,11 +1,17 @@
-"""Store and delete documents in SQLite, one transaction for each call."""
+"""Write documents, look-up keys and records in SQLite, one transaction for each call.
 
+Look-up keys are words of a contentless full-text table.
+"""
+
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
+from typing import Any
 
 import orjson
+from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import Tombstone, read_entries
@@ -17,11 +23,79 @@ from ibidem_engines.records import (
     values_of_records,
     write_in_turns,
 )
-from ibidem_engines.sqlite import tables
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.tables import as_json, lookup_values, words
+from ibidem_engines.stored_groups import Ledger, RecordState
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.content import group_name
+from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.text.tokens import visible
+
+_PUT = 'insert or replace into "ibidem.{index}.ledger" (ledger, key, entry) values (?, ?, ?)'
+_GET = """select key, entry from "ibidem.{index}.ledger"
+    where ledger = ? and key in (select value from json_each(?))"""
+_REMOVE = 'delete from "ibidem.{index}.ledger" where ledger = ? and key in (select value from json_each(?))'
+
+
+def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    """Store records by key, inside an open transaction."""
+    file.run_many(_PUT, [(ledger, key, as_json(entry)) for key, entry in entries.items()])
+
+
+def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+    """Read records by key, inside an open transaction."""
+    return {key: parse(entry) for key, entry in sorted(file.run(_GET, (ledger, as_json(keys))))}
+
+
+def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
+    """Remove records by key, inside an open transaction; returns how many existed."""
+    return file.run(_REMOVE, (ledger, as_json(keys))).rowcount
+
+
+def parse(entry: object) -> Any:
+    """Parse the JSON of a record; invalid JSON is returned unchanged, so that its reader refuses it."""
+    try:
+        return orjson.loads(entry if isinstance(entry, str | bytes) else str(entry))
+    except orjson.JSONDecodeError:
+        return str(entry)
+
+
+def record_state(file: SqliteFile, ledger: Ledger, key: str) -> RecordState | None:
+    """Return the state of a record: its content, so that rewriting it unchanged keeps the state."""
+    row = file.run(_GET, (ledger, as_json([key]))).fetchone()
+    return None if row is None else (xxh3_64_intdigest(str(row[1]).encode()), 0)
+
+
+def as_json(value: object) -> str:
+    """Serialize a value for SQLite's `json_each`, or for storage."""
+    return orjson.dumps(value).decode()
+
+
+_PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
+
+
+def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
+    """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
+    unpacked = unpack(packed) if packed else None
+    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
+
+
+def words(values: dict[LookupField, list[str]]) -> str:
+    """Join all values of a document into the words of one FTS row.
+
+    Values of two classes are never equal: each begins with its scheme or its letter.
+    """
+    parts: list[str] = []
+    for lookup_field, field_values in values.items():
+        parts += map(word, field_values) if lookup_field == "content" else field_values
+    return " ".join(parts)
+
+
+def word(value: str) -> str:
+    """Return a value as one word, hashed if the tokenizer would split it, as it may an id."""
+    return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
+
 
 # SQLite takes values of 1,000,000,000 bytes; a character may need four, and a row holds more than its text.
 MAX_CHARACTERS = 200_000_000
@@ -38,12 +112,10 @@ class Ready:
 
     @property
     def id(self) -> str:
-        """The document's id."""
         return self.record.document.id
 
 
 def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
-    """Build the rows of records."""
     outcomes = find_superseded(records)
     facts: dict[int, Row] = {}
     for position, record in enumerate(records):
@@ -96,12 +168,14 @@ _DOCUMENT = """insert into "ibidem.{index}.documents"
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
+# Title and text as they are written, where the texts that are searched lack characters that nobody sees.
+_WRITTEN = """insert or replace into "ibidem.{index}.ledger" values ('written', ?, ?)"""
+_FORGET_WRITTEN = """delete from "ibidem.{index}.ledger" where ledger = 'written'
+    and key = (select id from "ibidem.{index}.documents" where place = ?)"""
 _LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
 _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
     left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
-_ORPHANS = """select place from "ibidem.{index}.documents"
-    where place <= ? and id not in (select id from "ibidem.{first}.documents")"""
 _THERE = """select id, place, version, digest, origin from "ibidem.{index}.documents"
     where id in (select value from json_each(?))"""
 
@@ -128,7 +202,7 @@ class _StoredState:
         """Read the stored versions of all ids at once."""
         rows = file.run(_THERE, (as_json(ids),))
         documents = {name: _StoredVersion(*fields) for name, *fields in rows}
-        stones = read_entries(tables.get(file, "tombstones", ids).items(), Tombstone.from_record)
+        stones = read_entries(get(file, "tombstones", ids).items(), Tombstone.from_record)
         return cls(documents, {name: stone.version for name, stone in stones})
 
     def stale_reason(self, name: str, version: int) -> str:
@@ -140,7 +214,6 @@ class _StoredState:
         return ""
 
     def outcome(self, record: Record) -> Outcome:
-        """Decide the outcome of a record."""
         name = record.document.id
         entry = self.documents.get(name)
         old_version = entry.version if entry else None
@@ -154,7 +227,6 @@ class _StoredState:
         return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
-        """Decide the outcome of a deletion."""
         entry = self.documents.get(name)
         if entry is None:
             return Outcome(name, WriteStatus.MISSING)
@@ -182,18 +254,6 @@ def _write_turn(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     return [outcomes[at] for at in range(len(records))]
 
 
-def replace_records(file: SqliteFile, records: Sequence[tuple[Record, int]]) -> list[Outcome | None]:
-    """Store records over documents that are still at their positions; None for the others."""
-    ready, outcomes = prepare([record for record, _ in records])
-    with file.transaction():
-        documents = _StoredState.read(file, [each.id for each in ready]).documents
-        outcomes |= _write(
-            file,
-            [each for each in ready if each.id in documents and documents[each.id].place == records[each.position][1]],
-        )
-    return [outcomes.get(at) for at in range(len(records))]
-
-
 def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     timestamp = datetime.now(UTC).isoformat(timespec="seconds")
@@ -208,16 +268,8 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: b
         )
         written_names = [name for name, each in outcomes.items() if each.status is not WriteStatus.STALE]
         newer = [name for name in written_names if stored.tombstones.get(name, versions[name]) <= versions[name]]
-        tables.put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
+        put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
     return [outcomes[name] for name in ids]
-
-
-def prune(file: SqliteFile, source_name: str, end: int) -> int:
-    """Remove documents, up to a position, that another index of the file no longer has; returns how many."""
-    with file.transaction():
-        places = [place for (place,) in file.run(_ORPHANS.replace("{first}", source_name), (end,))]
-        _remove(file, places)
-    return len(places)
 
 
 def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
@@ -232,7 +284,7 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
     if stored.tombstones:
         for ledger in ("tombstones", "deleted"):
-            tables.remove(file, ledger, [each.id for each in inserts])
+            remove(file, ledger, [each.id for each in inserts])
     return outcomes
 
 
@@ -245,7 +297,11 @@ def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
     file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
     pairs = list(zip(places, records, strict=True))
     file.run_many(_DOCUMENT, [(place, *each.row) for place, each in pairs])
-    file.run_many(_TEXT, [(place, each.record.document.title, each.record.document.text) for place, each in pairs])
+    written = [(each.record.document.title, each.record.document.text) for each in records]
+    seen = [(visible(title), visible(text)) for title, text in written]
+    file.run_many(_TEXT, [(place, *texts) for place, texts in zip(places, seen, strict=True)])
+    rows = zip(records, written, seen, strict=True)
+    file.run_many(_WRITTEN, [(each.id, orjson.dumps(texts).decode()) for each, texts, kept in rows if texts != kept])
     file.run_many(_KEYS, [(place, each.keys) for place, each in pairs if each.keys])
     file.run_many(_LONG, [(place, each.record.long) for place, each in pairs if each.record.long])
     return places
@@ -259,6 +315,7 @@ def _remove(file: SqliteFile, places: Sequence[int]) -> None:
     keys = [(place, words(lookup_values(packed, long_value or b""))) for place, packed, long_value in rows if packed]
     file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
     file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
+    file.run_many(_FORGET_WRITTEN, [(place,) for place in places])
     file.run_many(
         'delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long_value in rows if long_value]
     )

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.highlighting import mark
 from ibidem_engines.query import Phrase
+from ibidem_engines.words import mark
 from ibidem_gateway.page.comparison import PagedText
 from ibidem_gateway.page.rendering import printable
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail.head import is_mail
-from ibidem_mail.quotations import BodySection, body_sections
+from ibidem_mail.forest import BodySection, body_sections
 
 OPEN, CLOSE = HIGHLIGHT
 _MARKS = re.compile(f"([{OPEN}{CLOSE}])")

@@ -14,9 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.comparison.compare import Comparison
-from ibidem.comparison.matches import Passage, blocks
-from ibidem.comparison.word_places import PageNumbers, Words, page_breaks
+from ibidem.comparison.compare import Comparison, Passage, blocks
+from ibidem.comparison.word_diff import PageNumbers, Words, page_breaks
 from ibidem.grouped_search.explanations import format_count, page_range, reason
 from ibidem_dedupe.reasons import percent
 from ibidem_gateway.page.rendering import printable

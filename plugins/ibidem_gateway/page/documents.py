@@ -2,13 +2,23 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Response
+from pydantic import Field
 
 from ibidem.grouped_search.explanations import reason
-from ibidem.index.inspection import Duplicate, Inspection
+from ibidem.index.documents import Duplicate, Inspection, read_document, readable_overrides
+from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
-from ibidem_gateway.page.rendering import printable, written_date
+from ibidem_engines.ledger import load_overrides
+from ibidem_gateway.dependencies import CallersEngine, WithContext
+from ibidem_gateway.openapi import StrictQuery
+from ibidem_gateway.page.rendering import html, printable, written_date
+from ibidem_gateway.page.state import ListQuery
 from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import MissingDocument
 
 MAX_DUPLICATES = 200  # duplicates that the page shows
 
@@ -98,7 +108,11 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
                 x=round(LEFT + (WIDTH - LEFT - RIGHT) * (day - first) / (last - first), 1),
                 y=LINE * (row[each.source or "no source"] + 1),
                 id=each.id,
-                label=point_label(each),
+                label=" · ".join(
+                    f"{ISOLATE}{part}{POP}"  # for bidirectional text
+                    for part in (each.title or each.id, written_date(each.date), each.source)
+                    if part
+                ),
                 own=each.id == document.id,
             )
             for day, each in dated
@@ -111,12 +125,76 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
     )
 
 
-def point_label(document: Document) -> str:
-    """Return title, date and source of a document, each isolated for bidirectional text."""
-    parts = (document.title or document.id, written_date(document.date), document.source)
-    return " · ".join(f"{ISOLATE}{part}{POP}" for part in parts if part)
-
-
 def begins(document: Document) -> int | None:
     """Return the first day of a document's date; None if it has no date."""
     return interval(document.date)[0] if document.date else None
+
+
+MAX_TITLES = 500  # decisions of which the titles are read; the later ones are named by id
+
+router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Titled:
+    """A document of a decision."""
+
+    id: str
+    title: str  # its title, or its id
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """A decision on two documents."""
+
+    a: Titled
+    b: Titled  # the other
+    verdict: str  # `same` or `not`; `none`: it was taken back
+    override: Override | None = None  # the decision as it is stored; None if it was taken back
+
+
+class ShownDecisions(StrictQuery):
+    """The address of the list of decisions."""
+
+    said: str = Field(default="", description="The most recent decision.")
+    about: list[str] = Field(default=[], max_length=2, description="The two documents of that decision.")
+
+
+def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Decision | None:
+    """Return the last decision, as named by the URL; None if there is none."""
+    if not parameters.said or len(parameters.about) != 2:
+        return None
+    try:
+        a, b = (read_document(engine, each) for each in parameters.about)
+    except MissingDocument:
+        return None
+    first, second = (Titled(each.id, printable(each.title or each.id)) for each in (a, b))
+    return Decision(first, second, parameters.said)
+
+
+def list_decisions(engine: Engine) -> Sequence[Decision]:
+    """Return the decisions that a caller may read, with titles."""
+    overrides = readable_overrides(engine, load_overrides(engine))
+    names = [name for each in overrides[:MAX_TITLES] for name in (each.a, each.b)]
+    found = engine.fetch(list(dict.fromkeys(names)))
+    titles = {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
+    return [
+        Decision(
+            Titled(each.a[1], titles.get(each.a, each.a[1])),
+            Titled(each.b[1], titles.get(each.b, each.b[1])),
+            each.verdict,
+            each,
+        )
+        for each in overrides
+    ]
+
+
+@router.get("/overrides")
+def overrides(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDecisions, Query()]) -> Response:
+    """List manual decisions."""
+    return html(
+        "page_overrides.html",
+        decisions=list_decisions(engine),
+        overrides=context.settings.gateway_overrides,
+        decision=last_decision(engine, parameters),
+    )

@@ -11,15 +11,10 @@ from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.explanations import Response, format_count
 from ibidem.grouped_search.stats import MAX_SOURCES, FacetBucket, Facets
-from ibidem.grouped_search.stored import is_as_stored
-from ibidem_core.errors import EngineError
-from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.stored_groups import FacetCount
 from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_gateway.page.state import PageState
-from ibidem_ingest.errors import UsageError
 
 OPEN, CLOSE = HIGHLIGHT
 
@@ -156,24 +151,6 @@ def web_address(typed: str) -> str:
     return typed.strip() if parts.scheme in WEB and parts.netloc else ""
 
 
-def list_request(engine: Engine, state: PageState) -> DedupeRequest:
-    """Return the dedupe request of a list: by stored groups, if they are settled and no other option is set."""
-    request = state.request()
-    if state.by or request.mode == "off" or not has_stored_groups(engine, request):
-        return request
-    return replace(request, by="stored")
-
-
-def has_stored_groups(engine: Engine, request: DedupeRequest) -> bool:
-    """Return whether the groups of an index are settled under a request's policy, as far as the caller may read."""
-    try:
-        return request.passages is None and is_as_stored(
-            request, GroupCheckpoint.read(engine.group_set(use_cache=True))
-        )
-    except (EngineError, UsageError):
-        return False
-
-
 def has_more(response: Any, state: PageState) -> bool:
     """Return whether the next page has any results."""
     account = response["dedupe"]
@@ -209,7 +186,7 @@ class Choices:
 def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
     """Count the facet values of a list: over all matches if groups are stored, else of the window."""
     account = result.response["dedupe"]
-    if account.get("grouping") == "stored":
+    if account.get("by", "window") != "window":
         found, documents = stored_choices(engine, state), account["documents"]["matched"]
     else:
         found = choices(engine, result.facets, state)

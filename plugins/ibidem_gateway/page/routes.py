@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Annotated
-from urllib.parse import urlencode
+from urllib.parse import parse_qs, urlencode
 
 from fastapi import APIRouter, Depends, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
@@ -16,13 +16,13 @@ from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
-from ibidem.index.inspection import inspect as find_copies
+from ibidem.index.documents import inspect as find_copies
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
-from ibidem_engines.highlighting import mark as highlight
-from ibidem_engines.highlighting import searched_phrases
 from ibidem_engines.ledger import load_overrides
+from ibidem_engines.words import mark as highlight
+from ibidem_engines.words import searched_phrases
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
 from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError
@@ -30,23 +30,13 @@ from ibidem_gateway.metrics import timed_search
 from ibidem_gateway.openapi import Id, Pair
 from ibidem_gateway.page.body import shown_sections
 from ibidem_gateway.page.comparison import ComparedPair
-from ibidem_gateway.page.decisions import last_decision
-from ibidem_gateway.page.documents import read_copies, timeline
-from ibidem_gateway.page.entries import (
-    count_choices,
-    diff,
-    has_more,
-    has_stored_groups,
-    list_request,
-    page_groups,
-    split_marks,
-    web_address,
-)
+from ibidem_gateway.page.documents import last_decision, read_copies, timeline
+from ibidem_gateway.page.entries import count_choices, diff, has_more, page_groups, split_marks, web_address
 from ibidem_gateway.page.rendering import STATIC, html, static
-from ibidem_gateway.page.state import PAIR_LEVELS, ListQuery, field, grouping_labels, read_form, read_query
+from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
 from ibidem_gateway.upstream import Caller
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.mail.head import FAMILY, is_mail
+from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
 from ibidem_mail import report
 
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
@@ -75,9 +65,8 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
     """Show the list."""
     state = parameters.state()
     if not state.q.strip():
-        labels = grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request()))
-        return html("page_home.html", state=state, labels=labels, documents=count_documents(engine))
-    query, request = state.query(), list_request(engine, state)
+        return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))
+    query, request = state.query(), state.request()
     metrics, tables, first = context.metrics, context.current_tables(), 1 + (state.page - 1) * state.size
     result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
     with metrics.measure("facets"):
@@ -88,9 +77,9 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         return html(
             "page_list.html",
             state=state,
-            labels=grouping_labels(is_stored=has_stored_groups(engine, replace(state, by="").request())),
+            labels=LABELS,
             groups=groups,
-            is_stored=request.by == "stored",
+            is_stored=result.response["dedupe"].get("by", "window") != "window",
             account=account_line(result.response, first),
             notes=note_lines(result.response["dedupe"]),
             better=result.response["dedupe"].get("did_you_mean") or "",
@@ -128,7 +117,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
     result = search_window(
         engine,
         state.query(),
-        replace(list_request(engine, state), mode="indent"),
+        replace(state.request(), mode="indent"),
         state.page,
         state.size,
         tables=context.current_tables(),
@@ -166,6 +155,7 @@ def document(engine: CallersEngine, parameters: OneParameters) -> Response:
         sections=sections,
         matches=max((piece.match for each in sections for part in each.fragments for piece in part.pieces), default=0),
         thread=thread,
+        mih=with_hash(hit.meta).get(MIH),
         state=state,
         duplicates=format_count(len(duplicates), "duplicate") if duplicates else "",
     )
@@ -183,6 +173,7 @@ def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
         document=document,
         inspection=inspection,
         copies=copies,
+        mih=inspection.signatures.get(MIH),
         timeline=timeline(document, [each.document for each in copies]),
         levels=PAIR_LEVELS,
         membership=report.describe(report.read(engine, parameters.id)),
@@ -228,7 +219,7 @@ def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Resp
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def decide(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record a manual decision from a form, whose origin was checked before."""
-    form = await read_form(request)
+    form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
     await run_in_threadpool(save_override, form, engine, caller)
     return RedirectResponse(next_address(form), 303)
 

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
-from urllib.parse import parse_qs, urlencode
+from urllib.parse import urlencode
 
-from fastapi import Request
 from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
@@ -20,8 +19,8 @@ from ibidem_engines.stored_groups import Order
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_gateway.page.rendering import written_date
+from ibidem_ingest.dates import iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.written_dates import iso_date, iso_range
 
 HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
@@ -52,7 +51,8 @@ LABELS: Mapping[str, Sequence[Choice]] = {
         ("longest", "longest"),
     ),
     "by": (
-        ("", "all results, as stored"),
+        ("", "all results where stored groups fit"),
+        ("stored", "all results, as stored"),
         ("window", "top results"),
         ("matches", "top results, with duplicates among all results"),
         ("index", "top results, with duplicates in the whole index"),
@@ -67,14 +67,6 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
 
 
-def grouping_labels(*, is_stored: bool) -> Mapping[str, Sequence[Choice]]:
-    """Return the display options of a list; some depend on whether groups are stored."""
-    if is_stored:
-        return LABELS
-    _, (_, best), *further = LABELS["by"]
-    return {**LABELS, "by": (("", best), *further)}
-
-
 @dataclass(frozen=True, slots=True)
 class PageState:
     """The query of a list, and its display options."""
@@ -83,9 +75,7 @@ class PageState:
     dedupe: str = "indent"  # how duplicates are shown
     level: str = ""  # how much alike two documents have to be; empty: `near`, or as groups are stored
     keep: str = "rank"  # which copy leads; `source:A,B` too
-    # What is grouped, one of `GROUPED`; empty: all matches by their stored groups, where groups are settled, else the
-    # best hits.
-    by: str = ""
+    by: str = ""  # what is grouped, one of `GROUPED`; empty: `auto`
     similarity: str = ""  # least share of common text, in percent; empty: the preset's figures
     days: str = ""  # most days between two duplicates; empty: any
     preset: str = ""  # a named set of figures; empty: the default ones
@@ -294,7 +284,7 @@ class ListQuery(StrictQuery):
         """Return the dates of the form as one range, else the range of the URL."""
         if not (self.since or self.until):
             return iso_range(self.date)
-        since, until = iso_date(self.since), iso_date(self.until)
+        since, until = spelled_date(self.since), spelled_date(self.until)
         return since if since == until else f"{since}..{until}"
 
     def _words(self) -> str:
@@ -322,12 +312,6 @@ def read_leniently(parameters: QueryParams) -> PageState:
         except (RequestValidationError, UsageError):
             continue
     return PageState()
-
-
-async def read_form(request: Request) -> Mapping[str, str]:
-    """Return the fields of a form; of a repeated field, the last value."""
-    body = (await request.body()).decode("utf-8", "replace")
-    return {name: values[-1] for name, values in parse_qs(body).items()}
 
 
 def field(form: Mapping[str, str], name: str) -> str:

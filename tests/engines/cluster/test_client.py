@@ -13,7 +13,6 @@ from ibidem_engines.cluster.client import (
     BLOCKS,
     KINDS,
     STATUSES,
-    UNREACHABLE,
     ClusterClient,
     Failure,
     build_failure,
@@ -68,20 +67,8 @@ def test_every_fault_says_what_to_do() -> None:
         assert each.remedy
 
 
-def test_only_what_may_pass_is_asked_again() -> None:
-    for each in (*KINDS.values(), *BLOCKS.values(), *STATUSES.values()):
-        assert each.error is Unavailable or not each.soon
-
-
 def test_a_full_disk_is_not_asked_again_within_a_second() -> None:
     assert not find_fault(Failure(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")).soon
-
-
-def test_words_of_the_server_are_kept() -> None:
-    assert (
-        str(to_engine_error(Failure(400, "parsing_exception", "unknown query [mach]"), "here"))
-        == "here: unknown query [mach]"
-    )
 
 
 @pytest.mark.parametrize(
@@ -157,34 +144,6 @@ class Script:
 
     def close(self) -> None:
         self.answers = []
-
-
-AWAY = Failure(0, UNREACHABLE, "refused")
-
-
-def test_a_server_that_is_away_for_a_moment_is_asked_again() -> None:
-    script = Script(AWAY, AWAY, {"ok": True})
-    assert ClusterClient("here", lambda: script, (0.0, 0.0)).ask("GET", "/") == {"ok": True}
-    assert len(script.asked) == 3
-
-
-def test_a_server_that_stays_away_is_unavailable() -> None:
-    script = Script(AWAY, AWAY, AWAY)
-    with pytest.raises(Unavailable, match="here: it does not answer"):
-        ClusterClient("here", lambda: script, (0.0, 0.0)).ask("GET", "/")
-
-
-def test_what_will_fail_again_is_asked_once() -> None:
-    script = Script(Failure(400, "parsing_exception", "unknown query"))
-    with pytest.raises(Permanent, match="unknown query"):
-        ClusterClient("here", lambda: script, (0.0, 0.0)).ask("POST", "/", {"query": {}})
-    assert len(script.asked) == 1
-
-
-def test_lines_are_sent_each_with_its_end() -> None:
-    script = Script({"items": []})
-    ClusterClient("here", lambda: script).ask_lines("/_bulk", [b"{}", b"[]"])
-    assert script.asked == [("POST", "/_bulk", b"{}\n[]\n")]
 
 
 def test_a_forked_process_makes_connections_of_its_own() -> None:

@@ -11,10 +11,9 @@ import pytest
 from ibidem.index.deletion import clear_tombstones
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint
+from ibidem_engines.ledger import KEY, GroupCheckpoint
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.stored_groups import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
@@ -305,20 +304,6 @@ class TestForeignIndex:
         engine = at(f"{address}/?fields=text=body,meta=", "theirs")
         names = [("theirs", f"t{number}") for number in range(7)]
         assert [document.document.id for document in engine.fetch(names)] == [f"t{number}" for number in range(6)]
-
-    def test_a_document_is_read_by_the_alias_of_its_index(self, address: str) -> None:
-        make_foreign_index(address, {"text": {"type": "text"}})
-        fill(address, {"text": "grain"})
-        for index in ("theirs", INDEX):
-            add = {"actions": [{"add": {"index": index, "alias": "both"}}]}
-            ask(address, "POST", "/_aliases", json.dumps(add))
-            hits = at(address, "both").fetch([("both", "t0"), ("theirs", "t0"), ("both", "none")])
-            assert [(document.index, document.document.id) for document in hits] == [("theirs", "t0")] * 2
-
-    def test_it_is_not_written_before_it_has_our_fields(self, address: str) -> None:
-        make_foreign_index(address, {})
-        with pytest.raises(Permanent, match=r"'theirs' has no fields of ibidem yet.*ibidem backfill"):
-            at(f"{address}/?fields=text=body", "theirs").write(make_records(1))
 
     def test_only_the_object_ibidem_is_added_to_its_mapping(self, address: str) -> None:
         make_foreign_index(address, {"place": {"type": "keyword"}})
@@ -638,22 +623,6 @@ class TestRequests:
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
-    def test_a_text_that_is_there_very_often_takes_nothing_from_the_others(self, address: str, kind: str) -> None:
-        form = [make_record(f"form{number:04}", "this form is filled in by hand") for number in range(1_100)]
-        pair = [make_record(name, "the wheat crop of the year was large") for name in ("p", "q")]
-        engine = at(address)
-        engine.write(form + pair)
-        engine.refresh()
-        searches = [
-            SignatureLookup(read_clues(each), own_id=each.document.id, limit=50) for each in (form[3], pair[0], form[7])
-        ]
-        often, once, results = engine.find(searches)
-        assert (often.copies, results.copies, once.copies) == (1_099, 1_099, 1)
-        assert [hit.id for hit in once.hits] == ["q"]
-        assert not once.capped
-        assert set(often.capped) == {"fingerprint", "profile", "bands"}
-        assert "form0003" not in {hit.id for hit in often.hits}
-
     def test_over_several_shards_a_point_in_time_keeps_later_documents_out(self, address: str, kind: str) -> None:
         make_foreign_index(address, {}, number_of_shards=3)
         fill(address, *[{"body": "grain"}] * 8)
@@ -666,26 +635,6 @@ class TestRequests:
         engine._close_point(ranking.view.point)
         with pytest.raises(Permanent, match="search again without the cursor"):
             engine.search(GRAIN, 5, ranking.view)
-
-    def test_the_lean_layout_finds_what_the_full_one_finds(self, address: str) -> None:
-        body = template("lean")
-        del body["settings"]["index"]["codec"]  # needs a library that Maven's Elasticsearch does not have
-        ask(address, "PUT", "/theirs", json.dumps(body))
-        engine = at(address, "theirs")
-        engine.create()
-        engine.write([*make_records(3), make_record("other", "wheat " * 9)])
-        engine.refresh()
-        record = make_records(1)[0]
-        assert [hit.id for hit in engine.find([SignatureLookup(read_clues(record), own_id="d0")])[0].hits] == [
-            "d1",
-            "d2",
-        ]
-        engine.write(
-            make_records(2, version=5)
-        )  # the look-up values are not kept in `_source`, and an update starts from that
-        engine.refresh()
-        for name, values in read_clues(record).items():
-            assert [hit.id for hit in engine.find([SignatureLookup({name: values})])[0].hits] == ["d0", "d1", "d2"]
 
 
 def read_clues(record: Record) -> dict[str, list[str]]:

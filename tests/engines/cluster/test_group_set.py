@@ -2,7 +2,7 @@
 
 import pytest
 
-from ibidem_engines.cluster.group_set import GroupSet, SettledNames
+from ibidem_engines.cluster.groups import GroupSet, SettledNames
 from ibidem_engines.stored_groups import IndexNames
 from ibidem_ingest.errors import UsageError
 

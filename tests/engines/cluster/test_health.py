@@ -2,10 +2,7 @@
 
 import json
 import secrets
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -13,7 +10,6 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
-from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
 
 
@@ -29,34 +25,12 @@ def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
     remove_indices(address, name)
 
 
-def test_a_file_that_is_there_has_none(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news")
-    engine.create()
-    assert engine.health_issues() == []
-    engine.close()
-
-
-def test_neither_has_one_that_is_not_there_yet(tmp_path: Path) -> None:
-    assert open_engine(f"sqlite:////{tmp_path}/new/deep/index.sqlite", "news").health_issues() == []
-
-
-def test_a_nearly_full_disk_is_one_and_stops_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: SimpleNamespace(total=100, free=9))
-    (issue,) = open_engine(f"sqlite:////{tmp_path}/index.sqlite", "news").health_issues()
-    assert (issue.name, issue.stops) == ("disk", False)
-
-
 def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:
     engine = open_engine(address, name)
     assert engine.health_issues() == []
     engine.create()
     assert engine.health_issues() == []
     engine.close()
-
-
-def test_what_a_user_may_not_look_at_is_none() -> None:
-    with between(plan=lambda _: Answer(403, {"error": "no"})) as server:
-        assert open_engine(server.address("opensearch"), "news").health_issues() == []
 
 
 THEIRS = {

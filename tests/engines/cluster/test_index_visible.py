@@ -8,8 +8,8 @@ import pytest
 from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
-from ibidem_engines.cluster.ledger_search import LedgerQuery, read_records
-from ibidem_engines.cluster.record_index import template as record_template
+from ibidem_engines.cluster.records import LedgerQuery, read_records
+from ibidem_engines.cluster.records import template as record_template
 from ibidem_engines.cluster.search import open_point
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.query import parse_query

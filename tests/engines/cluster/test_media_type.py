@@ -8,8 +8,7 @@ import pytest
 
 import ibidem
 from ibidem_core.address import parse_address
-from ibidem_engines.cluster.elasticsearch import ElasticsearchTransport
-from ibidem_engines.cluster.media_type import ApiVersion
+from ibidem_engines.cluster.elasticsearch import ApiVersion, ElasticsearchTransport
 
 JSON = "application/json"
 # What the client of the next generation sends, which Elasticsearch 9 refuses as Elasticsearch 8 refuses that of 9.

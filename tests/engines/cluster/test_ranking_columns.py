@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.cluster import ranking
+from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.ranking import read_hits
-from ibidem_engines.cluster.sequence_numbers import write_order
-from ibidem_engines.hits import HitColumns, HitNames, read_packed
-from ibidem_engines.stored_groups import Hit
+from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.packed import read_id
 from support.signed_records import make_record
 
@@ -123,11 +122,3 @@ def test_ids_of_equal_scores_are_ordered_as_text_is(equal: str) -> None:
     names = [equal, "news-100000", "news-1", "a", "news-10000000000", equal + "\0"]
     hits = [{"_index": "news", "_id": name, "_score": 1.0} for name in names]
     assert [hit.id for hit in read_hits({"hits": {"hits": hits}}).sort()] == sorted(names)
-
-
-def test_a_row_from_the_end_is_the_row_that_it_names() -> None:
-    columns = read_hits({"hits": {"hits": [{"_index": "news", "_id": name} for name in "abc"]}})
-    assert isinstance(columns, HitColumns)
-    assert (columns[-1].id, columns[2].id) == ("c", "c")
-    with pytest.raises(IndexError):
-        columns[3]

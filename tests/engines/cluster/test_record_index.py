@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster.record_index import FOREIGN, PRIORITY, fault_of, is_sound, template
+from ibidem_engines.cluster.records import FOREIGN, PRIORITY, fault_of, is_sound, template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
@@ -199,13 +199,6 @@ def test_a_policy_or_pipeline_of_an_index_of_records_is_a_fault(setting: str) ->
     fault = fault_of(SHARED, good | {"settings": {"index.hidden": "true", setting: "theirs"}})
     assert fault is not None
     assert setting in fault.what
-
-
-def test_a_mapping_is_told_from_what_a_server_guesses() -> None:
-    assert is_sound(template()["mappings"])
-    assert not is_sound(template()["mappings"] | {"_routing": {"required": True}})
-    assert not is_sound({"properties": {"key": {"type": "text"}, "entry": {"properties": {}}}})
-    assert not is_sound({})
 
 
 @pytest.mark.slow

@@ -11,8 +11,7 @@ import pytest
 from ibidem_core.errors import Unavailable
 from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.cluster import records
-from ibidem_engines.cluster.bulk import CONFLICT, Action, ActionOutcome, run
-from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome, ClusterClient, run
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import ATTEMPTS, load_overrides

@@ -1,5 +1,8 @@
-"""A stored record is read back unchanged, and our fields are all in one object."""
+"""A stored record is read back unchanged; JSON keeps every byte but those of the one member that is put into it."""
 
+import json
+import os
+from collections.abc import Iterator
 from dataclasses import replace
 
 import orjson
@@ -12,17 +15,35 @@ from ibidem_engines.cluster.source import (
     UnstorableRecord,
     as_document,
     as_source,
-    filter_value,
     iso_day,
     read_idf,
     read_version,
+    remove_member,
     signed_part,
+    with_member,
 )
+from ibidem_engines.cluster.source_storage import holds, iter_raw_sources, read_documents
+from ibidem_engines.connect import open_reindex_source
+from ibidem_engines.engine import FieldCounts, ReindexSource
+from ibidem_engines.requests import JsonAnswer
+from ibidem_engines.stored_groups import Name, SeqNoRange
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.content import group_name
-from ibidem_ingest.signatures.packed import pack
+from servers.indices import ask
 from support.signed_records import make_record
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+OBJECTS = st.dictionaries(st.text().filter(lambda name: name != "ibidem"), VALUES, max_size=4)
+STYLES = st.sampled_from([(", ", ": "), (",", ":"), (" ,\n ", "\t: ")])
+
+
+def write_json(value: object, style: tuple[str, str], *, is_plain: bool) -> str:
+    return json.dumps(value, separators=style, ensure_ascii=is_plain)
+
 
 OWN = Fields()
 TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
@@ -47,16 +68,6 @@ def test_a_document_is_put_together_again(document: Document, layout: str) -> No
     assert (read_version(source), read_idf(source)) == (record.version, record.signatures.idf)
 
 
-def test_in_an_index_of_others_all_of_ours_is_one_object() -> None:
-    fields = parse_fields("title=headline,text=article.body,meta=")
-    record = make_record("a", "grain", title="Grain", meta={"court": "9th"})
-    source = orjson.loads(as_source(record, fields, "full"))
-    assert sorted(source) == ["article", "court", "headline", "ibidem", "language"]
-    assert (source["headline"], source["article"]) == ("Grain", {"body": "grain"})
-    assert source["ibidem"]["version"] == 1
-    assert as_document("a", source, fields).meta == {"court": "9th"}
-
-
 @pytest.mark.parametrize("name", ["headline", "ibidem"])
 def test_a_value_of_meta_that_would_overwrite_a_field_is_refused(name: str) -> None:
     fields = parse_fields("title=headline,meta=")
@@ -73,72 +84,9 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
     assert (document.meta, document.version, read_version(source), read_idf(source)) == (unread, None, 0, "")
 
 
-def test_a_missing_or_weak_signature_has_a_value_that_no_other_document_shares() -> None:
-    short, weak = make_record("short", "grain"), make_record("weak")
-    weak_signatures = replace(weak.signatures, weak=True)
-    weak = replace(weak, signatures=weak_signatures, packed=pack(weak.document, weak_signatures))
-    own_part = orjson.loads(as_source(short, OWN, "full"))["ibidem"]
-    assert own_part["profile"] == "tp1:none:short"
-    own_part = orjson.loads(as_source(weak, OWN, "full"))["ibidem"]
-    assert own_part["fingerprint"] == "fp1:none:weak"
-
-
-def test_an_unsigned_record_claims_no_schema() -> None:
-    own_part = orjson.loads(as_source(replace(make_record("a"), packed=b""), OWN, "full"))["ibidem"]
-    assert not own_part.keys() & {"schema", "packed", "content", "keys", "length"}
-
-
-def test_the_lean_layout_repeats_no_hash_next_to_the_packed_value_but_that_of_the_content() -> None:
-    own_part = orjson.loads(as_source(make_record("a"), OWN, "lean"))["ibidem"]
-    assert not own_part.keys() & {"fingerprint", "profile"}
-    assert len(own_part["keys"].split()) == 33 + 2
-    own_part = orjson.loads(as_source(make_record("a"), OWN, "full"))["ibidem"]
-    assert len(own_part["keys"].split()) == 33
-
-
-def test_a_document_leads_a_group_of_its_own_when_it_is_written_and_when_it_is_signed_again() -> None:
-    record = make_record("a")
-    own_part = orjson.loads(as_source(record, OWN, "full"))["ibidem"]
-    assert (own_part["group"], own_part["lead"]) == (group_name("a"), True)
-    parts = orjson.loads(signed_part(record, "full", ["group", "lead", "bands"]))["doc"]["ibidem"]
-    assert (parts["group"], parts["lead"]) == (group_name("a"), True)
-    assert parts["bands"] is None
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"title": "half \ud800"}, "title"),
-        ({"meta": {"big": 1 << 70}}, "meta"),
-        ({"id": "x" * 513}, "id"),
-        ({"version": 1 << 63}, "version"),
-        ({"date": "yesterday"}, "date"),
-    ],
-)
-def test_what_no_server_can_hold_is_refused_by_field(change: dict[str, object], field: str) -> None:
-    record = make_record("a")
-    record = replace(record, document=replace(record.document, **change))
-    with pytest.raises(UnstorableRecord) as raised:
-        as_source(record, OWN, "full")
-    assert raised.value.field == field
-
-
-@pytest.mark.parametrize(
-    ("meta", "expected"),
-    [
-        ({"court": "9th"}, ["court=9th"]),
-        ({"court": ["9th", "2d"]}, ["court=2d", "court=9th"]),
-        ({"open": True, "pages": 3, "share": 0.5}, ["open=true", "pages=3", "share=0.5"]),
-        ({"none": None, "inner": {"a": 1}}, None),
-    ],
-)
-def test_filters_find_the_plain_values_of_meta(meta: dict[str, object], expected: list[str] | None) -> None:
-    assert orjson.loads(as_source(make_record("a", meta=meta), OWN, "full"))["ibidem"].get("meta") == expected
-
-
-def test_a_long_value_is_found_by_its_hash() -> None:
-    assert filter_value("a", "x" * 5_000) == filter_value("a", "x" * 5_000)
-    assert len(filter_value("a", "x" * 5_000)) < 40
+def test_the_hash_of_a_mail_is_found_where_another_program_wrote_the_mail() -> None:
+    source = orjson.loads(signed_part(make_record("a", meta={"message-id": "<1@x>"}), "full", ()))
+    assert source["doc"]["ibidem"]["meta"] == ["message-id=<1@x>", "mih=3d01a3d9cf298610632c542db943942f"]
 
 
 @given(st.dates())
@@ -146,3 +94,142 @@ def test_a_day_is_written_as_it_was_read(day: object) -> None:
     first, _ = interval(str(day))
     assert first is not None
     assert iso_day(first) == str(day)
+
+
+@given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
+def test_each_document_has_the_json_that_is_there(
+    sources: list[dict[str, object] | None], style: tuple[str, str]
+) -> None:
+    raws = ["" if source is None else write_json(source, style, is_plain=True) for source in sources]
+    docs = [
+        f'{{"_id":"{at}","found":{"true" if raw else "false"}' + (f',"_source":{raw}}}' if raw else "}")
+        for at, raw in enumerate(raws)
+    ]
+    assert [raw.decode() for raw in iter_raw_sources('{"docs":[' + ",".join(docs) + "]}")] == raws
+
+
+def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
+    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
+    source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
+    text = json.dumps({"docs": [doc | {"_source": source}]})
+    name = Name("news", "a", 7)
+    (document,) = read_documents(
+        JsonAnswer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
+    )
+    assert (document.packed, document.digest, document.document.text, document.state, document.engine_version) == (
+        b"",
+        "",
+        "grain",
+        (7, 1),
+        3,
+    )
+    assert json.loads(document.raw) == source
+
+
+def _never(_: object) -> Exception:
+    raise AssertionError
+
+
+def test_a_document_that_names_no_language_is_signed_by_the_one_of_its_text() -> None:
+    text = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen."
+    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
+    found = {}
+    for language in ("", "en", "pt-BR"):
+        source = {"body": text} | ({"language": language} if language else {})
+        answer = json.dumps({"docs": [doc | {"_source": source}]})
+        (document,) = read_documents(
+            JsonAnswer(json.loads(answer), answer),
+            {("news", "a"): Name("news", "a", 7)},
+            parse_fields("text=body,meta="),
+            _never,
+            raw=True,
+        )
+        found[language] = document.document.language
+    assert found == {"": "de", "en": "en", "pt-BR": "pt"}
+
+
+@given(OBJECTS, STYLES, st.booleans())
+def test_a_new_member_changes_no_other_byte(source: dict[str, object], style: tuple[str, str], is_plain: bool) -> None:
+    raw = write_json(source, style, is_plain=is_plain).encode("utf-8", "surrogatepass")
+    with_it = with_member(raw, "ibidem", b'{"schema":"1"}')
+    addition = b',"ibidem":{"schema":"1"}}' if source else b'"ibidem":{"schema":"1"}}'
+    assert with_it == raw.rstrip()[:-1] + addition
+
+
+@given(OBJECTS, STYLES, st.booleans())
+def test_a_member_that_was_added_and_is_taken_out_leaves_what_was_there(
+    source: dict[str, object], style: tuple[str, str], is_plain: bool
+) -> None:
+    raw = write_json(source, style, is_plain=is_plain).encode("utf-8", "surrogatepass")
+    assert remove_member(with_member(raw, "ibidem", b'{"schema":"1"}'), "ibidem") == raw
+    assert remove_member(raw, "ibidem") == raw
+
+
+@given(OBJECTS, VALUES, OBJECTS, STYLES)
+def test_a_member_taken_out_takes_no_other_with_it(
+    before: dict[str, object], old: object, after: dict[str, object], style: tuple[str, str]
+) -> None:
+    after = {name: value for name, value in after.items() if name not in before}
+    raw = write_json(before | {"ibidem": old} | after, style, is_plain=True)
+    assert list(json.loads(remove_member(raw.encode(), "ibidem")).items()) == [*before.items(), *after.items()]
+
+
+@given(OBJECTS, VALUES, OBJECTS, STYLES)
+def test_a_member_that_is_there_is_replaced_in_its_place(
+    before: dict[str, object], old: object, after: dict[str, object], style: tuple[str, str]
+) -> None:
+    after = {name: value for name, value in after.items() if name not in before}
+    source = before | {"ibidem": old} | after
+    raw = write_json(source, style, is_plain=True)
+    assert json.loads(with_member(raw.encode(), "ibidem", b"7")) == before | {"ibidem": 7} | after
+    expected = raw.replace(f'"ibidem"{style[1]}{write_json(old, style, is_plain=True)}', f'"ibidem"{style[1]}7', 1)
+    assert with_member(raw.encode(), "ibidem", b"7").decode() == expected
+
+
+def test_numbers_that_no_float_holds_stay_as_they_are() -> None:
+    raw = b'{"price": 1.50, "exact": 12345678901234567890.123456789, "large": 1E400}'
+    assert with_member(raw, "ibidem", b"{}") == raw[:-1] + b',"ibidem":{}}'
+
+
+INDEX = f"meanings-of-{os.getpid()}"
+VECTOR = {"type": "dense_vector", "dims": 2}
+MAPPING = {"properties": {"text": {"type": "text"}, "meaning": VECTOR, "kept": {"properties": {"meaning": VECTOR}}}}
+
+
+@pytest.fixture
+def source(elasticsearch: str) -> Iterator[ReindexSource]:
+    """An index of others with vectors in documents, and in objects of theirs."""
+    ask(elasticsearch, "DELETE", f"/{INDEX}?ignore_unavailable=true")
+    ask(elasticsearch, "PUT", f"/{INDEX}", json.dumps({"mappings": MAPPING}))
+    source = open_reindex_source(f"{elasticsearch}?fields=text=text,meta=", INDEX)
+    yield source
+    source.close()
+    ask(elasticsearch, "DELETE", f"/{INDEX}")
+
+
+@pytest.mark.server("elasticsearch")
+def test_a_document_is_read_with_the_vectors_that_it_has_now(elasticsearch: str, source: ReindexSource) -> None:
+    ask(elasticsearch, "PUT", f"/{INDEX}/_doc/a", json.dumps({"text": "grain", "meaning": [1, 0]}))
+    ask(elasticsearch, "PUT", f"/{INDEX}/_doc/b", json.dumps({"text": "barley", "kept": {"meaning": [1, 1]}}))
+    ((part, last),) = source.newest().items()
+    names = source.names(SeqNoRange(part, 0, last), 10)
+    ask(elasticsearch, "PUT", f"/{INDEX}/_doc/a", json.dumps({"text": "grain", "kept": {"meaning": [0, 1]}}))
+    first, second = source.read(names, raw=True)
+    assert json.loads(first.raw) == {"text": "grain", "kept": {"meaning": [0, 1]}}
+    assert json.loads(second.raw)["kept"]["meaning"] == pytest.approx([1, 1])
+    assert first.document.meta == second.document.meta == {}
+    assert source.count_fields() == FieldCounts(2, {"meaning": 0, "kept.meaning": 2})
+
+
+NAMES = st.lists(st.sampled_from(["a", "b", "a.b"]), min_size=1, max_size=4)
+
+
+@given(NAMES, st.booleans())
+def test_a_value_is_found_under_names_with_dots_and_in_lists(names: list[str], in_lists: bool) -> None:
+    source: object = 1
+    for name in reversed(names):
+        source = {name: [{"c": 2}, source] if in_lists else source}
+    path = ".".join(names).split(".")
+    assert holds(source, path)
+    assert not holds(source, [*path, "c"]) or in_lists
+    assert not holds(source, ["c", *path])

@@ -14,9 +14,9 @@ from ibidem_engines.cluster.source_storage import (
     mapped_fields,
     read_storage,
 )
-from ibidem_engines.engine import Target
+from ibidem_engines.engine import Destination
 
-TARGETS: tuple[Target, ...] = ("place", "copy", "strip")
+TARGETS: tuple[Destination, ...] = ("place", "copy", "strip")
 # Effective settings of an index that Elasticsearch 9.2 or later made.
 ELASTICSEARCH = {SOURCE_MODE: "STORED", EXCLUDE_VECTORS: "true"}
 
@@ -27,9 +27,9 @@ def field(kind: str, **settings: str) -> SourceStorage:
     return read_storage("news", mapping, settings or ELASTICSEARCH)
 
 
-def refused(storage: SourceStorage) -> list[Target]:
+def refused(storage: SourceStorage) -> list[Destination]:
     """Name what the index is refused for."""
-    targets: list[Target] = []
+    targets: list[Destination] = []
     for target in TARGETS:
         try:
             storage.check(target)
@@ -44,19 +44,6 @@ class TestVectors:
         storage = field(kind)
         assert ([each.name for each in storage.unsure], storage.updates_in_part) == (["meaning"], True)
         assert refused(storage) == []
-
-    def test_that_answers_show_need_no_proof(self) -> None:
-        storage = field("dense_vector", **{EXCLUDE_VECTORS: "false"})
-        assert (storage.unsure, storage.updates_in_part) == ((), False)
-        assert [each.name for each in storage.at_risk] == ["meaning"]
-
-    def test_of_the_module_k_nn_are_proved_whatever_the_settings_say(self) -> None:
-        storage = field("knn_vector", **{DERIVED: "false"})
-        assert ([each.name for each in storage.unsure], storage.updates_in_part) == (["meaning"], True)
-
-    def test_are_not_there_in_most_indexes_which_are_written_whole(self) -> None:
-        storage = field("keyword")
-        assert (storage.at_risk, storage.updates_in_part, refused(storage)) == ((), False, [])
 
 
 @pytest.mark.parametrize("kind", ["semantic_text", "semantic"])
@@ -98,11 +85,6 @@ def test_documents_with_fields_that_are_stored_nowhere_are_refused(
     source: dict[str, Any], settings: dict[str, str]
 ) -> None:
     assert refused(read_storage("news", {"_source": source}, settings)) == ["place", "copy", "strip"]
-
-
-def test_ibidem_s_own_fields_may_be_left_out() -> None:
-    storage = read_storage("news", {"_source": {"excludes": ["ibidem.packed", "ibidem.keys"]}}, ELASTICSEARCH)
-    assert refused(storage) == []
 
 
 def test_fields_are_found_in_objects_nested_ones_and_as_parts_of_others() -> None:

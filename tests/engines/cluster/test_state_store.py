@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster.state_store import contention_error, put_in_place
+from ibidem_engines.cluster.records import contention_error, put_in_place
 from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.stored_groups import Ledger, RecordState
 

@@ -11,11 +11,9 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.query import parse_query
-from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.tables import lookup_values
+from ibidem_engines.sqlite.write import lookup_values
 
 Make = Callable[..., Record]
 
@@ -29,47 +27,18 @@ def test_a_closed_engine_opens_again(engine: Engine, record: Make) -> None:
     assert engine.info().documents == 1
 
 
-def test_matches_that_are_all_read_are_not_looked_for_a_second_time_to_count_them(
-    engine: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    engine.write([record(name) for name in "abc"])
-    statements: list[str] = []
-    run = SqliteFile.run
-    monkeypatch.setattr(SqliteFile, "run", lambda *given: (statements.append(given[1]), run(*given))[1])
-    assert engine.search(parse_query("grain"), 10).total == 3
-    assert sum(" match ?" in each for each in statements) == 1
-
-
-def test_an_index_that_is_next_to_others_is_apart(engine: Engine, address: str, record: Make) -> None:
-    other = open_engine(address, "news-2")
-    other.create()
-    engine.write([record("a")])
-    other.write([record("b"), record("c")])
-    assert (engine.info().documents, other.info().documents) == (1, 2)
-    assert [hit.id for hit in other.search(parse_query("grain"), 10).hits] == ["b", "c"]
-    other.close()
-
-
-@pytest.mark.slow
-def test_a_text_is_stored_once(address: str, engine: Engine, tmp_path: Path, record: Make) -> None:
-    engine.write([record("a", "unmistakable " * 10_000)])
-    engine.close()
-    assert (tmp_path / "index.sqlite").read_bytes().count(b"unmistakable " * 20) < 10_000 // 20 + 100
-
-
-@pytest.mark.parametrize(("names", "documents"), [(("layout", "schema"), 0), (("schema",), 1)])
+@pytest.mark.parametrize("names", [("layout", "schema"), ("schema",)])
 def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
-    engine: Engine, tmp_path: Path, record: Make, names: tuple[str, ...], documents: int
+    engine: Engine, tmp_path: Path, record: Make, names: tuple[str, ...]
 ) -> None:
-    """Of another layout nothing more is known; of another schema the documents are counted."""
     engine.write([record("a")])
     engine.close()
     with closing(sqlite3.connect(tmp_path / "index.sqlite", isolation_level=None)) as connection:
         for name in names:
             connection.execute("""update "ibidem.news.state" set value = '0' where name = ?""", (name,))
     info = engine.info()
-    assert (info.exists, list(info.schema), info.documents) == (True, ["0"], documents)
-    with pytest.raises(Permanent, match="ibidem backfill --into NAME" if documents else "ingest its documents again"):
+    assert (info.exists, list(info.schema), info.documents) == (True, ["0"], 0)
+    with pytest.raises(Permanent, match="ingest its documents again"):
         engine.search(parse_query("grain"), 10)
 
 
@@ -80,7 +49,7 @@ from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.tables import lookup_values
+from ibidem_engines.sqlite.write import lookup_values
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()

@@ -4,7 +4,6 @@ import multiprocessing
 import os
 import sqlite3
 import stat
-import threading
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -12,7 +11,10 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.errors import Permanent, Unavailable
-from ibidem_engines.sqlite.file import SqliteFile
+from ibidem_engines.query import Filter, Query
+from ibidem_engines.sqlite.file import SQLITE, SqliteFile, from_sqlite
+from ibidem_engines.sqlite.read import conditions
+from ibidem_ingest.errors import IbidemError
 
 PUT = "insert into \"ibidem.{index}.ledger\" values ('runs', ?, ?)"
 FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 warns where threads run
@@ -42,46 +44,12 @@ def put(file: SqliteFile, key: str) -> None:
         file.run(PUT, (key, "{}"))
 
 
-def put_and_fail(file: SqliteFile, key: str) -> None:
-    with file.transaction():
-        file.run(PUT, (key, "{}"))
-        raise ZeroDivisionError
-
-
 def test_reading_makes_no_file(path: Path) -> None:
     file = SqliteFile(path / "deep" / "index.sqlite", "news")
     with pytest.raises(Permanent, match=r"no index 'news'.*ibidem ingest"), file.reading():
         pass
     assert file.state() == {}
     assert not path.exists()
-
-
-def test_another_index_of_the_same_file_is_none_of_ours(file: SqliteFile, path: Path) -> None:
-    other = SqliteFile(path, "sqlite_other")
-    with pytest.raises(Permanent, match="no index 'sqlite_other'"), other.reading():
-        pass
-    other.create()
-    put(other, "a")
-    assert (count(other), count(file)) == (1, 0)
-    other.close()
-
-
-def test_what_an_error_leaves_is_rolled_back(file: SqliteFile) -> None:
-    with pytest.raises(ZeroDivisionError):
-        put_and_fail(file, "a")
-    assert count(file) == 0
-    put(file, "a")
-    assert count(file) == 1
-
-
-def test_a_block_sees_one_state_whatever_others_write(file: SqliteFile, path: Path) -> None:
-    other = SqliteFile(path, "news")
-    with file.reading():
-        before = file.run(COUNT).fetchone()
-        put(other, "a")
-        assert file.run(COUNT).fetchone() == before
-    assert count(file) == 1
-    other.close()
 
 
 def test_a_writer_that_waits_in_vain_is_told_that_it_may_try_again(file: SqliteFile, path: Path) -> None:
@@ -99,13 +67,9 @@ def test_what_is_written_is_on_the_disk(file: SqliteFile) -> None:
         assert file.run("pragma journal_mode").fetchone() == ("wal",)
 
 
-@pytest.mark.parametrize(
-    ("name", "remedy"), [("schema", "ibidem backfill --into NAME"), ("layout", "ingest its documents again")]
-)
-def test_an_index_of_another_schema_or_layout_names_what_mends_it(
-    file: SqliteFile, path: Path, name: str, remedy: str
-) -> None:
-    value = "0"
+@pytest.mark.parametrize("name", ["schema", "layout"])
+def test_an_index_of_another_schema_or_layout_names_what_mends_it(file: SqliteFile, path: Path, name: str) -> None:
+    value, remedy = "0", "ingest its documents again"
     with file.transaction():
         file.run('update "ibidem.{index}.state" set value = ? where name = ?', (value, name))
     file.close()
@@ -125,12 +89,6 @@ def test_a_file_that_is_no_database_is_named(path: Path) -> None:
             use()
     assert path.read_text().startswith("This is a letter")
     file.close()
-
-
-def test_a_folder_in_the_files_place_is_named(path: Path) -> None:
-    path.mkdir()
-    with pytest.raises(Permanent, match=r"index\.sqlite: it cannot be opened"):
-        SqliteFile(path, "news").create()
 
 
 def test_a_file_in_the_folders_place_is_named(path: Path) -> None:
@@ -171,19 +129,6 @@ def test_a_file_that_may_not_be_written_is_named(file: SqliteFile, path: Path) -
             file.run("pragma query_only = on")
     with pytest.raises(Permanent, match=r"it cannot be written.*allow writing"):
         put(file, "a")
-
-
-def test_threads_share_a_file(file: SqliteFile) -> None:
-    def work(name: int) -> None:
-        for number in range(10):
-            put(file, f"{name}/{number}")
-
-    threads = [threading.Thread(target=work, args=(name,)) for name in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert count(file) == 40
 
 
 def _put_from_a_fork(file: SqliteFile) -> None:
@@ -262,23 +207,6 @@ def test_a_file_whose_tables_are_not_as_we_make_them_is_refused(file: SqliteFile
         sqlite_file.close()
 
 
-def test_views_that_wait_for_an_index_of_their_name_are_refused(path: Path) -> None:
-    with closing(sqlite3.connect(path)) as other:
-        other.execute('create view "ibidem.news.ledger" as ' + ENDLESS)
-    file = SqliteFile(path, "news")
-    with pytest.raises(Permanent, match="that ibidem did not create"):
-        file.create()
-    file.close()
-
-
-def test_tables_of_others_in_the_file_are_none_of_ours(file: SqliteFile, path: Path) -> None:
-    with closing(sqlite3.connect(path)) as other:
-        other.executescript("create table mine (a); create view endless (name, n) as " + ENDLESS)
-    SqliteFile(path, "news.more").create()
-    put(file, "a")
-    assert count(file) == 1
-
-
 def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
     file = SqliteFile(path, "news", longest=0.05)
     file.create()
@@ -292,3 +220,70 @@ def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
 def test_what_is_in_a_file_s_schema_is_not_trusted(file: SqliteFile) -> None:
     with file.reading():
         assert file.run("pragma trusted_schema").fetchone() == (0,)
+
+
+def raised(code: int | None, words: str = "in SQLite's words") -> sqlite3.Error:
+    error = sqlite3.OperationalError(words)
+    if code is not None:
+        error.sqlite_errorcode = code
+    return error
+
+
+@pytest.mark.parametrize(
+    ("code", "kind"),
+    [
+        (sqlite3.SQLITE_BUSY, Unavailable),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, Unavailable),
+        (sqlite3.SQLITE_LOCKED, Unavailable),
+        (sqlite3.SQLITE_FULL, Permanent),
+        (sqlite3.SQLITE_IOERR_WRITE, Permanent),
+        (sqlite3.SQLITE_CORRUPT, Permanent),
+        (sqlite3.SQLITE_NOTADB, Permanent),
+        (sqlite3.SQLITE_READONLY_DBMOVED, Permanent),
+        (sqlite3.SQLITE_CANTOPEN, Permanent),
+        (sqlite3.SQLITE_ERROR, Permanent),
+        (None, Permanent),
+    ],
+)
+def test_what_may_pass_is_unavailable_and_all_else_is_permanent(code: int | None, kind: type[IbidemError]) -> None:
+    error = from_sqlite(raised(code), "news.sqlite")
+    assert type(error) is kind
+    assert "news.sqlite" in str(error)
+    assert "in SQLite's words" in str(error)
+
+
+@pytest.mark.parametrize("code", SQLITE)
+def test_every_error_that_we_know_says_what_to_do(code: int) -> None:
+    assert from_sqlite(raised(code), "news.sqlite").remedy
+
+
+@pytest.fixture
+def mail_file(tmp_path: Path) -> Iterator[SqliteFile]:
+    mail_file = SqliteFile(tmp_path / "index.sqlite", "mail")
+    mail_file.create()
+    yield mail_file
+    mail_file.close()
+
+
+def steps(mail_file: SqliteFile, statement: str, values: tuple[str, ...] = ()) -> list[str]:
+    with mail_file.reading():
+        return [str(step[3]) for step in mail_file.run(f"explain query plan {statement}", values)]
+
+
+@pytest.mark.parametrize("values", [["a"], ["a", "b"]])
+@pytest.mark.parametrize("name", ["thread", "work"])
+def test_the_documents_of_a_thread_or_a_work_are_found_without_a_look_at_the_others(
+    mail_file: SqliteFile, name: str, values: list[str]
+) -> None:
+    limits = conditions(Query(filters=tuple(Filter(name, value) for value in values)))
+    statement = f'select d.place from "ibidem.{{index}}.documents" d where true{limits.sql}'  # noqa: S608 - made of constants
+    plan = steps(mail_file, statement, limits.values)  # type: ignore[arg-type]  # names of threads are texts
+    assert any(f"INDEX ibidem.mail.{name}s" in step for step in plan), plan
+
+
+def test_values_are_bound_and_never_written_into_a_statement() -> None:
+    evil = "' or 1=1 --"
+    for field in ("source", "id", f"meta.{evil}"):
+        condition = conditions(Query(filters=(Filter(field, evil),)))
+        assert evil not in condition.sql
+        assert evil in condition.values

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup
-from ibidem_engines.sqlite.tables import lookup_values
+from ibidem_engines.sqlite.write import lookup_values
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
 from support.signed_records import make_record

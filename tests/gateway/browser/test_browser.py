@@ -24,20 +24,6 @@ def serious(page: Page) -> list[str]:
     ]
 
 
-def test_a_search_shows_duplicates_below_their_lead_with_the_reason(visit: Open) -> None:
-    page = visit("/")
-    page.get_by_role("searchbox").fill("drains")
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.get_by_role("status")).to_contain_text("5 documents in 3 groups")
-    group = page.locator(".group").filter(has_text="Lease: rent")
-    expect(group.locator(".duplicate")).to_have_count(2)
-    expect(group).to_contain_text("the same words in the same order")
-    lead, duplicate = group.locator(".lead").bounding_box(), group.locator(".duplicate").first.bounding_box()
-    assert lead is not None
-    assert duplicate is not None
-    assert duplicate["x"] > lead["x"]
-
-
 def test_modes_are_switched_and_a_collapsed_group_opens_in_place(visit: Open) -> None:
     page = visit("/?q=drains")
     page.locator("select[name=dedupe]").select_option("collapse")
@@ -65,17 +51,6 @@ def test_a_large_group_opens_in_its_place_some_at_a_time(visit: Open) -> None:
     assert page.url.endswith("/?q=trespassers")
 
 
-def test_two_documents_are_compared_and_the_way_back_leads_to_the_list(visit: Open) -> None:
-    page = visit("/?q=drains")
-    page.locator(".duplicate").filter(has_text="draft").get_by_role("link", name="Compare").click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("near")
-    expect(page.locator("ins").filter(has_text="York")).to_be_visible()
-    page.keyboard.press("n")
-    expect(page.locator("#d1")).to_be_focused()
-    page.get_by_role("link", name="Back to results").click()
-    expect(page.get_by_role("status")).to_contain_text("5 documents in 3 groups")
-
-
 def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
     page = visit("/?q=rent")
     first = page.locator(".lead .id").all_inner_texts()
@@ -84,14 +59,6 @@ def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
     assert second
     assert not set(first) & set(second)
     expect(page.locator(".number").first).to_have_text("11")
-
-
-def test_an_address_that_was_sent_shows_the_same_choices(visit: Open) -> None:
-    page = visit("/?q=drains&dedupe=collapse&level=identical&keep=latest&date=2001")
-    expect(page.get_by_label("Level")).to_have_value("identical")
-    expect(page.get_by_label("Lead document")).to_have_value("latest")
-    expect(page.locator("input[name=since]")).to_have_value("2001")
-    expect(page.locator(".lead .id").first).to_have_text("copy")
 
 
 def test_all_of_it_works_without_scripts(visit: Open) -> None:
@@ -137,13 +104,6 @@ def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open)
     expect(page.get_by_text("No manual decisions yet")).to_be_visible()
 
 
-def test_the_copies_of_a_document_are_on_a_line_of_time(visit: Open) -> None:
-    page = visit("/ibidem/page/inspect?id=lease")
-    expect(page.locator("circle")).to_have_count(3)
-    page.locator("circle:not(.own)").last.click()
-    assert "/ibidem/page/document" in page.url
-
-
 @pytest.mark.parametrize("address", ["/?q=drains", "/"])
 def test_options_are_folded_on_a_phone_and_open_as_a_sheet(visit: Open, address: str) -> None:
     expect(visit(address).get_by_label("Order")).to_be_visible()
@@ -154,10 +114,6 @@ def test_options_are_folded_on_a_phone_and_open_as_a_sheet(visit: Open, address:
     expect(order).to_be_in_viewport()
     phone.keyboard.press("Escape")
     expect(order).to_be_hidden()
-
-
-def test_the_first_result_is_in_the_first_window_of_a_phone(visit: Open) -> None:
-    expect(visit("/?q=drains", **PHONE).locator(".passage").first).to_be_in_viewport(ratio=1)
 
 
 def test_filters_are_a_rail_on_a_wide_window_and_a_sheet_on_a_phone(visit: Open) -> None:
@@ -193,17 +149,6 @@ def test_a_date_is_typed_or_chosen_from_a_calendar(visit: Open) -> None:
     expect(page.locator("input[name=until]")).to_have_value("31 July 2001")
 
 
-def test_a_filter_is_cleared_and_words_are_searched_within_the_results(visit: Open) -> None:
-    page = visit("/?q=drains&source=Chambers&language=en")
-    page.get_by_role("link", name="Remove the filter en").click()
-    page.wait_for_url("**/?q=drains&source=Chambers")
-    page.get_by_label("Search within these results").check()
-    page.get_by_role("searchbox").fill("York")
-    page.get_by_role("button", name="Search", exact=True).click()
-    expect(page.locator(".lead .id")).to_have_text(["draft"])
-    expect(page.get_by_role("searchbox")).to_have_value("(drains) (York)")
-
-
 def test_a_duplicate_is_parted_from_its_lead_in_the_list(visit: Open) -> None:
     page = visit("/?q=drains&date=2001")
     page.locator(".duplicate").filter(has_text="draft").get_by_role("button", name="Not a duplicate").click()
@@ -233,14 +178,6 @@ def test_matches_are_walked_on_the_document_page(visit: Open) -> None:
     expect(page.get_by_role("status")).to_contain_text("3 documents in 1 group;")
 
 
-def test_enter_opens_the_hit_that_was_walked_to(visit: Open) -> None:
-    page = visit("/?q=drains")
-    page.keyboard.press("j")
-    group_or_link = page.locator("#g1 .lead .title").get_attribute("href")
-    page.keyboard.press("Enter")
-    page.wait_for_url(f"**{group_or_link}")
-
-
 def test_the_way_back_keeps_opened_groups_and_further_duplicates(visit: Open) -> None:
     page = visit("/?q=trespassers&dedupe=collapse")
     copies = page.locator(".duplicate")
@@ -252,17 +189,6 @@ def test_the_way_back_keeps_opened_groups_and_further_duplicates(visit: Open) ->
     page.go_back()
     expect(copies).to_have_count(104)
     expect(copies.first).to_be_visible()
-
-
-def test_a_printed_list_shows_the_query_and_its_filters(visit: Open) -> None:
-    page = visit("/?q=drains&source=Chambers")
-    heading = page.get_by_role("heading", level=1)
-    assert (heading.bounding_box() or {})["height"] <= 1
-    page.emulate_media(media="print")
-    assert (heading.bounding_box() or {})["height"] > 10
-    expect(heading).to_have_text("Results for drains · source=Chambers")
-    expect(page.get_by_role("search")).to_be_hidden()
-    expect(page.get_by_role("button")).to_have_count(0)
 
 
 def test_a_source_written_from_right_to_left_moves_neither_date_nor_id(visit: Open) -> None:

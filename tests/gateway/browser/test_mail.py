@@ -11,7 +11,7 @@ from gateway.browser.test_browser import DARK, PHONE, serious
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
 from servers.indices import remove_indices
@@ -55,6 +55,7 @@ def test_a_faithful_quotation_opens_without_scripts(visit: Open) -> None:
 
 def test_an_altered_quotation_is_open_and_both_words_are_seen(visit: Open) -> None:
     page = visit("/ibidem/page/document?id=altered")
+    expect(page.locator("article .about")).to_contain_text("MIH 72e39d1143096e04372d5d8f1a5bdee4")
     expect(page.locator("blockquote ins")).to_have_text("quoted as: twenty")
     expect(page.locator("blockquote del")).to_have_text("in the original: thirty")
     expect(page.locator("blockquote ins")).to_be_visible()

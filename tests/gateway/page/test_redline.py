@@ -1,11 +1,26 @@
-"""A redline shows what was removed, added and moved, and loses nothing of either text."""
+"""A redline shows what was removed, added and moved, and loses nothing; a dot is for pages that share text."""
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import Comparison, compare
+from ibidem.comparison.compare import Comparison, compare, passages, runs
+from ibidem.comparison.word_diff import PageNumbers, token_offsets
 from ibidem_dedupe.policy import Policy
-from ibidem_gateway.page.comparison import PagedText, Part, Redline, mark_texts, parts, redline, stay
+from ibidem_gateway.page.comparison import (
+    MAX_DOTS,
+    ComparedPair,
+    DotPlot,
+    PagedText,
+    Part,
+    Redline,
+    dot_plot,
+    mark_texts,
+    parts,
+    redline,
+    span,
+    stay,
+)
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE
@@ -23,42 +38,20 @@ def lines_of(a: str, b: str, tables: Tables) -> Redline:
     return redline(*linked(compare(Document("a", a), Document("b", b), tables, Policy(level="partial"))))
 
 
-def runs(lines: Redline, side: str, kind: str) -> list[str]:
+def runs_redline(lines: Redline, side: str, kind: str) -> list[str]:
     return [run.text.strip() for row in lines.rows for run in getattr(row, side) if run.kind == kind]
 
 
 RENT = "The tenant shall pay the rent on the first day of every month without any deduction\n"
 ROOF = "The landlord keeps roof and drains of that house in good order at his own cost\n"
 DOGS = "Neither dogs nor other animals may live here unless somebody consents\n"
-HEAT = "Heating runs from October until April by means of one old boiler\n"
-
-
-def test_what_was_removed_and_added_stands_in_its_column(tables: Tables) -> None:
-    lines = lines_of(RENT + DOGS + ROOF, RENT.replace("first", "third") + HEAT + ROOF, tables)
-    assert runs(lines, "a", "changed") == ["first", DOGS.strip()]
-    assert runs(lines, "b", "changed") == ["third", HEAT.strip()]
-    assert (lines.differences, lines.moved) == (2, 0)
+HEAT = "Heating runs_redline from October until April by means of one old boiler\n"
 
 
 def test_a_passage_in_another_place_was_moved_and_the_longer_one_stays(tables: Tables) -> None:
     lines = lines_of(ROOF + RENT + DOGS, RENT + DOGS + ROOF, tables)
-    assert runs(lines, "a", "moved") == runs(lines, "b", "moved") == [ROOF.strip()]
-    assert not runs(lines, "a", "changed") + runs(lines, "b", "changed")
-
-
-def test_equal_texts_have_no_difference(tables: Tables) -> None:
-    assert lines_of(RENT + ROOF, RENT + ROOF, tables).differences == 0
-
-
-def test_paragraphs_of_both_texts_stand_side_by_side(tables: Tables) -> None:
-    lines = lines_of(RENT + ROOF, RENT + ROOF.replace("drains", "gutters"), tables)
-    assert [row.differs for row in lines.rows] == [False, True, False]
-
-
-def test_a_passage_that_is_there_again_further_down_takes_no_other_from_its_place(tables: Tables) -> None:
-    b = ROOF + ROOF + RENT + ROOF + RENT + DOGS
-    lines = lines_of(RENT + RENT + ROOF + ROOF + ROOF + DOGS, b, tables)
-    assert "".join(run.text for row in lines.rows for run in row.b) == b
+    assert runs_redline(lines, "a", "moved") == runs_redline(lines, "b", "moved") == [ROOF.strip()]
+    assert not runs_redline(lines, "a", "changed") + runs_redline(lines, "b", "changed")
 
 
 @given(st.lists(st.sampled_from([RENT, ROOF, DOGS, HEAT, "rent\n", "; "]), max_size=7), st.data())
@@ -105,14 +98,35 @@ def test_each_passage_is_listed_once_and_links_to_one_in_the_other_text(tables: 
         assert {part.target for part in side if part.passage} <= set(other)
 
 
-def test_only_the_words_that_differ_are_marked(tables: Tables) -> None:
-    comparison = compare(Document("a", LEASE), Document("b", LEASE.replace("London", "York")), tables)
-    left, right = linked(comparison)
-    assert [seq_range.text for part in left for seq_range in part.stretches if seq_range.differs] == ["London"]
-    assert [seq_range.text for part in right for seq_range in part.stretches if seq_range.differs] == ["York"]
+def plotted(a: str, b: str) -> DotPlot:
+    left, right = token_offsets(a), token_offsets(b)
+    common = passages(runs(left.tokens, right.tokens))
+    return dot_plot(common, PageNumbers.read(a, left), PageNumbers.read(b, right))
 
 
-def test_pages_begin_where_their_number_is() -> None:
-    text = PagedText.read("one\f\fthree")
-    assert [(each.page, each.text) for each in text.stretches(0, 10)] == [(1, "one"), (2, ""), (3, "three")]
-    assert [(each.page, each.text) for each in text.stretches(1, 3)] == [(0, "ne")]
+def test_a_very_long_text_has_no_more_dots_than_can_be_seen() -> None:
+    book = "\f".join(" ".join(f"p{page}w{word}" for word in range(10)) for page in range(400))
+    plot = plotted(book, book)
+    assert (plot.columns, plot.rows, len(plot.dots)) == (MAX_DOTS, MAX_DOTS, MAX_DOTS)
+
+
+@given(st.integers(1, 200), st.integers(1, 2_000))
+def test_the_dots_of_a_side_stand_for_all_its_pages_once(dots: int, pages: int) -> None:
+    dots = min(dots, pages)
+    spans = [span(number, dots, pages) for number in range(dots)]
+    assert [page for first, last in spans for page in range(first, last + 1)] == list(range(1, pages + 1))
+    assert all((page - 1) * dots // pages == number for number, (page, _) in enumerate(spans))
+
+
+def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -> None:
+    page = ComparedPair.build(compare(Document("a", LEASE), Document("b", LEASE), tables))
+    assert page.verdict == "identical: the same words in the same order"
+    assert page.summary == f"They share {len(LEASE.split())} words in 1 passage."
+    assert [side.share for side in page.sides] == ["100 % of it is in B", "100 % of it is in A"]
+
+
+@pytest.mark.parametrize("text", ["", "* * *", "entirely other words"])
+def test_texts_that_share_nothing_have_a_page_too(tables: Tables, text: str) -> None:
+    page = ComparedPair.build(compare(Document("a", text), Document("b", LEASE), tables))
+    assert page.summary == "They share no passage of eight words."
+    assert not page.plot.dots

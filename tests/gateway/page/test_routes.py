@@ -1,6 +1,5 @@
 """The pages, as they are asked for."""
 
-import logging
 import re
 from collections.abc import Callable
 from html import unescape
@@ -12,7 +11,7 @@ from starlette.testclient import TestClient
 from gateway.conftest import HERE, Serve
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_gateway.page.rendering import STATIC
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -50,26 +49,6 @@ def count_of_page(page: str, name: str) -> str:
 def test_a_browser_gets_the_page_and_a_client_what_the_engine_says(client: TestClient, read: Read) -> None:
     assert "5 documents" in read("/")
     assert client.get("/", headers={"accept": "*/*"}).json()["name"] == "ibidem"
-
-
-def test_duplicates_are_below_their_lead_with_level_reason_and_what_differs(read: Read) -> None:
-    page = read("/?q=drains")
-    assert set(places(page)) == {"lease", "copy", "draft"}
-    assert "2 duplicates" in page
-    assert '<span class="level identical">identical</span> the same words in the same order' in page
-    assert "London</del>" in page
-    assert "York</ins>" in page
-    assert "3 documents in 1 group; showing 1" in page
-
-
-def test_a_typing_error_leads_to_the_spelling_of_the_index(read: Read) -> None:
-    page = read("/?q=reminderr&sort=newest")
-    assert 'Did you mean <a href="/?q=reminder&amp;sort=newest"><bdi>reminder</bdi></a>?' in page
-    assert "Did you mean" not in read("/?q=reminder")
-
-
-def test_what_is_not_understood_in_a_query_is_named_and_harmless(read: Read) -> None:
-    assert "author:&lt;b&gt;: field" in read("/?q=" + quote("rent author:<b>"))
 
 
 @pytest.fixture
@@ -122,15 +101,6 @@ def test_sources_and_years_are_counted_in_documents_and_groups_and_narrow_the_li
     assert places(read("/?q=rent&date=2001-05-02")) == ["copy"]
 
 
-def test_pages_lead_to_each_other(read: Read) -> None:
-    page = read("/?q=rent&size=1")
-    following = re.search(r'rel="next" href="([^"]+)"', page)
-    assert following is not None
-    second = read(unescape(following[1]))
-    assert not set(places(page)) & set(places(second))
-    assert 'rel="prev"' in second
-
-
 def test_the_copies_of_a_document_are_shown_by_date_and_each_can_be_compared(read: Read) -> None:
     page = read("/ibidem/page/inspect?id=lease")
     assert places(page) == ["copy", "draft"]
@@ -181,23 +151,12 @@ def test_a_decision_made_in_a_list_leads_back_to_it_and_nowhere_else(serve: Serv
     assert away.status_code == 400
 
 
-def test_decisions_are_offered_where_they_are_allowed(read: Read) -> None:
-    assert 'value="not"' not in read("/?q=drains")
-
-
 def test_a_document_of_a_list_has_the_querys_words_marked_and_the_way_back(read: Read) -> None:
     page = read("/ibidem/page/document?q=roof+drains&id=copy")
     assert re.findall(r"<mark[^>]*>([^<]+)</mark>", page) == ["ROOF", "DRAINS"]
     assert "Go to the first of 2 matches" in page
     assert 'href="/?q=roof+drains"' in page
     assert "<mark" not in read("/ibidem/page/document?id=copy")
-
-
-def test_an_error_keeps_what_was_typed(client: TestClient) -> None:
-    page = client.get("/?q=rent+%3Cb%3E&sort=newest&dedupe=maybe&source=AP", headers=PAGE).text
-    assert 'value="rent &lt;b&gt;"' in page
-    assert '<input type="hidden" name="source" value="AP">' in page
-    assert 'value="rent"' in client.get("/ibidem/page/document?q=rent&id=nosuch", headers=PAGE).text
 
 
 @pytest.mark.slow
@@ -290,35 +249,6 @@ def test_files_are_kept_for_long_and_every_page_is_light(client: TestClient, rea
     assert HERE not in page
 
 
-def test_comparison_and_duplicates_keep_the_search_and_a_way_back(read: Read) -> None:
-    page = read("/?q=drains&source=Chambers&source=Registry")
-    search = "q=drains&amp;source=Chambers&amp;source=Registry"
-    assert f'href="/ibidem/page/compare?{search}&amp;a=lease&amp;b=draft"' in page
-    assert f'href="/ibidem/page/inspect?{search}&amp;id=lease"' in page
-    for address in ("compare?a=lease&b=draft", "inspect?id=lease", "document?id=lease"):
-        other = read(f"/ibidem/page/{address}&q=drains&source=Chambers&source=Registry")
-        assert f'<a href="/?{search}">Back to results</a>' in other
-        assert f'href="/ibidem/page/document?{search}&amp;id=draft"' in other or address.startswith("document")
-
-
-def test_duplicates_have_one_name_and_no_link_where_there_are_none(read: Read) -> None:
-    page = read("/?q=rent")
-    assert page.partition("<main")[2].count("in the whole index") == 1
-    assert not re.search("similar|copies in|all copies", page.partition("<main")[2].lower())
-    assert "2 duplicates in the whole index" in read("/ibidem/page/document?id=lease")
-    assert "in the whole index" not in read("/ibidem/page/document?id=letter")
-
-
-def test_a_list_offers_four_choices_and_the_rest_under_more(read: Read) -> None:
-    form = read("/?q=rent").partition("</form>")[0]
-    shown, _, further = form.partition("<summary>")
-    assert len(re.findall("<select|<fieldset", shown)) == 4
-    assert {"keep", "by", "preset", "similarity", "days", "document", "size"} <= set(
-        re.findall(r'name="(\w+)"', further)
-    )
-    assert "changed" not in further
-
-
 def test_a_list_of_passages_shows_the_neighbours_of_each_below_it(settings: Settings, client: TestClient) -> None:
     engine = open_engine(settings.engine, settings.index)
     engine.write(cut_lease())
@@ -342,30 +272,12 @@ def test_a_difference_is_read_for_a_group_that_is_opened(read: Read) -> None:
     assert '<p class="differs"' not in read("/ibidem/page/differs?a=lease&b=copy")
 
 
-def test_every_millisecond_of_a_page_belongs_to_a_stage(client: TestClient, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO, "ibidem_gateway")
-    client.get("/?q=drains", headers=PAGE)
-    (line,) = (vars(each) for each in caplog.records if each.message == "answered")
-    stages = {name: took for name, took in line.items() if name.endswith("_ms") and name != "all_ms"}
-    names = ("window", "grouping", "fetch", "facets", "differences", "rendering", "other")
-    assert set(stages) == {f"{name}_ms" for name in names}
-    assert sum(stages.values()) == pytest.approx(line["all_ms"], abs=0.05)
-
-
 @pytest.fixture
 def settled(settings: Settings) -> None:
     """The groups of the leases are stored."""
     engine = open_engine(settings.engine, settings.index)
     Follower(engine).catch_up()
     engine.close()
-
-
-def test_stored_groups_are_counted_over_all_that_matches(settled: None, read: Read) -> None:
-    page = read("/?q=drains&by=stored")
-    assert set(places(page)) == {"lease", "copy", "draft"}
-    assert "3 documents in 1 group; showing 1" in page
-    assert count_of_page(page, "Chambers") == count_of_page(read("/?q=drains"), "Chambers")
-    assert "source=Chambers&amp;by=stored" in page or "by=stored&amp;source=Chambers" in page
 
 
 def test_groups_are_shown_as_stored_where_they_are_settled_and_nothing_else_is_asked(settled: None, read: Read) -> None:
@@ -375,8 +287,3 @@ def test_groups_are_shown_as_stored_where_they_are_settled_and_nothing_else_is_a
         assert counted in read(page)
     for other in ("level=identical", "preset=law", "by=window", "by=index", "similarity=50"):
         assert counted not in read(f"/?q=rent&{other}")
-
-
-def test_figures_other_than_the_stored_ones_are_answered_with_what_to_do(settled: None, read: Read) -> None:
-    page = read("/?q=drains&by=stored&preset=law", 400)
-    assert "ibidem regroup --all" in unescape(page)

@@ -24,12 +24,6 @@ def numbers(part: Any, *names: str) -> list[int]:
     return own + [number for each in children for number in numbers(each, *names)]
 
 
-def test_candidates_are_no_fewer_than_neighbours() -> None:
-    body, raised = deepen({"knn": [KNN | {"num_candidates": 50}, KNN | {"k": 200, "num_candidates": 300}]}, 100)
-    assert [(each["k"], each["num_candidates"]) for each in body["knn"]] == [(100, 100), (200, 300)]
-    assert [each["part"] for each in raised] == ["knn[0].k", "knn[0].num_candidates"]
-
-
 @pytest.mark.parametrize(
     ("query", "path"),
     [
@@ -79,15 +73,6 @@ def test_a_search_that_finds_more_names_what_was_asked_first_and_used_last() -> 
     assert search.ranking["knn"]["k"] == search.display["knn"]["k"] == 700
     assert search.raised == [{"part": "knn.k", "asked": 10, "used": 700, "limit": 10_000}]
     assert search.deepen(600) == search
-
-
-def test_neighbours_that_are_a_condition_stay_as_many_as_they_are() -> None:
-    query = {"bool": {"must": [MATCH], "filter": [{"knn": KNN}], "must_not": {"knn": KNN}}}
-    assert deepen({"query": query}, 100) == ({"query": query}, [])
-
-
-def test_a_single_part_is_named_alike_in_a_list_and_by_itself() -> None:
-    assert deepen({"knn": [KNN]}, 100)[1] == deepen({"knn": KNN}, 100)[1]
 
 
 @pytest.mark.parametrize(

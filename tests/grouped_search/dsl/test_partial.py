@@ -1,10 +1,11 @@
-"""A wrapped client finds relations of parts of books as ibidem itself does."""
+"""A wrapped client finds parts of books, passages and many copies as ibidem itself does."""
 
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+import ibidem
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import pack
@@ -12,9 +13,12 @@ from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
 from support.books import book
 from support.general_tables import general_tables
-from support.wrapped_clients import fill_index
+from support.passages import cut_lease
+from support.wrapped_clients import INDEX, fill_index
 
-INDEX = "clients-books"
+from .test_same_as_api import take_parts
+
+PARTIAL_INDEX = "clients-books"
 TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*range(60, 70))}
 
 
@@ -25,11 +29,13 @@ def shelf(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[En
     books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
     pairs = zip(books, sign(books, tables), strict=True)
     engine = fill_index(
-        address, INDEX, [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in pairs]
+        address,
+        PARTIAL_INDEX,
+        [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in pairs],
     )
     yield engine
     engine.close()
-    remove_indices(address, INDEX)
+    remove_indices(address, PARTIAL_INDEX)
 
 
 @pytest.mark.usefixtures("shelf")
@@ -37,7 +43,42 @@ def shelf(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[En
 def test_a_search_at_partial_says_which_pages_are_shared(wrapped_client: Any, scope: str) -> None:
     body = {"query": {"match": {"text": "said"}}, "sort": [{"_doc": "asc"}]}
     options = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": True, "dedupe_scope": scope}
-    hits = wrapped_client.search(index=INDEX, body=body, **options)["hits"]["hits"]
+    hits = wrapped_client.search(index=PARTIAL_INDEX, body=body, **options)["hits"]["hits"]
     (mark,) = (hit["_dedupe"] for hit in hits if hit["_dedupe"]["indent"])
     assert (mark["level"], mark["of"], mark["why"]["relation"]) == ("partial", "whole", "contiguous_subset")
     assert mark["why"]["other"] == {"from": 6, "to": 12, "of": 20}
+
+
+PASSAGES = f"{INDEX}-passages"
+
+
+@pytest.fixture(scope="module")
+def passages(address: str) -> Iterator[Engine]:
+    opened = fill_index(address, PASSAGES, cut_lease())
+    yield opened
+    opened.close()
+    remove_indices(address, PASSAGES)
+
+
+@pytest.mark.parametrize("mode", ["indent", "collapse"])
+@pytest.mark.parametrize("keep", ["rank", "latest", "longest"])
+@pytest.mark.parametrize("window", [2, 500])
+def test_a_client_groups_passages_as_the_library_does(
+    wrapped_client: Any, passages: Engine, mode: str, keep: str, window: int
+) -> None:
+    options = {
+        "dedupe": mode,
+        "dedupe_keep": keep,
+        "dedupe_window": window,
+        "dedupe_document": "meta.document",
+        "dedupe_explain": True,
+    }
+    response = ibidem.search_index(passages, ibidem.parse_query("rent"), ibidem.parse_request(options))
+    body = {"query": {"match": {"text": "rent"}}, "_source": ["meta"]}
+    found = wrapped_client.search(index=PASSAGES, body=body, **options)
+    assert [(hit["_id"], hit["_dedupe"]) for hit in found["hits"]["hits"]] == [
+        (hit["_id"], hit["_dedupe"]) for hit in response["hits"]["hits"]
+    ]
+    assert take_parts(found)["account"] == take_parts(response)["account"]
+    assert found["dedupe"]["grouper"] == "client"
+    assert set(found["hits"]["hits"][0]["_source"]) == {"meta"}

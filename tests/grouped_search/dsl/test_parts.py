@@ -50,7 +50,7 @@ def test_a_search_without_hits_or_with_a_timeout_goes_to_the_engine_as_it_is(giv
 @pytest.mark.parametrize(
     ("body", "params", "message"),
     [
-        ({"from": 10_000}, {}, r"from=10000 lies beyond the first 10,000 groups"),
+        ({"from": "ten"}, {}, r"from='ten' is not valid"),
         ({"size": -1}, {}, r"size=-1 is not valid.*an integer from 0 to 10,000"),
         ({"size": "many"}, {}, r"size='many' is not valid"),
         ({"size": True}, {}, r"size=True is not valid"),

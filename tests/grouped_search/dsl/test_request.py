@@ -3,7 +3,7 @@
 import pytest
 
 from ibidem.grouped_search.dsl.parts import read_parts
-from ibidem.grouped_search.dsl.request import drop_inner_hits, read_search
+from ibidem.grouped_search.dsl.request import read_search
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError
 
@@ -39,28 +39,6 @@ def test_each_part_is_asked_for_where_it_belongs() -> None:
     assert (flow.start, flow.size) == (20, 10)
 
 
-def test_a_page_begins_after_any_number_of_groups() -> None:
-    search = read_search("news", {"from": 7}, {}, INDENT)
-    assert (search.start, search.size) == (7, 10)
-
-
-def test_the_same_search_always_reaches_the_same_copies_of_the_shards_whatever_its_page() -> None:
-    first = read_search("news", {"query": MATCH, "highlight": {}}, {}, INDENT).target.params
-    second = read_search("news", {"query": MATCH, "from": 10}, {}, INDENT).target.params
-    other = read_search("news", {"query": {"match_all": {}}}, {}, INDENT).target.params
-    assert first["preference"] == second["preference"] != other["preference"]
-    assert read_search("news", {}, {"preference": "_local"}, INDENT).target.params["preference"] == "_local"
-    assert "preference" not in read_search("", {"pit": {"id": "x"}}, {}, INDENT).target.params
-
-
-def test_what_a_query_shows_of_its_nested_hits_is_left_to_the_page() -> None:
-    nested = {"nested": {"path": "parts", "query": MATCH, "inner_hits": {"size": 3}}}
-    assert drop_inner_hits({"bool": {"must": [nested]}}) == {
-        "bool": {"must": [{"nested": {"path": "parts", "query": MATCH}}]}
-    }
-    assert drop_inner_hits({"term": {"inner_hits": "x"}}) == {"term": {"inner_hits": "x"}}
-
-
 @pytest.mark.parametrize(
     ("params", "body"),
     [
@@ -75,10 +53,6 @@ def test_what_a_query_shows_of_its_nested_hits_is_left_to_the_page() -> None:
 )
 def test_a_query_string_says_the_same_as_a_body(params: dict[str, str], body: dict[str, object]) -> None:
     assert read_parts({}, params) == (body, {})
-
-
-def test_the_query_string_wins_over_the_body() -> None:
-    assert read_parts({"size": 3, "query": MATCH}, {"size": "4"}) == ({"size": "4", "query": MATCH}, {})
 
 
 @pytest.mark.parametrize(

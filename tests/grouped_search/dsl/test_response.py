@@ -1,14 +1,10 @@
 """Each bucket of a terms aggregation shows its number of groups next to the server's number of documents."""
 
 from collections import Counter
-from functools import partial
 from typing import Any
 
-import opensearchpy
 import pytest
 
-import ibidem
-from ibidem.grouped_search.dsl.response import has_countable_buckets
 from ibidem_engines.engine import Record
 from servers.indices import remove_indices
 from support.wrapped_clients import INDEX, STORIES, fill_index
@@ -83,50 +79,6 @@ def test_beyond_the_window_the_groups_are_estimated_by_equal_texts(wrapped_clien
         )
 
 
-def test_a_filter_behind_the_query_is_not_in_the_buckets_so_they_are_estimated(wrapped_client: Any) -> None:
-    body = {"query": QUERY, "post_filter": {"term": {"source": "AP"}}, "aggs": BY_SOURCE}
-    marks = buckets(wrapped_client.search(index=INDEX, body=body, dedupe="indent"))
-    assert set(marks) == {"AP", "Reuters"}
-    assert all(each["_dedupe"]["approximate"] for each in marks.values())
-
-
-def test_a_cursor_holds_for_the_buckets_too(wrapped_client: Any) -> None:
-    body = {"query": QUERY, "aggs": BY_SOURCE, "size": 3}
-    first = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
-    second_page = wrapped_client.search(
-        index=INDEX, body=body, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
-    )
-    assert second_page["aggregations"] == first["aggregations"]
-
-
-def test_an_aggregation_without_buckets_of_terms_costs_no_further_request(
-    wrapped_client: Any, plain_client: Any
-) -> None:
-    body = {"query": QUERY, "aggs": {"long": {"max": {"field": "ibidem.length"}}}}
-    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
-    assert response["aggregations"] == plain_client.search(index=INDEX, body=body)["aggregations"]
-
-
-@pytest.mark.server("opensearch")
-def test_the_lean_layout_counts_exactly_within_the_window_and_one_by_one_beyond(
-    opensearch: str, signed_records: list[Record]
-) -> None:
-    body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
-    engine = fill_index(f"{opensearch}/?layout=lean", "clients-lean", signed_records)
-    try:
-        with opensearchpy.OpenSearch(opensearch.partition("+")[2]) as client:
-            search = partial(ibidem.wrap(client).search, index="clients-lean", dedupe="indent")
-            response = search(body=body)
-            part = buckets(search(body=body | {"size": 3}, dedupe_window=40))
-    finally:
-        engine.close()
-        remove_indices(opensearch, "clients-lean")
-    assert {key: each["_dedupe"]["groups"] for key, each in buckets(response).items()} == groups_by_source(response)
-    for key, each in buckets(response).items():
-        assert part[key]["_dedupe"]["approximate"]
-        assert each["_dedupe"]["groups"] <= part[key]["_dedupe"]["groups"] <= each["doc_count"]
-
-
 def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(
     address: str, wrapped_client: Any, signed_records: list[Record]
 ) -> None:
@@ -143,9 +95,3 @@ def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(
         for engine in engines:
             engine.close()
             remove_indices(address, engine.index)
-
-
-def test_what_is_nested_is_left_to_the_server() -> None:
-    assert not has_countable_buckets(
-        {"parts": {"nested": {"path": "parts"}, "aggs": {"of": {"terms": {"field": "parts.of"}}}}}
-    )

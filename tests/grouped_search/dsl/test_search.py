@@ -6,21 +6,11 @@ from contextlib import closing
 from typing import Any
 
 import elasticsearch
-import opensearchpy
-import orjson
 import pytest
 
-import ibidem
-from ibidem_dedupe.parameters import Preset
-from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.stored_presets import save_preset
-from ibidem_ingest.errors import UsageError
 from servers.indices import ask, remove_indices
-from support.naive_grouping import leaders
-from support.windows import SampleWindow
 from support.wrapped_clients import ELASTICSEARCH_ALONE, INDEX, STORIES, fill_index
 
 QUERY = {"match": {"text": "said"}}
@@ -110,25 +100,6 @@ def test_scripts_run_where_the_server_has_their_language_and_else_the_clients_ow
         assert by_id(grouped) == by_id(native)
 
 
-@pytest.mark.parametrize("part", ["nothing more", "sort", "post_filter"])
-def test_groups_are_those_of_the_plain_loop_over_the_servers_ranking(
-    plain_client: Any, wrapped_client: Any, signed_records: list[Record], part: str
-) -> None:
-    body = {"query": QUERY, "size": ALL, **PARTS[part]}
-    ranking = plain_client.search(index=INDEX, body=body)["hits"]["hits"]
-    if "sort" not in body:
-        ranking = sorted(ranking, key=lambda hit: (-hit["_score"], hit["_id"]))
-    packed = {each.document.id: each.packed for each in signed_records}
-    leading = leaders(SampleWindow([packed[hit["_id"]] for hit in ranking]), Policy())
-    expected = [
-        hit["_id"]
-        for lead in sorted(set(leading))
-        for hit, lead_row in zip(ranking, leading, strict=True)
-        if lead_row == lead
-    ]
-    assert ids(wrapped_client.search(index=INDEX, body=body, dedupe="indent")) == expected
-
-
 def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped_client: Any) -> None:
     full_page = ids(wrapped_client.search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent"))
     paged, cursor = [], None
@@ -166,13 +137,6 @@ def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: 
     assert "aggregations" not in wrapped_client.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
 
 
-def test_ten_thousand_groups_are_a_page(wrapped_client: Any) -> None:
-    response = wrapped_client.search(
-        index=INDEX, body={"query": QUERY, "size": 10_000}, dedupe="collapse", dedupe_window=10
-    )
-    assert len(ids(response)) == response["dedupe"]["groups"]["in_window"] == 73
-
-
 def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
     point_in_time = (
         plain_client.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
@@ -194,17 +158,6 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_cli
         plain_client.delete_pit(body={"pit_id": [point_in_time]})
     else:
         plain_client.close_point_in_time(id=point_in_time)
-
-
-def test_duplicates_beyond_the_window_are_found_among_what_matches(wrapped_client: Any, library: Engine) -> None:
-    body = {"query": QUERY, "post_filter": {"terms": {"source": ["AP", "Reuters"]}}, "from": 15, "size": 5}
-    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5, dedupe_scope="matches")
-    full_page = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_window=5)
-    assert leads(response) == leads(full_page)
-    assert response["dedupe"]["found_by_scope"] > 0
-    allowed = {story.id for story in STORIES if story.source in ("AP", "Reuters")}
-    assert set(ids(response)) <= allowed
-    assert all(hit["_source"]["text"] for hit in response["hits"]["hits"])
 
 
 @pytest.fixture(scope="module")
@@ -269,64 +222,6 @@ def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_
     assert "ibidem backfill" in response["dedupe"]["remedy"]
 
 
-def test_an_index_without_anything_of_ours_is_searched_as_it_is(
-    plain_client: Any, wrapped_client: Any, mixed: str
-) -> None:
-    body = {"query": QUERY, "size": ALL, "sort": [{"source": {"order": "asc", "missing": "_last"}}]}
-    native = plain_client.search(index="mixed-bare", body=body)
-    response = wrapped_client.search(index="mixed-bare", body=body, dedupe="indent", dedupe_scope="matches")
-    assert by_id(response) == by_id(native)
-    assert response["dedupe"]["unsigned"] == response["dedupe"]["groups"]["in_window"] == 15
-
-
-def test_one_shard_of_several_is_chosen_by_routing(plain_client: Any, wrapped_client: Any, mixed: str) -> None:
-    options = {"index": "mixed-many", "body": {"query": QUERY, "size": ALL}, "routing": "a"}
-    assert by_id(wrapped_client.search(**options, dedupe="indent")) == by_id(plain_client.search(**options))
-    assert 0 < len(ids(plain_client.search(**options))) < 40
-
-
-def test_a_filter_of_an_alias_holds_beyond_the_window_too(address: str, wrapped_client: Any, library: Engine) -> None:
-    ask(address, "POST", f"/{INDEX}/_alias/only-ap", json.dumps({"filter": {"term": {"source": "AP"}}}))
-    response = wrapped_client.search(
-        index="only-ap", body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_window=5, dedupe_scope="matches"
-    )
-    assert {hit["_source"]["source"] for hit in response["hits"]["hits"]} == {"AP"}
-
-
-def test_manual_decisions_are_followed(address: str, plain_client: Any, wrapped_client: Any, library: Engine) -> None:
-    response = ibidem.wrap(plain_client).search(index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent")
-    duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
-    pair = [[INDEX, duplicate["_id"]], [INDEX, duplicate["_dedupe"]["of"]]]
-    key = orjson.dumps(sorted(pair)).decode()
-    library.put_records("overrides", {key: {"a": pair[0], "b": pair[1], "verdict": "not", "author": "Ada"}})
-    try:
-        new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
-        response_after = new_client.search(
-            index=INDEX, body={"query": QUERY, "size": ALL}, dedupe="indent", dedupe_explain=True
-        )
-        mine = next(hit for hit in response_after["hits"]["hits"] if hit["_id"] == duplicate["_id"])
-        assert mine["_dedupe"]["of"] != pair[1][1]
-        assert any("by Ada" in note for note in mine["_dedupe"]["notes"])
-    finally:
-        assert library.delete_records("overrides", [key]) == 1
-
-
-def test_a_preset_of_the_index_is_known_by_its_name(plain_client: Any, library: Engine) -> None:
-    save_preset(library, "copies", Preset(Policy().similar(100), "all but equal"))
-    try:
-        new_client = ibidem.wrap(plain_client.options() if hasattr(plain_client, "options") else plain_client)
-        options = {"index": INDEX, "body": {"query": QUERY, "size": ALL}, "dedupe": "indent"}
-        own_preset, same_preset, default = (
-            [hit["_dedupe"] for hit in new_client.search(**options, **figures)["hits"]["hits"]]
-            for figures in ({"dedupe_preset": "copies"}, {"dedupe_similarity": 100}, {})
-        )
-        assert own_preset == same_preset != default
-        with pytest.raises(UsageError, match="copies"):
-            new_client.search(**options, dedupe_preset="copiers")
-    finally:
-        library.delete_records("presets", ["copies"])
-
-
 def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signed_again(
     address: str, wrapped_client: Any, library: Engine
 ) -> None:
@@ -371,9 +266,6 @@ def with_packed(hit: Any) -> Any:
     return source | {"ibidem": source["ibidem"] | {"packed": packed}}
 
 
-NESTED = {"nested": {"path": "parts", "query": {"term": {"parts.of": "trade"}}, "inner_hits": {"size": 2}}}
-
-
 @pytest.fixture(scope="module")
 def parted(kind: str, address: str, signed_records: list[Record]) -> Iterator[str]:
     """An index of others, with nested objects and, where the server has them, vectors; signed by us."""
@@ -392,48 +284,6 @@ def parted(kind: str, address: str, signed_records: list[Record]) -> Iterator[st
     ask(address, "POST", "/parted/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     yield "parted"
     remove_indices(address, "parted")
-
-
-def test_inner_hits_of_a_query_are_in_each_hit_also_next_to_duplicates(
-    plain_client: Any, wrapped_client: Any, parted: str
-) -> None:
-    body = {"query": {"bool": {"must": [NESTED, {"match": {"body": "said"}}]}}, "size": ALL}
-    native = plain_client.search(index=parted, body=body)
-    assert by_id(wrapped_client.search(index=parted, body=body, dedupe="indent")) == by_id(native)
-    for lead in wrapped_client.search(index=parted, body=body, dedupe="collapse")["hits"]["hits"]:
-        assert set(lead["inner_hits"]) == {"parts", "duplicates"}
-        assert lead["inner_hits"]["parts"] == by_id(native)[lead["_id"]]["inner_hits"]["parts"]
-
-
-def test_as_many_of_the_nearest_by_vector_are_grouped_as_the_page_holds(
-    kind: str, plain_client: Any, wrapped_client: Any, parted: str
-) -> None:
-    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
-    if kind == "opensearch":
-        with pytest.raises(opensearchpy.RequestError, match="knn"):
-            wrapped_client.search(index=parted, body={"knn": knn}, dedupe="indent")
-        return
-    deep = knn | {"k": ALL, "num_candidates": ALL}
-    for parts in ({}, {"query": {"match": {"body": "said"}}}):
-        native = plain_client.search(index=parted, knn=deep, size=ALL, **parts)
-        response = wrapped_client.search(index=parted, knn=knn, size=ALL, dedupe="indent", **parts)
-        assert by_id(response) == by_id(native)
-        assert response["dedupe"]["raised"] == [
-            {"part": "knn.k", "asked": 10, "used": DedupeRequest("indent").window, "limit": 10_000},
-            {"part": "knn.num_candidates", "asked": 20, "used": DedupeRequest("indent").window, "limit": 10_000},
-        ]
-
-
-@ELASTICSEARCH_ALONE
-def test_a_query_for_the_nearest_is_as_deep_as_a_search_for_them(
-    plain_client: Any, wrapped_client: Any, parted: str
-) -> None:
-    knn = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
-    deep = knn | {"k": ALL, "num_candidates": ALL}
-    native = plain_client.search(index=parted, query={"knn": deep}, size=ALL)
-    response = wrapped_client.search(index=parted, query={"knn": knn}, size=ALL, dedupe="indent")
-    assert by_id(response) == by_id(native)
-    assert [each["part"] for each in response["dedupe"]["raised"]] == ["query.knn.k", "query.knn.num_candidates"]
 
 
 @ELASTICSEARCH_ALONE
@@ -468,13 +318,6 @@ def test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_
         assert response["dedupe"]["remedy"] == (
             f"check whether documents have vectors in {field}, and pass the filters of knn"
         )
-
-
-@ELASTICSEARCH_ALONE
-def test_fields_that_exist_only_in_the_search_are_known_to_every_request(wrapped_client: Any) -> None:
-    body = {"runtime_mappings": {"seen": {"type": "keyword"}}, "query": {"exists": {"field": "seen"}}}
-    response = wrapped_client.search(index=INDEX, body=body, dedupe="indent", dedupe_scope="matches")
-    assert response["hits"]["hits"] == []
 
 
 UNGROUPED = [

@@ -1,6 +1,5 @@
 """Stored groups through wrapped clients: what `ibidem.search` says, over the servers' own query language."""
 
-import asyncio
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,13 +13,12 @@ from grouped_search.dsl.test_same_as_api import WORDS, take_parts
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.collapse import ClusterCollapse
-from ibidem_engines.cluster.match_counts import MatchCounter
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import ask
 from support.examples import examples
-from support.wrapped_clients import CLIENTS, INDEX
+from support.wrapped_clients import INDEX
 
 ALL = {"match": {"text": "said"}}
 
@@ -42,6 +40,9 @@ asked_for = st.fixed_dictionaries(
 )
 
 
+COUNTED = {"query": ALL, "track_total_hits": True}
+
+
 @settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
@@ -56,6 +57,7 @@ def test_groups_leads_reasons_and_account_are_those_of_the_api(
     options = options | {"dedupe_by": "stored"}
     own_response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
     body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
+    body |= {"track_total_hits": True}
     assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(own_response)
 
 
@@ -76,14 +78,6 @@ def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str 
         start, cursor = start + size, response["dedupe"]["cursor"]
 
 
-def test_a_page_begins_after_any_number_of_groups(wrapped_client: Any) -> None:
-    whole, page = (
-        wrapped_client.search(index=INDEX, body={"query": ALL, **place}, dedupe="collapse", dedupe_by="stored")
-        for place in ({"size": 12}, {"from": 5, "size": 7})
-    )
-    assert [hit["_id"] for hit in page["hits"]["hits"]] == [hit["_id"] for hit in whole["hits"]["hits"][5:]]
-
-
 def matching(plain_client: Any) -> list[str]:
     """Return the ids of all matches, as the server returns them."""
     hits = plain_client.search(index=INDEX, body={"query": ALL, "size": 1_000, "_source": False})["hits"]["hits"]
@@ -92,15 +86,6 @@ def matching(plain_client: Any) -> list[str]:
 
 def ids(responses: list[Any]) -> list[str]:
     return [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
-
-
-@pytest.mark.parametrize("sort", [None, "ibidem.length", [{"date": {"order": "desc"}}, "_score"]])
-def test_pages_to_the_end_hold_every_match_once_in_any_order(wrapped_client: Any, plain_client: Any, sort: Any) -> None:
-    body = {"query": ALL} | ({"sort": sort} if sort else {})
-    hits = every_page(wrapped_client, body, 7)
-    assert sorted(ids(hits)) == matching(plain_client)
-    if sort:
-        assert all(len(hit["sort"]) == (1 if sort == "ibidem.length" else 2) for hit in hits[0]["hits"]["hits"])
 
 
 def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped_client: Any, plain_client: Any) -> None:
@@ -150,36 +135,6 @@ def test_a_point_in_time_is_read_to_its_end(wrapped_client: Any, plain_client: A
     assert sorted(ids(hits)) == matching(plain_client)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "reason"),
-    [
-        ({"dedupe_level": "identical"}, "dedupe_level=identical"),
-        ({"dedupe_preset": "law"}, "dedupe_preset=law"),
-        ({"dedupe_window_days": 3}, "dedupe_window_days=3"),
-        ({"dedupe_window": 100}, "dedupe_window"),
-        ({"dedupe_scope": "matches"}, "dedupe_scope"),
-    ],
-)
-def test_figures_other_than_those_that_groups_are_stored_by_are_refused(
-    wrapped_client: Any, parameters: dict[str, Any], reason: str
-) -> None:
-    with pytest.raises(UsageError, match=reason):
-        wrapped_client.search(index=INDEX, body={"query": ALL}, dedupe="indent", dedupe_by="stored", **parameters)
-
-
-def test_an_asynchronous_client_answers_alike(wrapped_client: Any, kind: str, address: str) -> None:
-    options = {"index": INDEX, "body": {"query": ALL}, "dedupe": "collapse", "dedupe_by": "stored"}
-
-    async def answer() -> Any:
-        client = ibidem.wrap(CLIENTS[kind][1](address.partition("+")[2]))
-        try:
-            return await client.search(**options)
-        finally:
-            await client.close()
-
-    assert take_parts(asyncio.run(answer())) == take_parts(wrapped_client.search(**options))
-
-
 @pytest.fixture
 def counted_off(address: str) -> Iterator[int]:
     """The server counts off so many hits and no more."""
@@ -201,60 +156,18 @@ def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(
     assert sorted(ids(hits)) == matching(plain_client)
 
 
-def test_documents_without_a_stored_group_are_alone_where_they_rank(plain_client: Any, address: str) -> None:
-    response_of_client = [f"theirs{at}" for at in range(5)]
-    for name in response_of_client:
-        ask(address, "PUT", f"/{INDEX}/_doc/{name}?refresh=true", json.dumps({"text": "said said"}))
-    try:
-        hits = every_page(ibidem.wrap(plain_client), {"query": ALL}, 10)
-        assert sorted(ids(hits)) == matching(plain_client)
-        assert set(response_of_client) < set(ids(hits))
-        account = hits[0]["dedupe"]
-        assert (account["ungrouped"], account["unsigned"]) == (5, 5)
-        groups = [hit["_dedupe"]["group"] for response in hits for hit in response["hits"]["hits"]]
-        assert account["groups"]["matching"] == len(set(groups))
-        scores = [
-            hit["_score"] for response in hits for hit in response["hits"]["hits"] if not hit["_dedupe"]["indent"]
-        ]
-        assert scores == sorted(scores, reverse=True)
-    finally:
-        for name in response_of_client:
-            ask(address, "DELETE", f"/{INDEX}/_doc/{name}?refresh=true")
-
-
-def test_an_index_without_stored_groups_is_named(plain_client: Any, address: str) -> None:
-    ask(address, "PUT", f"/{INDEX}-bare", json.dumps({"mappings": {"properties": {"text": {"type": "text"}}}}))
-    try:
-        with pytest.raises(UsageError, match=f"{INDEX}-bare: no groups are stored there"):
-            ibidem.wrap(plain_client).search(
-                index=f"{INDEX}-bare", body={"query": ALL}, dedupe="indent", dedupe_by="stored"
-            )
-    finally:
-        ask(address, "DELETE", f"/{INDEX}-bare")
-
-
 @pytest.mark.parametrize("part", [{"terminate_after": 10}, {"collapse": {"field": "source"}}])
 def test_what_would_make_the_counts_wrong_is_refused(wrapped_client: Any, part: dict[str, Any]) -> None:
     with pytest.raises(UsageError, match=next(iter(part))):
         wrapped_client.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")
 
 
-def test_a_filter_behind_the_query_holds_for_every_count(wrapped_client: Any, plain_client: Any) -> None:
-    body = {"query": ALL, "post_filter": {"term": {"source": "AP"}}}
-    pages = every_page(wrapped_client, body, 15)
-    hits = plain_client.search(index=INDEX, body={**body, "size": 1_000})["hits"]["hits"]
-    assert sorted(ids(pages)) == sorted(hit["_id"] for hit in hits)
-    assert pages[0]["dedupe"]["documents"]["matched"] == len(hits)
-    groups = {hit["_dedupe"]["group"] for response in pages for hit in response["hits"]["hits"]}
-    assert pages[0]["dedupe"]["groups"]["matching"] == len(groups)
-
-
 def test_more_groups_than_are_counted_are_estimated_and_told_so(
     plain_client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    options = {"index": INDEX, "body": {"query": ALL, "size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
+    options = {"index": INDEX, "body": COUNTED | {"size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
     counts_seen = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
-    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MAX_GROUPS", 3)
+    monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", 3)
     estimated = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
     assert (counts_seen["exact"], estimated["exact"]) == (True, False)
     assert abs(estimated["matching"] - counts_seen["matching"]) <= counts_seen["matching"] // 2
@@ -266,7 +179,7 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
     client, options = ibidem.wrap(plain_client), {"dedupe": "indent", "dedupe_by": "stored"}
 
     def counts_seen(client: Any) -> tuple[int, int]:
-        account = client.search(index=INDEX, body={"query": ALL, "size": 3}, **options)["dedupe"]
+        account = client.search(index=INDEX, body=COUNTED | {"size": 3}, **options)["dedupe"]
         return account["documents"]["matched"], account["groups"]["matching"]
 
     def write(name: str, group: str) -> None:
@@ -287,20 +200,6 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
         ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
 
 
-def test_groups_are_counted_once_while_the_same_documents_match(
-    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library.refresh()
-    client = ibidem.wrap(plain_client)
-    counts_seen = []
-    count = MatchCounter.count
-    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counts_seen.append(1) or count(*arguments))
-    hits = every_page(client, {"query": ALL}, 10)
-    assert len(hits) > 2
-    assert len(counts_seen) == 1
-    assert len({json.dumps(each["dedupe"]["groups"]["matching"]) for each in hits}) == 1
-
-
 def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
     plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -314,7 +213,44 @@ def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
         return original(ranking, groups, *arguments)
 
     monkeypatch.setattr(ClusterCollapse, "tails", noted)
-    hits = every_page(client, {"query": ALL}, 10)
+    hits = every_page(client, COUNTED, 10)
     sizes = {hit["_dedupe"]["group"]: hit["_dedupe"]["size"] for page in hits for hit in page["hits"]["hits"]}
     assert sorted(read) == sorted(name for name, size in sizes.items() if size > 1)
     assert 0 < len(read) < len(sizes)
+
+
+def test_a_search_takes_two_requests_and_says_that_it_counted_no_groups(
+    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    library.refresh()
+    client, sent = ibidem.wrap(plain_client), list[str]()
+    options = {"index": INDEX, "body": {"query": ALL, "size": 10}, "dedupe": "collapse"}
+    first = client.search(**options)["dedupe"]
+    start = client.ibidem_adapter.start
+    monkeypatch.setattr(
+        client.ibidem_adapter, "start", lambda self, request: sent.append(request.path) or start(self, request)
+    )
+    account = client.search(**options)["dedupe"]
+    assert (first["by"], account["by"], account["rule"]) == ("stored", "stored", "default")
+    assert sent == [f"/{INDEX}/_search"] * 2
+    assert (account["groups"]["matching"], account["groups"]["counted"], account["duplicates"]) == (None, False, None)
+    counted = client.search(**options | {"body": COUNTED})["dedupe"]
+    assert counted["documents"]["matched"] == counted["groups"]["matching"] + counted["duplicates"]
+
+
+def test_each_of_ten_documents_that_were_never_signed_is_a_group_of_its_own(plain_client: Any, address: str) -> None:
+    names = [f"foreign{at}" for at in range(10)]
+    lines = [json.dumps(line) for name in names for line in ({"index": {"_id": name}}, {"text": "said and foreign"})]
+    ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
+    try:
+        options = {"index": INDEX, "body": {"query": {"match": {"text": "foreign"}}, "size": 20}, "dedupe": "indent"}
+        for way in ("stored", "auto", "window"):
+            found = ibidem.wrap(plain_client).search(**options, dedupe_by=way)
+            assert sorted(hit["_id"] for hit in found["hits"]["hits"]) == names
+            assert {hit["_dedupe"]["size"] for hit in found["hits"]["hits"]} == {1}
+            account = found["dedupe"]
+            assert account["by"] == ("stored" if way == "stored" else "window")
+            assert ("have no settled group" in account.get("why", "")) == (way == "auto")
+    finally:
+        lines = [json.dumps({"delete": {"_id": name}}) for name in names]
+        ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))

@@ -1,20 +1,19 @@
-"""A table of one's own counts documents, not occurrences.
-
-A folder of tables: one current table for each language, all others by name.
-"""
+"""Tables: one of one's own counts documents, not occurrences; a default one comes from general language."""
 
 import fcntl
 import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms
+from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms, is_one_term
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.text.terms import is_term
+from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import wh1
 
 
@@ -56,14 +55,6 @@ def test_who_waited_while_another_process_made_a_table_opens_that_one(tmp_path: 
     assert [path.stem for path in tmp_path.glob("*.idf")] == [OWN.name]
 
 
-@pytest.mark.slow
-def test_opening_needs_no_word_list(tmp_path: Path) -> None:
-    Tables(tmp_path).use(OWN)
-    program = "from ibidem_ingest.idf.store import Tables; import sys; Tables(sys.argv[1]).of('da').rank(1)"
-    question = "; sys.exit('wordfreq' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", program + question, str(tmp_path)], check=False).returncode == 0
-
-
 def test_only_its_owner_may_read_what_was_built(tmp_path: Path) -> None:
     Tables(tmp_path).use(OWN)
     assert {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {
@@ -103,24 +94,18 @@ def test_a_table_in_use_replaces_the_default_and_the_old_one_stays_readable(tmp_
     assert Tables(tmp_path).named(default.name) is not None
 
 
-def test_languages_without_a_table_are_remembered(tmp_path: Path) -> None:
-    assert Tables(tmp_path).of("zh") is None
-    assert (tmp_path / "zh.current").read_text() == "none\n"
-
-
-def test_what_is_no_language_code_touches_no_file(tmp_path: Path) -> None:
-    assert Tables(tmp_path / "tables").of("../../etc") is None
-    assert not list(tmp_path.iterdir())
-
-
-def test_unknown_names_are_none(tmp_path: Path) -> None:
-    assert Tables(tmp_path).named("0123456789abcdef") is None
-    assert Tables(tmp_path).named("") is None
-
-
 def test_a_damaged_current_table_is_said_and_not_replaced_in_silence(tmp_path: Path) -> None:
     Tables(tmp_path).use(OWN)
     path = tmp_path / f"{OWN.name}.idf"
     path.write_bytes(path.read_bytes()[:-1] + b"x")
     with pytest.raises(TableError, match=OWN.name):
         Tables(tmp_path).of("da")
+
+
+@given(st.text(st.characters(categories=["L", "M"]), max_size=6))
+@example("paraŀlel")
+@example("artº")
+@example("Court")
+@example("μαΐου")
+def test_a_word_of_the_table_is_one_token_of_a_text_and_a_term(word: str) -> None:
+    assert not is_one_term(word) or (tokens(word) == [word] and is_term(word))

@@ -1,5 +1,6 @@
 """A table is frozen, named by its contents, and a damaged file is never believed."""
 
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from itertools import product
@@ -8,10 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf import table as lookup
-from ibidem_ingest.idf.table import Table
+from ibidem_ingest.idf.store import LENGTHS, changed_fingerprints, correlation
+from ibidem_ingest.idf.table import ABSENT, Table, layout_slots, rank, ranks, write_whole
 from ibidem_ingest.text.word_hash import wh1
 
 PAIRS = list(product("abcdefghij", repeat=2))
@@ -23,46 +27,14 @@ def table() -> Table:
     return Table.build("en", 1000, COUNTS, "a test")
 
 
-def test_ranks_run_from_the_rarest_term_ties_in_code_point_order(table: Table) -> None:
-    assert [table.term(rank) for rank in range(table.size)] == ["abate", "zeal", "appeal", "court"]
-    assert table.rank(wh1("appeal")) == 2
-
-
 def test_idf_is_the_papers_formula(table: Table) -> None:
     assert table.idf_norm(3) == pytest.approx(log(1000.5 / 600) / log(1001))
-
-
-def test_terms_over_the_highest_idf_are_known_but_not_allowed() -> None:
-    table = Table.build("en", 100_000_000, {"rare": 5.0, "common": 9_000_000.0}, "a test")
-    assert table.idf_norm(0) > 0.8
-    assert table.first_allowed == 1
 
 
 def test_the_first_allowed_rank_is_where_the_formula_falls_to_the_highest_idf() -> None:
     table = Table.build("en", 100_000, {f"{a}{b}c": 5.0 + 3 * place for place, (a, b) in enumerate(PAIRS)}, "a test")
     idf = [log(100_000.5 / float(count)) / log(100_001) for count in table.counts]
     assert 0 < table.first_allowed == sum(value > 0.8 for value in idf) < table.size
-
-
-def test_every_term_is_found_at_its_rank_as_it_is_spelled() -> None:
-    spelled = {"paraŀlel": 5.0, "para": 6.0, "lel": 7.0, "çà": 8.0, "x" * 200: 9.0, "日本": 10.0}
-    table = Table.build("ca", 1000, spelled, "a test")
-    assert [table.rank(wh1(term)) for term in spelled] == list(range(6))
-
-
-def test_nothing_can_be_written_into_a_table(table: Table, tmp_path: Path) -> None:
-    table.save(tmp_path / "a.idf")
-    for each in (table, Table.open(tmp_path / "a.idf")):
-        for part in (each.counts, each.slots, each.ends, each.letters):
-            with pytest.raises(ValueError, match="read-only"):
-                part[0] = 1
-
-
-def test_equal_contents_have_equal_names_and_other_contents_another(table: Table) -> None:
-    assert Table.build("en", 1000, COUNTS, "elsewhere").name == table.name
-    assert Table.build("en", 1001, COUNTS, "a test").name != table.name
-    assert Table.build("de", 1000, COUNTS, "a test").name != table.name
-    assert Table.build("en", 1000, COUNTS | {"zeal": 8.0}, "a test").name != table.name
 
 
 def test_a_saved_table_is_opened_as_it_was(table: Table, tmp_path: Path) -> None:
@@ -128,6 +100,63 @@ def test_a_cut_file_is_noticed(table: Table, tmp_path: Path, length: int) -> Non
         Table.open(path)
 
 
-def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(TableError, match="none\\.idf"):
-        Table.open(tmp_path / "none.idf")
+hashes = st.integers(0, 2**64 - 1)
+
+
+@given(st.lists(hashes, unique_by=lambda h: h & (1 << 40) - 1, max_size=300), st.lists(hashes, max_size=50))
+def test_a_dictionary_gives_the_same_ranks(terms: list[int], others: list[int]) -> None:
+    slots = layout_slots(np.array(terms, np.uint64))
+    naive = {term: place for place, term in enumerate(terms)}
+    keys = terms + [other for other in others if other & (1 << 40) - 1 not in {t & (1 << 40) - 1 for t in terms}]
+    expected = [naive.get(term, ABSENT) for term in keys]
+    assert ranks(slots, np.array(keys, np.uint64)).tolist() == expected
+    assert [rank(slots, term) for term in keys] == expected
+
+
+def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
+    def full() -> Iterator[bytes]:
+        yield b"half"
+        raise OSError(28, "No space left on device")
+
+    path = tmp_path / "a"
+    path.write_bytes(b"whole")
+    with pytest.raises(TableError, match="No space left on device; make its folder writable"):
+        write_whole(path, full())
+    assert path.read_bytes() == b"whole"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+TERMS = [f"{a}{b}word" for a in "abcdefgh" for b in "klmnopqr"]
+STABILITY_COUNTS = st.dictionaries(st.sampled_from(TERMS), st.integers(5, 40), min_size=3)
+
+
+def table_stability(counts: dict[str, int]) -> Table:
+    return Table.build("en", 1_000, dict(counts), "a test")
+
+
+def plain_spearman(a: dict[str, int], b: dict[str, int]) -> float | None:
+    """Follow the textbook: Pearson's correlation of mean ranks."""
+    common = sorted(set(a) & set(b))
+    ranks = []
+    for counts in (a, b):
+        values = sorted(counts[term] for term in common)
+        ranks.append([values.index(counts[t]) + (values.count(counts[t]) + 1) / 2 for t in common])
+    n = len(common)
+    means = [sum(r) / n for r in ranks] if n else [0, 0]
+    up = sum((x - means[0]) * (y - means[1]) for x, y in zip(*ranks, strict=True))
+    squares = [sum((x - m) ** 2 for x in r) for r, m in zip(ranks, means, strict=True)]
+    return up / (squares[0] * squares[1]) ** 0.5 if n > 1 and all(squares) else None
+
+
+@given(STABILITY_COUNTS, STABILITY_COUNTS)
+def test_the_correlation_is_the_textbook_s_with_ties(a: dict[str, int], b: dict[str, int]) -> None:
+    coefficient = correlation(table_stability(a), table_stability(b))
+    expected = plain_spearman(a, b)
+    assert coefficient.common == len(set(a) & set(b))
+    assert coefficient.spearman == (None if expected is None else pytest.approx(expected, abs=1e-4))
+
+
+def test_a_table_agrees_with_itself_and_changes_nothing() -> None:
+    rare_table = table_stability({term: 5 + at for at, term in enumerate(TERMS)})
+    assert correlation(rare_table, rare_table).spearman == 1.0
+    assert changed_fingerprints([" ".join(TERMS)], rare_table, rare_table) == dict.fromkeys(LENGTHS, 0.0)

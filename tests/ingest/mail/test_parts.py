@@ -1,10 +1,17 @@
-"""Parts of a mail: what its author wrote, what is quoted, what introduces it, and the signature, each at its place."""
+"""Parts of a mail: head, what its author wrote, what is quoted, what introduces it, each at its place."""
+
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem_ingest.mail.parts import own_text, part
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.mail.head import bare_subject, is_answer, is_mail, with_hash
+from ibidem_ingest.mail.html_body import html_to_text
+from ibidem_ingest.mail.parts import mail_key, own_text, part
+from ibidem_ingest.signatures.sign import sign
 from support.examples import examples
 
 HEADS = {
@@ -50,11 +57,6 @@ def test_answers_between_quoted_lines_are_the_authors() -> None:
     assert pieces(text, "signature") == ["-- \nBob\n"]
 
 
-def test_an_indented_quotation_ends_where_the_indent_does() -> None:
-    text = "Ann wrote:\n\n    Is it due?\n    Tell me.\n\nYes.\n"
-    assert own_text(text) == "Yes.\n"
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -90,20 +92,9 @@ def test_the_footer_of_a_list_and_the_line_of_a_telephone_are_no_text() -> None:
     assert own_text(f"Yes.\n\nSent from my iPhone\n\n{footer}") == "Yes.\n\n"
 
 
-def test_a_mail_without_words_of_its_own_is_its_whole_text() -> None:
-    assert own_text("> Is it due?\n") == "> Is it due?\n"
-
-
 def test_two_hundred_levels_are_told_apart() -> None:
     text = "".join(f"{'>' * level} at {level}\n" for level in range(201))
     assert [each.depth for each in part(text)] == list(range(201))
-
-
-def test_a_name_before_each_quoted_line_marks_it_also_between_answers() -> None:
-    for above in ("On 3 May 2004, Ann wrote:\n", '>>>>> "Ann" == Ann Landlord <ann@example.org> writes:\n\n'):
-        text = f"{above}    Ann> Is it due?\n    Ann> Thirty?\n\nYes.\n\n    Ann> And the roof?\nTight.\n"
-        assert own_text(text) == "Yes.\n\nTight.\n"
-        assert {each.depth for each in part(text) if each.kind == "quoted"} == {1}
 
 
 def test_a_forwarded_mail_that_is_marked_with_its_head_is_as_deep_as_its_marks() -> None:
@@ -116,17 +107,6 @@ def test_a_forwarded_mail_that_is_marked_with_its_head_is_as_deep_as_its_marks()
     assert [(each.kind, each.depth) for each in part(text)] == [
         ("new", 0),
         *((kind, depth) for depth in (1, 2, 3) for kind in ("heading", "quoted")),
-    ]
-
-
-def test_a_head_that_an_answer_quotes_introduces_what_is_one_level_deeper() -> None:
-    head = "".join(f"> {line}\n" for line in HEADS["English"].splitlines())
-    text = f"Yes.\n\nOn Mon, May 3, 2004 at 10:00 AM, Bob <bob@example.org> wrote:\n{head}> \n> Is it due?\n"
-    assert [(each.kind, each.depth) for each in part(text)] == [
-        ("new", 0),
-        ("heading", 1),
-        ("heading", 2),
-        ("quoted", 2),
     ]
 
 
@@ -150,3 +130,88 @@ def test_each_character_belongs_to_one_part(text: str) -> None:
     parts = part(text)
     assert "".join(text[each.start : each.end] for each in parts) == text
     assert all(each.start < each.end for each in parts)
+
+
+@pytest.mark.parametrize(
+    "subject", ["Re: Miete", "AW: WG: Miete", "RE: [leases] Miete", "TR : Miete", "RV: Re[2]: Miete", "Sv: Miete (fwd)"]
+)
+def test_prefixes_in_any_language_are_no_part_of_a_subject(subject: str) -> None:
+    assert bare_subject(subject) == "Miete"
+    assert is_answer(subject)
+
+
+def test_a_record_of_another_program_with_an_id_of_a_message_is_a_mail() -> None:
+    assert is_mail({"message-id": "<1@example.org>"})
+    assert is_mail({"type": "mail"})
+    assert not is_mail({"type": "letter"})
+
+
+MAIL = {"type": "mail", "from": "Ann <ann@example.org>", "sent": "Mon, 19 Oct 1987 09:30:00 +0200"}
+
+
+@pytest.mark.parametrize(
+    ("meta", "key"),
+    [
+        (MAIL | {"message-id": "<1@x>"}, "ann@example.org 1987-10-19T07:30:00"),
+        (MAIL | {"from": "ANN@example.org", "sent": "1987-10-19T07:30:00Z"}, "ann@example.org 1987-10-19T07:30:00"),
+        (MAIL | {"sent": "", "message-id": "<1@x>"}, "<1@x>"),
+        (MAIL | {"from": "", "message-id": "<1@x>"}, "<1@x>"),
+        (MAIL | {"from": ""}, ""),
+        ({"from": "Ann <ann@example.org>", "sent": "1987-10-19"}, ""),
+    ],
+)
+def test_a_mail_is_the_same_by_sender_and_time_or_else_by_its_message_id(meta: dict[str, str], key: str) -> None:
+    assert mail_key(Document("a", "Agreed.", meta=meta)) == key
+
+
+def test_what_stands_in_blockquote_is_marked_at_each_depth() -> None:
+    html = (
+        "<div>Yes.</div><div>On 3 May 2004 Ann wrote:<blockquote>due?<blockquote>roof</blockquote></blockquote></div>"
+    )
+    text = html_to_text(html)
+    assert [line for line in text.splitlines() if line.strip("> ")] == [
+        "Yes.",
+        "On 3 May 2004 Ann wrote:",
+        "> due?",
+        "> > roof",
+    ]
+    assert own_text(text).strip() == "Yes."
+
+
+def test_the_head_that_outlook_copies_is_lines() -> None:
+    html = "<p>Yes.</p><hr><div><b>From:</b> Ann<br><b>Sent:</b> 3 May 2004<br><b>To:</b> Bob</div><p>due?"
+    assert own_text(html_to_text(html)).strip() == "Yes."
+
+
+def test_scripts_and_styles_are_not_shown_and_lines_of_pre_are_kept() -> None:
+    assert html_to_text("<head><title>t</title></head><style>p {}</style><pre>a\n  b</pre>") == "a\n  b\n"
+
+
+def test_thousands_of_levels_are_taken() -> None:
+    assert "deep" in html_to_text("<blockquote>" * 200 + "deep")
+    assert html_to_text("<div>" * 5_000 + "deep") is not None
+    assert html_to_text(" ") == ""
+
+
+QUOTED = "\n> ".join(
+    ["On 3 May 2004, Ann wrote:", *(f"the roof of house {number} lets in the rain" for number in range(40))]
+)
+
+
+@pytest.mark.slow
+def test_two_answers_that_quote_one_mail_are_signed_by_their_own_words(tmp_path: Path) -> None:
+    meta = {"message-id": "<1@example.org>"}
+    answers = [
+        Document("a", f"I shall see to it.\n\n{QUOTED}", meta=meta),
+        Document("b", f"Not ours.\n\n{QUOTED}", meta=meta),
+    ]
+    first, second = sign(answers, Tables(tmp_path))
+    assert (first.length, second.length) == (5, 2)
+    assert first.content != second.content
+
+
+def test_the_hash_is_of_the_first_message_id_as_it_stands() -> None:
+    for value in (" <1@x> (made) <2@x>", ["<1@x>", "<2@x>"]):
+        assert with_hash({"message-id": value})["mih"] == "3d01a3d9cf298610632c542db943942f"
+    for meta in ({"message-id": ""}, {"message-id": "<1@x>", "mih": "own"}):
+        assert with_hash(meta) == meta

@@ -1,4 +1,4 @@
-"""Word files: paragraphs and tables in their order; broken ones are refused."""
+"""Word files and books in EPUB: paragraphs, tables and chapters in their order; broken ones are refused."""
 
 import zipfile
 from pathlib import Path
@@ -10,7 +10,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.books import docx_record
+from ibidem_ingest.readers.books import CONTAINER, docx_record, epub_record
 
 
 def write_book(path: Path, title: str = "") -> Path:
@@ -33,10 +33,6 @@ def test_paragraphs_and_tables_are_the_text_and_the_first_heading_is_the_title(t
         "title": "The lease",
         "language": "en",
     }
-
-
-def test_the_title_that_a_file_gives_itself_goes_first(tmp_path: Path) -> None:
-    assert docx_record(write_book(tmp_path / "a.docx", "Lease of 2001"), 10_000)["title"] == "Lease of 2001"
 
 
 def test_a_text_that_is_too_long_is_refused(tmp_path: Path) -> None:
@@ -88,3 +84,91 @@ def test_a_small_file_that_unpacks_into_more_than_the_memory_allows_is_refused_a
     first, second = read([tmp_path], max_text=10_000, seconds=60)
     assert isinstance(first, Refusal)
     assert isinstance(second, Document)
+
+
+CHAPTER = "<html xmlns='http://www.w3.org/1999/xhtml'><head><title>x</title></head><body>{}</body></html>"
+PARTS = {
+    CONTAINER: "<container><rootfiles><rootfile full-path='OPS/book.opf'/></rootfiles></container>",
+    "OPS/book.opf": """<?xml version="1.0"?><package xmlns="http://www.idpf.org/2007/opf">
+        <metadata xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:title>The  Lease</dc:title>
+        <dc:language>en-GB</dc:language><dc:creator>Ann</dc:creator><dc:publisher>Chambers</dc:publisher><dc:date>1987-10-19</dc:date></metadata>
+        <manifest><item id="b" href="text/two%20b.xhtml" media-type="application/xhtml+xml"/>
+        <item id="a" href="one.xhtml" media-type="application/xhtml+xml"/>
+        <item id="c" href="c.css" media-type="text/css"/>
+        <item id="gone" href="gone.xhtml" media-type="application/xhtml+xml"/></manifest>
+        <spine><itemref idref="a"/><itemref idref="gone"/><itemref idref="c"/><itemref idref="b"/></spine></package>""",
+    "OPS/one.xhtml": CHAPTER.format("<h1>One</h1><p>The tenant <i>shall</i> pay.</p><script>hidden()</script>"),
+    "OPS/text/two b.xhtml": CHAPTER.format("<p>The landlord<br/>repairs.</p>"),
+    "OPS/c.css": "p {}",
+}
+
+
+def write_epub(path: Path, **changes: str) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as book:
+        for name, text in (PARTS | changes).items():
+            book.writestr(name, text)
+    return path
+
+
+def test_chapters_are_pages_in_the_order_of_the_book(tmp_path: Path) -> None:
+    assert epub_record(write_epub(tmp_path / "a.epub"), 10_000) == {
+        "pages": ["One\nThe tenant shall pay.", "The landlord\nrepairs."],
+        "title": "The Lease",
+        "source": "Chambers",
+        "date": "1987-10-19",
+        "language": "en",
+        "meta": {"author": "Ann"},
+    }
+
+
+def test_entities_of_the_list_of_files_are_neither_expanded_nor_fetched(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_text("hidden")
+    entity = f"<!DOCTYPE p [<!ENTITY x SYSTEM 'file://{secret}'>]>"
+    package = PARTS["OPS/book.opf"].replace("<package", f"{entity}<package").replace("The  Lease", "The &x;")
+    assert "hidden" not in str(epub_record(write_epub(tmp_path / "a.epub", **{"OPS/book.opf": package}), 10_000))
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({CONTAINER: "<container/>"}, "lists no files"),
+        ({CONTAINER: "no XML"}, "not a valid EPUB"),
+        ({"OPS/book.opf": ""}, "not a valid EPUB"),
+        ({"OPS/book.opf": "<package/>"}, "no text"),
+        ({"OPS/one.xhtml": "x" * 50_000}, "more than"),
+        (
+            {"OPS/one.xhtml": CHAPTER.format("y " * 3_000), "OPS/text/two b.xhtml": CHAPTER.format("z " * 3_000)},
+            "more than",
+        ),
+    ],
+    ids=["no files", "no list", "empty", "no chapters", "large", "long"],
+)
+def test_a_broken_book_is_refused(tmp_path: Path, changes: dict[str, str], why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        epub_record(write_epub(tmp_path / "a.epub", **changes), 5_000)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("data", [b"", b"no zip", b"PK\x03\x04 cut off"])
+def test_what_is_no_zip_file_is_refused_and_the_next_is_read(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / "a.epub").write_bytes(data)
+    write_epub(tmp_path / "b.epub")
+    first, second = read([tmp_path])
+    assert isinstance(first, Refusal)
+    assert "not a valid EPUB" in first.why
+    assert isinstance(second, Document)
+    assert len(second.pages) == 2
+
+
+@pytest.mark.slow
+def test_a_chapter_that_unpacks_into_gigabytes_is_never_unpacked_as_a_whole(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.epub", "w", zipfile.ZIP_DEFLATED) as book:
+        for name, text in PARTS.items():
+            if name != "OPS/one.xhtml":
+                book.writestr(name, text)
+        with book.open("OPS/one.xhtml", "w", force_zip64=True) as chapter:
+            for _ in range(300):
+                chapter.write(b" " * (1 << 20))
+    with pytest.raises(Unreadable, match="more than"):
+        epub_record(tmp_path / "a.epub", 10_000)

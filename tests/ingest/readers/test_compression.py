@@ -5,7 +5,6 @@ import io
 import lzma
 import os
 import sys
-import threading
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -57,22 +56,6 @@ def test_a_file_that_was_cut_gives_its_lines_and_then_says_so(tmp_path: Path, su
             stream.read()
 
 
-@EVERY
-def test_an_empty_file_gives_nothing(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"news{suffix}"
-    path.touch()
-    with open_compressed(path) as stream:
-        assert stream.read() == b""
-
-
-def test_a_zstd_file_may_hold_frames_that_are_to_be_skipped(tmp_path: Path) -> None:
-    skippable_frame = b"\x50\x2a\x4d\x18\x04\x00\x00\x00abcd"
-    path = tmp_path / "news.zst"
-    path.write_bytes(skippable_frame + zstandard.compress(LINES) + skippable_frame)
-    with open_compressed(path) as stream:
-        assert stream.read() == LINES
-
-
 @pytest.mark.slow
 @EVERY
 def test_a_bomb_is_never_unpacked_as_a_whole(tmp_path: Path, suffix: str) -> None:
@@ -90,16 +73,6 @@ def test_standard_input_may_be_compressed_and_stays_open(monkeypatch: pytest.Mon
     with open_compressed(None) as stream:
         assert stream.read() == LINES
     assert not raw.closed
-
-
-def test_a_pipe_with_a_name_is_read_like_a_file(tmp_path: Path) -> None:
-    pipe = tmp_path / "pipe"
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(LINES,))
-    writer.start()
-    with open_compressed(pipe) as stream:
-        assert stream.read() == LINES
-    writer.join()
 
 
 def test_a_file_that_asks_for_more_memory_than_any_that_was_made_in_earnest_is_damaged(tmp_path: Path) -> None:

@@ -1,14 +1,18 @@
-"""Whatever the paths hold comes out as documents and refusals, one after the other."""
+"""What paths hold comes out in a fixed order as documents and refusals; a suffix or `--format` tells the format."""
 
 import os
+import sys
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import Refusal, Unreadable, UsageError
 from ibidem_ingest.readers import Tally, read
-from ibidem_ingest.readers.formats import Choice
+from ibidem_ingest.readers.formats import Choice, Format, IdFrom, guess_format, load_library, parse_formats, require
+from ibidem_ingest.readers.inputs import InputFile, check, sources
 
 
 @pytest.fixture
@@ -38,56 +42,12 @@ def test_a_folder_gives_every_document_and_a_refusal_for_every_one_that_cannot_b
     assert tally == Tally(moved={"court": 1}, skipped_files={".png": 1})  # type: ignore[arg-type]  # a Counter equals its dict
 
 
-def test_nothing_is_read_when_a_path_is_wrong(folder: Path) -> None:
-    with pytest.raises(UsageError, match="No such file"):
-        read([folder, folder / "missing.txt"])
-
-
-def test_a_wrong_format_is_answered_with_the_right_ones(folder: Path) -> None:
-    with pytest.raises(UsageError, match="the formats are jsonl, text, html, pdf"):
-        read([folder], "word")
-
-
-def test_a_format_overrules_the_suffix_when_it_is_forced(folder: Path) -> None:
-    (document,) = read([folder / "page.html"], Choice("*=text"))
-    assert isinstance(document, Document)
-    assert document.text.startswith("<html>")
-
-
-def test_a_text_over_the_limit_is_refused(folder: Path) -> None:
-    (refusal,) = read([folder / "cases" / "roe.txt"], max_text=10)
-    assert isinstance(refusal, Refusal)
-    assert (refusal.field, refusal.id) == ("text", f"{folder}/cases/roe.txt")
-
-
 def test_a_file_whose_name_is_no_utf_8_is_refused_in_words_that_can_travel(tmp_path: Path) -> None:
     Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9.txt")).write_text("one")
     (refusal,) = read([tmp_path])
     assert isinstance(refusal, Refusal)
     assert (refusal.field, refusal.id) == ("id", "caf\\udce9.txt")
     assert "".join(refusal.as_json().values()).encode()
-
-
-def test_reading_goes_step_by_step(folder: Path) -> None:
-    reading = read([folder / "cases", folder / "news.jsonl"])
-    next(reading)
-    (folder / "news.jsonl").write_text('{"id": 3, "text": "written since"}\n')
-    assert next(reading) == Document("3", "written since")
-
-
-@pytest.mark.slow
-def test_a_prefix_is_before_every_id(folder: Path) -> None:
-    plain_ids = [document.id for document in read([folder]) if isinstance(document, Document)]
-    assert [
-        document.id for document in read([folder], Choice(id_prefix="case-7/")) if isinstance(document, Document)
-    ] == [f"case-7/{id_}" for id_ in plain_ids]
-
-
-def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("We the People")
-    (refusal,) = read([tmp_path], Choice(id_prefix="x" * 510))
-    assert isinstance(refusal, Refusal)
-    assert (refusal.field, "515 bytes" in refusal.why) == ("id", True)
 
 
 def test_a_text_may_name_its_document(tmp_path: Path) -> None:
@@ -100,9 +60,195 @@ def test_a_text_may_name_its_document(tmp_path: Path) -> None:
     assert first.origin == ""
 
 
-@pytest.mark.slow
-def test_what_a_file_holds_knows_the_file_and_where_it_was_read(folder: Path) -> None:
-    (document,) = read([folder / "page.html"])
-    assert isinstance(document, Document)
-    assert (document.origin, document.where) == (str(folder / "page.html"), str(folder / "page.html"))
-    assert Document("a", "x", origin="/here").as_record()["ibidem.origin"] == "/here"
+def read_ids(*paths: Path | str, follow_links: bool = False) -> list[str]:
+    paths_there = sources(paths, Choice(follow_links=follow_links), Counter())
+    return [source.id if isinstance(source, InputFile) else "refused" for source in paths_there]
+
+
+def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) -> None:
+    for name in ("b/2.txt", "b/1.html", "a.jsonl", "c.pdf", "B.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    assert read_ids(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
+
+
+def test_a_file_given_itself_is_named_by_its_path_as_it_was_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for year in ("2019", "2020"):
+        (tmp_path / year).mkdir()
+        (tmp_path / year / "a.txt").touch()
+    monkeypatch.chdir(tmp_path)
+    assert read_ids(Path("2019/a.txt"), Path("2020/a.txt"), "-") == ["2019/a.txt", "2020/a.txt", "-"]
+
+
+def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alone(tmp_path: Path) -> None:
+    for name in ("a.png", "b.PNG", "LICENSE", ".hidden.txt", ".git"):
+        (tmp_path / name).touch()
+    skipped_files: Counter[str] = Counter()
+    assert list(sources([tmp_path], Choice(), skipped_files)) == []
+    assert skipped_files == {".png": 2, "no suffix": 1}
+
+
+@pytest.mark.parametrize(
+    ("choice", "read"),
+    [
+        (Choice(), ["page.html html"]),
+        (Choice("text"), ["LICENSE text", "page.html html", "x.LOG text"]),
+        (Choice("*=text"), ["LICENSE text", "page.html text", "x.LOG text"]),
+        (Choice(".log=text"), ["page.html html", "x.LOG text"]),
+        (Choice(".html=text"), ["page.html text"]),
+    ],
+    ids=["none", "a format", "forced", "a suffix", "a known suffix"],
+)
+def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice: Choice, read: list[str]) -> None:
+    for name in ("LICENSE", "page.html", "x.LOG"):
+        (tmp_path / name).touch()
+    paths_there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, InputFile)]
+    assert [f"{each.id} {each.format}" for each in paths_there] == read
+
+
+@pytest.mark.parametrize(
+    ("id_from", "ids"),
+    [("path", ["sub/a.txt", "{0}/sub/a.txt"]), ("name", ["a.txt", "a.txt"]), ("hash", ["", ""])],
+)
+def test_ids_come_from_paths_names_or_texts_and_each_knows_its_file(
+    tmp_path: Path, id_from: IdFrom, ids: list[str]
+) -> None:
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "a.txt").touch()
+    paths = [tmp_path, tmp_path / "sub" / "a.txt"]
+    paths_there = [each for each in sources(paths, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
+    assert [each.id for each in paths_there] == [each.format(tmp_path) for each in ids]
+    assert all(each.origin == (str(each.path) if each.id else "") for each in paths_there)
+
+
+def test_a_folder_that_links_back_to_itself_is_gone_through_once(tmp_path: Path) -> None:
+    (tmp_path / "below").mkdir()
+    (tmp_path / "below" / "a.txt").touch()
+    (tmp_path / "below" / "back").symlink_to(tmp_path)
+    (tmp_path / "twin").symlink_to(tmp_path / "below")
+    assert read_ids(tmp_path, follow_links=True) == ["below/a.txt"]
+    assert read_ids(tmp_path) == ["below/a.txt"]
+
+
+def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / f"{folder.name}.txt").touch()
+    (inside / "file.txt").symlink_to(outside / "outside.txt")
+    (inside / "folder").symlink_to(outside)
+    (inside / "loop.txt").symlink_to(inside / "loop.txt")
+    (tmp_path / "given").symlink_to(inside)
+    skipped_files: Counter[str] = Counter()
+    names = [source.id for source in sources([inside], Choice(), skipped_files) if isinstance(source, InputFile)]
+    assert (names, skipped_files) == (["inside.txt"], {"link": 3})
+    assert read_ids(tmp_path / "given") == ["inside.txt"]
+    assert read_ids(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
+
+
+def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").touch()
+    (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
+    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe.txt")
+    assert read_ids(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
+
+
+@pytest.mark.parametrize(
+    ("name", "format_", "why"),
+    [
+        ("missing.txt", None, "missing.txt: No such file or directory; give files, folders or - for standard input"),
+        (
+            "LICENSE",
+            None,
+            r"LICENSE: its name does not say what it contains; name its format: --format jsonl\|text\|html\|pdf",
+        ),
+        ("bad\x00name", None, "null"),
+    ],
+)
+def test_what_cannot_be_meant_is_reported_first(tmp_path: Path, name: str, format_: Format | None, why: str) -> None:
+    (tmp_path / "LICENSE").touch()
+    with pytest.raises(UsageError, match=why):
+        check([tmp_path, tmp_path / name], Choice(format_ or ""))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        ({"format": "word"}, "no format 'word'; the formats are jsonl"),
+        ({"format": "rst=text"}, "'rst' is not a suffix"),
+        ({"format": ".tar.gz=text"}, "is not a suffix"),
+        ({"encoding": "klingon"}, "'klingon' is not an encoding"),
+        ({"encoding": "zlib"}, "'zlib' is not an encoding"),
+        ({"id_from": "title"}, "no ids from 'title'; they are from path, name, hash"),
+    ],
+)
+def test_a_choice_that_cannot_be_meant_is_reported_first(arguments: dict[str, Any], why: str) -> None:
+    with pytest.raises(UsageError, match=why):
+        Choice(**arguments)
+
+
+def test_standard_input_is_json_lines_and_nothing_else() -> None:
+    check(["-"], Choice(Format.JSONL))
+    with pytest.raises(UsageError, match="standard input is read as JSON Lines"):
+        check(["-"], Choice(Format.TEXT))
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("news.jsonl", Format.JSONL),
+        ("news.ndjson.zst", Format.JSONL),
+        ("NEWS.JSONL.GZ", Format.JSONL),
+        ("brief.txt", Format.TEXT),
+        ("readme.md", Format.MARKDOWN),
+        ("index.rst", Format.TEXT),
+        ("page.htm", Format.HTML),
+        ("scan.PDF", Format.PDF),
+        ("brief.txt.gz", Format.TEXT),
+        ("table.csv.bz2", Format.CSV),
+        ("scan.pdf.gz", None),
+        ("news.gz", None),
+        ("LICENSE", None),
+        ("photo.png", None),
+    ],
+)
+def test_the_suffix_tells_the_format(name: str, expected: Format | None) -> None:
+    assert guess_format(name) is expected
+
+
+def test_suffixes_may_have_formats_of_their_own() -> None:
+    assert parse_formats(".LOG=text, csv") == {".log": Format.TEXT, "": Format.CSV}
+    with pytest.raises(UsageError, match="'log' is not a suffix"):
+        parse_formats("log=text")
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which the extra was never installed."""
+    for name in ("trafilatura", "pypdfium2"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
+def test_a_missing_library_is_reported_before_anything_is_read(format_: Format) -> None:
+    why = r"which is not installed; install it with: pip install 'ibidem-search\[readers\]'"
+    with pytest.raises(UsageError, match=why):
+        require(format_)
+
+
+@pytest.mark.usefixtures("bare")
+@pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
+def test_a_missing_library_refuses_a_file_in_a_folder_and_names_the_remedy(format_: Format) -> None:
+    with pytest.raises(Unreadable, match=r"pip install 'ibidem-search\[readers\]'"):
+        load_library(format_)
+
+
+def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("We the People")
+    (refusal,) = read([tmp_path], Choice(id_prefix="x" * 510))
+    assert isinstance(refusal, Refusal)
+    assert (refusal.field, "515 bytes" in refusal.why) == ("id", True)

@@ -2,7 +2,6 @@
 
 import gzip
 import io
-import json
 import lzma
 import sys
 import zlib
@@ -17,7 +16,8 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
-from ibidem_ingest.readers.jsonl import BYTES_ASIDE, read
+from ibidem_ingest.readers.jsonl import BYTES_ASIDE, lines, read
+from ibidem_ingest.readers.text import TimeLimit
 
 GOOD = b'{"id": "good", "text": "We the People"}\n'
 GOOD_DOCUMENT = Document("good", "We the People")
@@ -75,25 +75,11 @@ def test_a_bad_line_is_refused_with_place_id_and_reason_and_the_others_go_on(
     assert why in refusal.why
 
 
-def test_a_surrogate_pair_is_one_character(reading: Reading) -> None:
-    assert reading(b'{"id": "a", "text": "\\ud83d\\ude00"}') == [Document("a", "😀")]
-
-
-def test_what_a_later_field_of_the_same_name_mends_is_taken(reading: Reading) -> None:
-    assert reading(b'{"id": "a", "text": "\\ud800", "text": "x"}') == [Document("a", "x")]
-
-
 def test_a_byte_order_mark_windows_line_ends_and_blank_lines_do_no_harm(reading: Reading) -> None:
     assert reading(b"\xef\xbb\xbf" + GOOD.replace(b"\n", b"\r\n") + b"\n  \n" + GOOD.rstrip()) == [
         GOOD_DOCUMENT,
         GOOD_DOCUMENT,
     ]
-
-
-def test_lines_are_counted_with_the_blank_ones(reading: Reading) -> None:
-    (refusal,) = reading(b"\n\n{}\n")
-    assert isinstance(refusal, Refusal)
-    assert refusal.where == "f.jsonl:3"
 
 
 @pytest.mark.parametrize("data", [b"", b"\n \n", b"\xef\xbb\xbf", gzip.compress(b"", mtime=0)])
@@ -125,20 +111,6 @@ def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str
     assert "damaged" in refusal[-1].why
 
 
-@pytest.mark.parametrize("suffix", COMPRESS)
-def test_a_file_that_only_calls_itself_compressed_is_refused(reading: Reading, suffix: str) -> None:
-    (refusal,) = reading(GOOD, name=f"f.jsonl{suffix}")
-    assert isinstance(refusal, Refusal)
-    assert "damaged" in refusal.why
-
-
-def test_a_file_that_cannot_be_opened_is_refused(tmp_path: Path) -> None:
-    (refusal,) = read(tmp_path / "gone.jsonl", "gone.jsonl", 1_000, Tally())
-    assert refusal == Refusal(
-        "gone.jsonl", "", "", "it cannot be read (No such file or directory); fix that, or leave it out"
-    )
-
-
 def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
     assert list(read(None, "standard input", 1_000, Tally())) == [GOOD_DOCUMENT]
@@ -152,11 +124,6 @@ def test_fields_that_went_into_meta_are_counted(tmp_path: Path) -> None:
     tally = Tally()
     list(read(path, "f.jsonl", 1_000, tally))
     assert tally.moved == {"court": 2, "judge": 1}
-
-
-def test_the_longest_text_is_taken_however_it_is_escaped(reading: Reading) -> None:
-    text = "\u00e9" * 50_000
-    assert reading(json.dumps({"id": "a", "text": text}).encode(), max_text=50_000) == [Document("a", text)]
 
 
 def test_a_line_over_the_limit_is_never_held(tmp_path: Path) -> None:
@@ -204,15 +171,6 @@ def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Re
     )
 
 
-def test_a_line_that_lost_only_its_line_break_is_read_and_the_cut_named(reading: Reading) -> None:
-    pack = zlib.compressobj(wbits=31)
-    cut = pack.compress(GOOD + GOOD.rstrip()) + pack.flush(zlib.Z_SYNC_FLUSH)
-    first, second, refusal = reading(cut, name="f.jsonl.gz")
-    assert first == second == GOOD_DOCUMENT
-    assert isinstance(refusal, Refusal)
-    assert (refusal.where, "ends in the middle" in refusal.why) == ("f.jsonl:3", True)
-
-
 def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading) -> None:
     pack = zlib.compressobj(wbits=31)
     cut = pack.compress(GOOD + GOOD[:-6]) + pack.flush(zlib.Z_SYNC_FLUSH)
@@ -220,3 +178,25 @@ def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading)
     assert document == GOOD_DOCUMENT
     assert isinstance(refusal, Refusal)
     assert (refusal.where, refusal.id, "ends in the middle" in refusal.why) == ("f.jsonl:2", "good", True)
+
+
+LINE = st.one_of(st.binary(max_size=30), st.text(" \t\r", max_size=3).map(str.encode)).map(
+    lambda line: line.replace(b"\n", b" ")
+)
+
+
+@given(st.lists(LINE), st.integers(1, 40), st.booleans())
+def test_every_line_is_handed_out_once_whole_or_as_its_head(
+    lines_of_file: list[bytes], limit: int, has_end: bool
+) -> None:
+    data = b"\n".join(lines_of_file) + (b"\n" if has_end else b"")
+    parts = data.split(b"\n")
+    expected = [line + b"\n" for line in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
+    stream = io.BufferedReader(io.BytesIO(data))
+    blank = {number for number, line in enumerate(expected, 1) if line.isspace()}
+    read = [line for line in lines(stream, limit, TimeLimit(60)) if line.number not in blank]
+    numbered_runs = [(number, line) for number, line in enumerate(expected, 1) if number not in blank]
+    assert [(line.number, line.is_whole) for line in read] == [
+        (number, len(line) <= limit) for number, line in numbered_runs
+    ]
+    assert [line.content for line in read if line.is_whole] == [line for _, line in numbered_runs if len(line) <= limit]

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.formats import Choice
 from ibidem_ingest.readers.mail import MAX_HEADER, ShortHeaders, mail_record, mails
-from ibidem_ingest.readers.time_limit import TimeLimit
+from ibidem_ingest.readers.text import TimeLimit
 from support.examples import examples
 
 
@@ -32,14 +31,6 @@ def read_mail(folder: Path, data: bytes) -> dict[str, object]:
     path = folder / "a.eml"
     path.write_bytes(data)
     return mail_record(path, 100_000)
-
-
-def test_subject_sender_date_and_body_are_the_document(tmp_path: Path) -> None:
-    record = read_mail(tmp_path, bytes(mail()))
-    assert record["title"] == "Ihre Miete für März"
-    assert record["source"] == "Ann Landlord <ann@example.org>"
-    assert record["date"] == "1987-10-19T09:30:00-05:00"
-    assert record["text"] == "Dear Sir,\nthe rent has not arrived.\n"
 
 
 def test_the_head_is_kept_as_fields(tmp_path: Path) -> None:
@@ -78,38 +69,6 @@ def test_attachments_are_documents_that_point_to_their_mail(tmp_path: Path) -> N
     assert [each.id for each in outcomes if isinstance(each, Refusal)] == ["a.eml/3"]
 
 
-def test_a_body_in_three_character_sets_is_read_whole(tmp_path: Path) -> None:
-    parts = b"".join(
-        b"--b\nContent-Type: text/plain; charset=" + charset.encode() + b"\n\n" + text.encode(charset) + b"\n"
-        for charset, text in (("utf-8", "Miete für März"), ("latin-1", "déjà payé"), ("koi8-r", "оплачено"))
-    )
-    data = b"Subject: a\nContent-Type: multipart/mixed; boundary=b\n\n" + parts + b"--b--\n"
-    assert str(read_mail(tmp_path, data)["text"]).split("\n") == ["Miete für März", "déjà payé", "оплачено"]
-
-
-@pytest.mark.slow
-def test_each_file_of_a_maildir_is_a_mail_whose_id_has_no_flags(tmp_path: Path) -> None:
-    for name in ("cur", "new", "tmp", ".Sent/cur", ".Sent/new", ".Sent/tmp"):
-        (tmp_path / name).mkdir(parents=True)
-    (tmp_path / "cur" / "1.host:2,S").write_bytes(bytes(mail("one")))
-    (tmp_path / "tmp" / "2.host").write_bytes(bytes(mail("two")))
-    (tmp_path / ".Sent" / "new" / "3.host").write_bytes(bytes(mail("three")))
-    assert [each.id for each in read([tmp_path]) if isinstance(each, Document)] == [".Sent/new/3.host", "cur/1.host"]
-
-
-def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
-    mailbox = mail()
-    mailbox.add_alternative("<p>Dear Sir</p>", subtype="html")
-    assert read_mail(tmp_path, bytes(mailbox))["text"] == "Dear Sir,\nthe rent has not arrived.\n"
-    alone = mail()
-    alone.set_content(
-        "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
-    )
-    page = str(read_mail(tmp_path, bytes(alone))["text"])
-    assert "Sir" in page
-    assert "<" not in page
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -140,13 +99,6 @@ def test_a_mail_without_text_is_kept(tmp_path: Path, data: bytes, title: str, na
     meta = record["meta"]
     assert isinstance(meta, dict)
     assert (str(record["text"]).strip(), record["title"], meta.get("attachments")) == ("", title, names)
-
-
-@pytest.mark.slow
-def test_mails_without_text_have_ids_of_their_own_also_where_ids_are_made_from_texts(tmp_path: Path) -> None:
-    (tmp_path / "a.eml").write_bytes(b"Subject: Moved to three\n\n")
-    (tmp_path / "b.eml").write_bytes(b"Subject: Moved to four\n\n")
-    assert len({each.id for each in read([tmp_path], Choice(id_from="hash")) if isinstance(each, Document)}) == 2
 
 
 @pytest.mark.slow
@@ -254,3 +206,16 @@ def test_what_is_no_mailbox_is_refused(tmp_path: Path, data: bytes) -> None:
 def test_no_line_of_a_mailbox_is_kept_beyond_the_limit() -> None:
     (mail,) = mails(BytesIO(b"From x\n" + b"y" * 100_000), 1_000, TimeLimit(60))
     assert mail is None
+
+
+def test_of_two_forms_of_a_body_the_plain_one_is_read_and_html_alone_by_what_it_shows(tmp_path: Path) -> None:
+    mailbox = mail()
+    mailbox.add_alternative("<p>Dear Sir</p>", subtype="html")
+    assert read_mail(tmp_path, bytes(mailbox))["text"] == "Dear Sir,\nthe rent has not arrived.\n"
+    alone = mail()
+    alone.set_content(
+        "<style>p {}</style><p>Dear <b>Sir</b>, the rent of the last month has not arrived.</p>", subtype="html"
+    )
+    page = str(read_mail(tmp_path, bytes(alone))["text"])
+    assert "Sir" in page
+    assert "<" not in page

@@ -71,28 +71,10 @@ class TestRead:
         assert "hidden" not in str(mail.meta)
         assert {each.kind for each in part(mail.text)} >= {"new", "heading", "quoted"}
 
-    def test_headers_that_were_transported_come_before_properties(self, take: Take) -> None:
-        head = "From: Bo <bo@work.example>\r\nDate: Sun, 3 May 2026 08:00:00 +0000\r\nContent-Type: text/html\r\n\r\n"
-        mail = only(take(Message(TEXTS | {HEADERS: head}, times=SENT).file()))
-        assert (mail.source, mail.date, mail.meta["message-id"]) == (
-            "Bo <bo@work.example>", "2026-05-03T08:00:00+00:00", "<2@example.org>",
-        )  # fmt: skip
-        assert mail.text.startswith("It may wait")
-
     @pytest.mark.parametrize(("code_page", "word"), [(1252, "Müller"), (1251, "Миша"), (932, "東京"), (1253, "Αθήνα")])
     def test_texts_of_before_unicode_are_read_by_their_code_page(self, take: Take, code_page: int, word: str) -> None:
         mail = only(take(Message({SUBJECT: word, BODY: f"{word} writes."}, code_page=code_page).file()))
         assert (mail.title, mail.text.strip()) == (word, f"{word} writes.")
-
-    @pytest.mark.parametrize(
-        ("code_page", "encoding"), [(65001, "utf-8"), (1252, "cp1252"), (28591, "latin-1"), (99999, "cp1252")]
-    )
-    def test_html_is_read_where_there_is_no_plain_text(self, take: Take, code_page: int, encoding: str) -> None:
-        page = "<html><body><p>Das Dach ist schön.</p><blockquote>Ist es dicht?</blockquote></body></html>"
-        message = Message({SUBJECT: "Dach"}, {0x1013: page.encode(encoding)}, {0x3FDE: code_page})
-        mail = only(take(message.file()))
-        assert "Das Dach ist schön." in mail.text
-        assert "> Ist es dicht?" in mail.text
 
     def test_what_is_attached_are_documents_of_its_family_also_what_is_attached_to_an_attached_message(
         self, take: Take
@@ -116,14 +98,6 @@ class TestRead:
         assert isinstance(mail, Document)
         assert isinstance(refused, Refusal)
         assert "deed.pdf" in refused.why
-
-    def test_large_bodies_and_many_attachments_are_read_whole(self, take: Take) -> None:
-        body = "The tenant shall pay the rent. " * 20_000
-        attachments = [(f"{number}.txt", f"number {number}".encode()) for number in range(200)]
-        mail, *others = take(Message({BODY: body}, attachments=attachments).file())
-        assert isinstance(mail, Document)
-        assert mail.text.strip() == body.strip()
-        assert len(others) == 200
 
 
 @pytest.mark.slow

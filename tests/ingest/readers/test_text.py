@@ -1,16 +1,20 @@
-"""A text file is one document, in UTF-8 and in nothing that has to be guessed."""
+"""Text, HTML, Markdown and PDF: what readers see, in UTF-8 or as declared, and nothing guessed."""
 
 import bz2
 import gzip
 import lzma
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import zstandard
 
 from ibidem_ingest.errors import Unreadable
-from ibidem_ingest.readers.encoding import Decoding
-from ibidem_ingest.readers.text import first_line, text_record
+from ibidem_ingest.readers.books import pdf_record
+from ibidem_ingest.readers.formats import Decoding
+from ibidem_ingest.readers.html import html_record
+from ibidem_ingest.readers.text import markdown_record, text_record
+from support.pdf_files import pdf
 
 COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress, ".bz2": bz2.compress}
 
@@ -26,14 +30,6 @@ def test_the_first_line_that_is_not_blank_is_the_title(tmp_path: Path) -> None:
     assert read(tmp_path, text.encode()) == {"text": text, "title": "COMPLAINT"}
 
 
-def test_form_feeds_end_pages_also_the_last(tmp_path: Path) -> None:
-    assert read(tmp_path, b"one\ftwo\f") == {"text": "one\ftwo", "title": "one"}
-
-
-def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
-    assert read(tmp_path, b"\xef\xbb\xbfone")["text"] == "one"
-
-
 @pytest.mark.parametrize(
     ("data", "why"),
     [
@@ -47,14 +43,6 @@ def test_a_byte_order_mark_is_no_part_of_the_text(tmp_path: Path) -> None:
 def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
         read(tmp_path, data)
-
-
-def test_a_text_of_the_widest_characters_is_read_to_the_limit(tmp_path: Path) -> None:
-    assert read(tmp_path, ("😀" * 1_000).encode())["text"] == "😀" * 1_000
-
-
-def test_a_long_first_line_is_cut() -> None:
-    assert first_line("x" * 300) == "x" * 199 + "…"
 
 
 def test_one_damaged_byte_is_replaced_and_counted_unless_reading_is_strict(tmp_path: Path) -> None:
@@ -78,6 +66,158 @@ def test_a_compressed_text_is_read_as_the_file_inside_by_its_byte_order_mark(
     assert text_record(path, 1_000)["title"] == "We the People"
 
 
-def test_an_encoding_that_is_named_is_used(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes("café".encode("latin-1"))
-    assert text_record(tmp_path / "a.txt", 1_000, Decoding("latin-1"))["text"] == "café"
+BODY = """<nav><a href="/">Home</a> <a href="/about">About us</a></nav>
+<article><h1>Opinion</h1>{}</article><footer>Copyright 2020 The Gazette</footer>"""
+TEXT = """<p>The court of appeals held that the parties had agreed to the terms of the contract, and that the
+contract was not void for want of consideration, because each had promised something to the other.</p>
+<p>We affirm the judgment of the district court in every part of it, and remand for the question of costs.</p>"""
+PAGE = (
+    "<!DOCTYPE html><html lang='en-US'><head><title>Roe v.\n Doe</title>{}</head><body>"
+    + BODY.format(TEXT)
+    + "</body></html>"
+)
+
+
+def read_html(tmp_path: Path, html: str | bytes, max_text: int = 10_000) -> dict[str, object]:
+    path = tmp_path / "f.html"
+    path.write_bytes(html if isinstance(html, bytes) else html.encode())
+    return html_record(path, max_text)
+
+
+def test_only_the_core_text_is_read(tmp_path: Path) -> None:
+    text = str(read_html(tmp_path, PAGE.format(""))["text"])
+    assert text.startswith("Opinion\nThe court of appeals held")
+    assert text.endswith("the question of costs.")
+
+
+def test_title_language_date_and_address_are_what_the_page_says_of_itself(tmp_path: Path) -> None:
+    head = '<meta name="date" content="1798-05-03"><link rel="canonical" href="https://gazette.org/roe">'
+    record = read_html(tmp_path, PAGE.format(head))
+    values = {name: record[name] for name in ("title", "language", "date", "url")}
+    assert values == {
+        "title": "Roe v. Doe",
+        "language": "en-US",
+        "date": "1798-05-03",
+        "url": "https://gazette.org/roe",
+    }
+
+
+@pytest.mark.parametrize("head", ["", '<meta name="date" content="soon">'])
+def test_a_page_without_a_date_of_its_own_gets_none_from_its_copyright_line(tmp_path: Path, head: str) -> None:
+    assert read_html(tmp_path, PAGE.format(head))["date"] == ""
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<meta charset='iso-8859-1'><p>“Café”</p>".encode("cp1252"),
+        b"<meta http-equiv='Content-Type' content='text/html; charset=windows-1252'>"
+        + "<p>“Café”</p>".encode("cp1252"),
+        b"\xef\xbb\xbf" + "<p>“Café”</p>".encode(),
+        "\ufeff<html><body><p>“Café”</p></body></html>".encode("utf-16-le"),
+    ],
+)
+def test_a_page_is_decoded_as_it_declares(tmp_path: Path, html: bytes) -> None:
+    assert read_html(tmp_path, html)["text"] == "“Café”"
+
+
+@pytest.mark.parametrize(
+    ("html", "why"),
+    [
+        (b"", "it is empty"),
+        (b" \n", "it is empty"),
+        (b"<html><body></body></html>", "it contains no text"),
+        (b"<html><frameset><frame src='x'></frameset></html>", "it contains no text"),
+        (b"<!-- nothing -->", "it is not HTML"),
+        (b"<p>caf\xe9 fa\xe7ade</p>", "not UTF-8: byte 0xe9 at offset 6"),
+        (b"<meta charset='klingon'><p>caf\xe9</p>", "not UTF-8: byte 0xe9"),
+        (b"<meta charset='ascii85-x'><p>caf\xe9</p>", "not UTF-8"),
+        (b"<p>one\x00two</p>", "a null byte at character 6"),
+        (b"<p>" + b"x" * 40_000, "more than 40,000 bytes"),
+    ],
+)
+def test_html_what_cannot_be_read_says_why(tmp_path: Path, html: bytes, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_html(tmp_path, html)
+
+
+MARKUP_PAGE = """---
+layout: post
+---
+<!-- nobody sees this -->
+Some words *before* it.
+
+# The `csrf` *token*
+
+See [the guide](https://a.b/c) and ![a picture](d.png).
+
+- one **thing**
+- another
+
+| a | b |
+|---|---|
+| c | d |
+
+```python
+print("x")
+```
+"""
+
+
+def read_markup(folder: Path, text: str) -> dict[str, object]:
+    path = folder / "a.md"
+    path.write_text(text, encoding="utf-8")
+    return markdown_record(path, 10_000)
+
+
+def test_marks_are_no_text_and_the_first_heading_is_the_title(tmp_path: Path) -> None:
+    record = read_markup(tmp_path, MARKUP_PAGE)
+    assert record["title"] == "The csrf token"
+    assert " ".join(str(record["text"]).split()) == (
+        'Some words before it. The csrf token See the guide and a picture. one thing another a b c d print("x")'
+    )
+
+
+@pytest.mark.parametrize("text", ["", "   \n", "---\na: b\n---\n", "<!-- x -->", "[a]: https://b"])
+def test_what_shows_nothing_is_refused(tmp_path: Path, text: str) -> None:
+    with pytest.raises(Unreadable, match="it is empty"):
+        read_markup(tmp_path, text)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", ["[" * 9_000, "> " * 4_000 + "x", "*a " * 3_000, "`" * 9_999, "x\x00y", "![" * 4_000])
+def test_what_is_broken_or_nests_without_an_end_is_read_or_refused(tmp_path: Path, text: str) -> None:
+    with suppress(Unreadable):
+        assert read_markup(tmp_path, text)["text"]
+
+
+def read_pdf(tmp_path: Path, data: bytes, max_text: int = 1_000) -> dict[str, object]:
+    path = tmp_path / "f.pdf"
+    path.write_bytes(data)
+    return pdf_record(path, max_text)
+
+
+def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
+    record = read_pdf(
+        tmp_path, pdf([["We the People", "of the United States"], [], ["Article I"]], title="Constitution")
+    )
+    assert record == {"pages": ["We the People\nof the United States", "", "Article I"], "title": "Constitution"}
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (pdf([["We the People"]], encrypted=True), "it is encrypted; save it without a password first"),
+        (
+            pdf([[], []]),
+            "none of its 2 pages contains text; recognise it first, for example with: ocrmypdf",
+        ),
+        (b"", "it is empty; leave it out"),
+        (b"plain words", r"not a PDF, or damaged \(PDFium: "),
+        (pdf([["We the People"]])[:300], r"not a PDF, or damaged \(PDFium: "),
+        (pdf([["x" * 60]] * 20), "more than 1,000 characters; split it or raise IBIDEM_MAX_TEXT"),
+    ],
+)
+def test_pdf_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
+    with pytest.raises(Unreadable, match=why):
+        read_pdf(tmp_path, data)

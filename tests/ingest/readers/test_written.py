@@ -10,7 +10,6 @@ from ibidem_ingest.readers import read
 
 FOLDER = Path(__file__).parent / "written"
 FILES = sorted(path.name for path in FOLDER.iterdir() if path.stem in {"ebooklib", "pandoc", "libreoffice"})
-BOOKS = [name for name in FILES if name.endswith(".epub")]
 
 MEETING = (
     "The harbour board met on Tuesday to settle how the new breakwater should be paid for. Two of its members wanted a "
@@ -45,12 +44,6 @@ def test_the_words_of_each_file_are_read_and_nothing_of_its_markup(story: Story,
 @pytest.mark.parametrize("name", [name for name in FILES if not name.endswith((".md", ".txt", ".pdf"))])
 def test_the_title_is_the_one_that_the_file_gives_itself(story: Story, name: str) -> None:
     assert story(name).title == "The harbour board"
-
-
-@pytest.mark.parametrize("name", BOOKS)
-def test_a_book_has_its_language_and_author(story: Story, name: str) -> None:
-    book = story(name)
-    assert (book.language, book.meta["author"]) == ("en", "Ann Fisher")
 
 
 @pytest.mark.parametrize("name", ["ebooklib.epub", "pandoc.epub"])

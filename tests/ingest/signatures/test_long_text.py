@@ -1,4 +1,4 @@
-"""Signatures of long texts: which texts have them, and how they are stored."""
+"""Signatures of long texts: which texts have them, pages or chunks, and how they are stored."""
 
 import numpy as np
 import pytest
@@ -6,8 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, LongSignatures, sign_long
-from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.signatures.pages import MAX_CHUNK, MIN_CHUNK, chunk_starts, local_minima, sign, sign_batch
+from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]
 LONG = np.random.default_rng(3).permutation(WORDS * 6).tolist()
@@ -33,14 +35,6 @@ def test_a_word_broken_over_a_page_break_is_on_the_page_where_it_begins() -> Non
     assert long_signatures.tokens.tolist() == [2, 2, 3]
 
 
-def test_parts_and_unique_words_are_those_of_the_whole_text() -> None:
-    document = book(7)
-    long_signatures = sign_long(document)
-    assert long_signatures is not None
-    assert int(long_signatures.tokens.sum()) == len(tokens(document.text))
-    assert long_signatures.part_of_word.size == long_signatures.words.words.size
-
-
 @pytest.mark.parametrize("document", [book(5), Document("a", " ".join(LONG)), Document("a", "ab " * 3_000)])
 def test_a_stored_value_is_read_as_it_was(document: Document) -> None:
     long_signatures = sign_long(document)
@@ -62,10 +56,59 @@ def test_a_damaged_value_is_none_and_never_an_error(noise: bytes, cut: int) -> N
     assert LongSignatures.decode(value + b"\0") is None
 
 
-def test_values_to_look_up_are_distinct_and_those_of_an_empty_book_none() -> None:
-    long_signatures, empty = sign_long(book(30)), sign_long(Document("a", "one\f" + "\f" * 4_998 + "two"))
-    assert long_signatures is not None
-    assert empty is not None
-    for values in long_signatures.clues().values():
-        assert sorted(set(values)) == values
-    assert empty.clues() == {}
+PAGES = [
+    "It is a truth universally acknowledged, that a single man in possession of a good fortune, must want a wife.",
+    "",
+    "12",
+    "However little known the feelings or views of such a man may be, this truth is so well fixed in the minds of all",
+    "* * *",
+]
+
+
+def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
+    sketches, profiles = sign_batch(TokenBatch.tokenize(PAGES))
+    value = sign([tokens(page) for page in PAGES])
+    assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in value]
+    assert profiles.tolist() == [profile for _, profile in value]
+
+
+@pytest.mark.parametrize("limit", [1, 30, 45])
+def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    batch = TokenBatch.tokenize([*PAGES, *PAGES, ""])
+    batch_signatures = sign_batch(batch)
+    monkeypatch.setattr(pages, "MAX_TOKENS", limit)
+    for signatures, in_runs in zip(batch_signatures, sign_batch(batch), strict=True):
+        assert in_runs.tolist() == signatures.tolist()
+        assert in_runs.dtype == signatures.dtype
+
+
+def make_hashes(seed: int, size: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 1 << 63, size).astype(np.uint64)
+
+
+@given(st.integers(0, 99), st.integers(0, 3_000))
+def test_a_text_is_cut_into_chunks_of_200_to_600_tokens(seed: int, size: int) -> None:
+    places = chunk_starts(make_hashes(seed, size))
+    lengths = np.diff(places)
+    assert (places[0], places[-1]) == (0, size)
+    assert (lengths <= MAX_CHUNK).all()
+    assert size < MIN_CHUNK or (lengths >= MIN_CHUNK).all()
+
+
+@given(st.integers(0, 99), st.integers(0, 1_500), st.integers(1, 5))
+def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: int, values: int) -> None:
+    hashes = make_hashes(seed, size) % np.uint64(10**values)
+    expected = [
+        at
+        for at in range(MIN_CHUNK, size)
+        if all(hashes[at] < each for each in hashes[at - MIN_CHUNK : at])
+        and all(hashes[at] <= each for each in hashes[at + 1 : at + MIN_CHUNK + 1])
+    ]
+    assert local_minima(hashes).tolist() == expected
+
+
+def test_an_insertion_moves_no_cut_that_is_far_behind_it() -> None:
+    hashes = make_hashes(1, 20_000)
+    hashes_after = np.concatenate((hashes[:5_000], make_hashes(2, 37), hashes[5_000:]))
+    cuts = {int(cut) for cut in chunk_starts(hashes) if cut > 7_000}
+    assert len(cuts & {int(cut) - 37 for cut in chunk_starts(hashes_after)}) >= 0.9 * len(cuts)

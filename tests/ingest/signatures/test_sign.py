@@ -1,16 +1,19 @@
 """All signatures of documents: in any batch, and in plain Python, the same."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.packed import TITLED, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import (
     BATCH_CHARACTERS,
     batches,
@@ -97,17 +100,6 @@ def test_a_language_without_a_table_keeps_the_other_signatures(one_table: Tables
     assert signatures.content.startswith("ch4:")
 
 
-def test_a_text_without_words_is_signed_as_such(one_table: Tables) -> None:
-    (signatures,) = sign([Document("scan-3", " \f… —")], one_table)
-    assert signatures.content == "ch4:none:scan-3"
-    assert (signatures.length, signatures.shingles, signatures.slots) == (0, 0, ())
-    assert unpack(pack(Document("scan-3", ""), signatures)) is not None
-
-
-def test_nothing_to_sign_is_nothing_signed(one_table: Tables) -> None:
-    assert sign([], one_table) == []
-
-
 def test_a_stream_is_read_a_batch_ahead_and_no_further(one_table: Tables) -> None:
     read = []
 
@@ -130,12 +122,46 @@ def test_batches_lose_nothing_and_keep_their_size(sizes: list[int], most: int) -
     assert all(cut)
 
 
-@pytest.mark.slow
-def test_a_very_long_word_and_a_very_long_text_are_signed(one_table: Tables) -> None:
-    long = Document("a", "x" * 100_000 + " " + " ".join(WORDS * 300))
-    assert sign([long], one_table) == [sign_one(long, TABLE)]
+FLASH = "******Blah blah blah."
+LONGER = "the grain " * 10
 
 
-def test_words_are_joined_once_also_in_a_text_with_pages() -> None:
-    document = Document("a", "a soft\u00ad\n-\nhyphen before another\fsecond page, Over-\n\u00ad\nture")
-    assert sign_batch([document], None) == [sign_one(document, None)]
+def packed(text: str, title: str) -> Packed:
+    document = Document("a", text, title=title)
+    (signatures,) = sign_batch([document], None)
+    assert signatures == sign_one(document, None)
+    read = unpack(pack(document, signatures))
+    assert read is not None
+    return read
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_flashes_with_other_titles_are_duplicates_at_no_level(level: str) -> None:
+    policy = Policy().at(level)  # type: ignore[arg-type] # one of the levels
+    assert decide(packed(FLASH, "Fed adds reserves"), packed(FLASH, "Fed drains reserves"), policy) is None
+
+
+def test_flashes_with_the_same_title_are_identical_whatever_its_case() -> None:
+    evidence = decide(packed(FLASH, "Fed adds reserves"), packed(FLASH, "FED ADDS RESERVES"), Policy())
+    assert evidence is not None
+    assert evidence.level == "identical"
+
+
+def test_where_a_title_is_missing_the_text_decides() -> None:
+    evidence = decide(packed(FLASH, "Fed adds reserves"), packed(FLASH, ""), Policy())
+    assert evidence is not None
+    assert evidence.level == "near"
+
+
+def test_titles_of_longer_texts_are_kept_and_do_not_count() -> None:
+    a, b = packed(LONGER, "Fed adds reserves"), packed(LONGER, "Fed drains reserves")
+    assert a.title != b.title
+    assert not (a.flags | b.flags) & TITLED
+    assert a.content == b.content
+
+
+def test_a_content_hash_of_an_earlier_scheme_is_never_equal_to_one_of_this() -> None:
+    a = packed(LONGER, "")
+    evidence = decide(a, replace(a, scheme=1), Policy())
+    assert evidence is not None
+    assert evidence.level == "near"

@@ -46,7 +46,6 @@ MAKERS: dict[str, Callable[..., object]] = {
     "ch4": hashed,
     "numbers": lambda text: [numbers.sign(tokens(text)).distinct, list(numbers.sign(tokens(text)).sketch)],
     "tp1": lambda text: text_profile.sign(tokens(text)),
-    "tl1": lambda text: text_profile.sign(tokens(text), log=True),
     "fp1": lambda text: fingerprint.sign(tokens(text), TABLE).value,
     "termvector": lambda text: list(feature_set.sign(tokens(text), TABLE).codes),
     "noise": lambda text: noise.sign(tokens(text), TABLE).hex(),

@@ -1,30 +1,26 @@
-"""Kinds of characters: pinned at Unicode 14.0, and what newer Pythons know does not change them.
-
-Words broken at the end of a line or page are joined, and nothing else is.
-"""
+"""`tok3`: tokens are those of the definition, over kinds of characters that are pinned at Unicode 14.0."""
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from hashlib import sha256
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.tokens import (
     OTHER,
     UNASSIGNED,
-    WIDEST,
+    TokenBatch,
     character_kinds,
-    code_points,
     join_broken_words,
     kind,
     kinds,
-    normal_length,
+    tokens,
 )
-
-# ruff: noqa: RUF001 - characters that look like others are what is tested
-
+from ibidem_ingest.text.word_hash import wh1
 
 CHANGED_SINCE = {0x295: "Lo"}  # letters whose category Unicode moved after 14.0
 
@@ -41,11 +37,6 @@ def test_the_pinned_kinds_are_the_categories_that_this_python_knows() -> None:
         and not (category := unicodedata.category(chr(point))).startswith(read_category(pinned))
     }
     assert differing.items() <= CHANGED_SINCE.items()
-
-
-def test_what_separates_is_no_letter_mark_or_digit() -> None:
-    categories = {unicodedata.category(chr(point)) for point, pinned in enumerate(kinds().tolist()) if pinned == OTHER}
-    assert not {category for category in categories if category[0] in "LM" or category == "Nd"}
 
 
 def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> None:
@@ -69,16 +60,6 @@ def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> N
 def test_kinds_of_scripts(characters: str, expected: str) -> None:
     assert character_kinds(characters).decode() == expected
     assert [chr(kind(character)) for character in characters] == list(expected)
-
-
-def test_code_points_of_a_lone_surrogate_are_read() -> None:
-    assert code_points("a\udfff𝒜").tolist() == [0x61, 0xDFFF, 0x1D49C]
-
-
-def test_no_character_stands_for_more_than_the_widest() -> None:
-    assert (
-        max(normal_length(chr(point)) for point in (0x41, 0xFB01, 0x3300, 0xFDFA)) == WIDEST == normal_length("\ufdfa")
-    )
 
 
 texts = st.text(st.sampled_from("aB1é\u0301-\u2010¬\u00ad \t\r\n\f."), max_size=30)
@@ -113,11 +94,6 @@ def naive(text: str) -> str:
 @given(texts)
 def test_joining_is_as_the_definition_says(text: str) -> None:
     assert join_broken_words(text) == naive(text)
-
-
-@given(texts)
-def test_a_text_keeps_its_number_of_pages(text: str) -> None:
-    assert join_broken_words(text).count("\f") == text.count("\f")
 
 
 @pytest.mark.parametrize(
@@ -155,6 +131,118 @@ def test_a_word_over_a_page_break_belongs_to_the_first_page(pages: str, text_joi
     assert join_broken_words(pages) == text_joined
 
 
-def test_a_text_without_broken_words_is_handed_back_itself() -> None:
-    text = "no word is broken here - none"
-    assert join_broken_words(text) is text
+# ruff: noqa: RUF001 - characters that look like others are what is tested
+
+
+SCRIPTS = (
+    "aZ9 .,-\n\f\tàÉß\u0301\u0345ΣσςİıſKÅﬁ½²™…’“漢字々ひらカﾞーไทยกำລາວភាမြန်한국어द्वाराعَرَبШ\u00ad\u0378𝒜𝟗\U0003ffff"
+)
+mixed = st.text(st.one_of(st.sampled_from(SCRIPTS), st.characters()), max_size=60)
+ascii_text = st.text(st.characters(max_codepoint=127), max_size=60)
+latin = st.text(st.characters(max_codepoint=0x24F, exclude_characters="İ"), max_size=60)
+
+
+UNSEEN = re.compile("[\u00ad\u061c\u200b-\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+
+
+def naive_rules(text: str) -> list[str]:
+    """From the definition, a character at a time."""
+    text = UNSEEN.sub("", join_broken_words(text))
+    text = "".join(" " if kind(character) == UNASSIGNED else character for character in text)
+    text = fold(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()))
+    words: list[str] = []
+    inside = alone = False
+    for character in text:
+        major, single = unicodedata.category(character), chr(kind(character)) in "Ss"
+        if major[0] == "L" or major == "Nd":
+            if inside and not single and not alone:
+                words[-1] += character
+            else:
+                words.append(character)
+            inside, alone = True, single
+        elif major[0] == "M" and inside:
+            words[-1] += character
+        else:
+            inside = alone = False
+    return words
+
+
+@given(mixed)
+@example("ΑΣ ΑΣΑ")
+@example("e\u0301-\nx")
+@example("0\u00ad0")
+def test_tokens_are_as_the_definition_says(text: str) -> None:
+    assert tokens(text) == naive_rules(text)
+
+
+@given(st.lists(st.one_of(mixed, ascii_text, latin), max_size=6))
+@example(["", "", "a"])
+@example(["bro-", "ken"])
+@example(["bro-\nken", "", "x- y", "whole"])
+def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
+    batch = TokenBatch.tokenize(texts)
+    bounds = batch.offsets.tolist()
+    assert len(batch) == len(texts)
+    assert batch.lengths.tolist() == [len(tokens(text)) for text in texts]
+    for document, text in enumerate(texts):
+        places = range(bounds[document], bounds[document + 1])
+        assert [batch.token(place) for place in places] == tokens(text)
+        assert [int(batch.hashes[place]) for place in places] == [wh1(token) for token in tokens(text)]
+        assert all(batch.documents[place] == document for place in places)
+    assert batch.join_tokens() == [" ".join(tokens(text)).encode() for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("abc12 12abc", ["abc12", "12abc"]),
+        ("द्वारा عَرَبيّ", ["द्वारा", "عربي"]),
+        ("2024年法律", ["2024", "年", "法", "律"]),
+        ("กำ ภาษา", ["ก\u0e4d", "า", "ภ", "า", "ษ", "า"]),
+        ("カーABCひら", ["カ", "ー", "abc", "ひ", "ら"]),
+        ("ﬁnding №5 ½ x²", ["finding", "no5", "1", "2", "x2"]),
+        ("\u0301abc", ["abc"]),
+        ("O’Brien’s §12(b)", ["o", "brien", "s", "12", "b"]),
+        ("STRASSE Straße", ["strasse", "strasse"]),
+        ("one\ftwo", ["one", "two"]),
+        ("", []),
+        (" \n\f…—", []),
+        ("a\ud800b\x00c", ["a", "b", "c"]),
+    ],
+)
+def test_tokens_of_scripts_and_signs(text: str, expected: list[str]) -> None:
+    assert tokens(text) == expected
+    batch = TokenBatch.tokenize([text, "ascii"])
+    assert [batch.token(place) for place in range(len(expected))] == expected
+
+
+# ruff: noqa: RUF001 - characters that look like others are what is tested
+
+
+@pytest.mark.parametrize(
+    ("marked", "plain"),
+    [
+        ("μῆνιν ἄειδε θεὰ Πηληϊάδεω Ἀχιλῆος", "μηνιν αειδε θεα Πηληιαδεω Αχιληος"),
+        ("ΤΕΛΟΣ", "τέλος"),
+        ("الرَّحْمَٰنِ ٱلرَّحِيمِ", "الرحمن الرحيم"),
+        ("مدرسة إلى أحمـــد", "مدرسه الي احمد"),
+        ("کتاب های", "كتاب هاي"),
+        ("à l'école française", "a l'ecole francaise"),
+        ("за́мок ёлка", "замок елка"),
+        ("שָׁלוֹם", "שלום"),
+        ("e\u0301te\u0301", "été"),
+        ("STRASSE Straße ẞ", "strasse strasse ss"),
+        ("IŞIK ışık İzmir", "isik isik izmir"),
+        ("Łódź Ærø œuvre Đorđe Guðrún Þór Ǿ", "lodz aero oeuvre dorde gudrun thor o"),
+        ("٣٤ ۳۴ ३४ ๓๔ ３４", "34 34 34 34 34"),
+        ("Ver\u00adkehrs\u200bge\u200dsell\u2060schaft \ufeffplan\u200f", "Verkehrsgesellschaft plan"),
+    ],
+)
+def test_marks_make_no_difference_where_search_engines_fold_them(marked: str, plain: str) -> None:
+    assert tokens(marked) == tokens(plain)
+    assert TokenBatch.tokenize([marked]).hashes.tolist() == TokenBatch.tokenize([plain]).hashes.tolist()
+
+
+@pytest.mark.parametrize(("a", "b"), [("हिन्दी", "हनद"), ("が", "か"), ("мой", "мои"), ("їжа", "іжа"), ("ไม่", "ไม")])
+def test_marks_that_are_letters_make_a_difference(a: str, b: str) -> None:
+    assert tokens(a) != tokens(b)

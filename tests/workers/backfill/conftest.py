@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -117,6 +118,15 @@ def story(number: int, turn: int = 0) -> Source:
 def stories(count: int, turn: int = 0) -> dict[str, Source]:
     """Make some."""
     return {f"t{number}": story(number, turn) for number in range(count)}
+
+
+@pytest.fixture(params=KINDS[:1])
+def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
+    """Settings of an index that ibidem makes in OpenSearch, and fills through a queue in a folder."""
+    engine: str = request.getfixturevalue(request.param)
+    broker, index = f"filesystem:////{tmp_path}/queue", f"own-{uuid4().hex}"
+    yield Settings(engine=engine, broker=broker, index=index, tables=tables_folder, concurrency=2, patience=1)
+    remove_indices(engine, index)
 
 
 @pytest.fixture(params=KINDS)

@@ -87,12 +87,6 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
 
 
 @pytest.mark.slow
-def test_what_an_ended_run_wrote_is_counted_with_the_rest_of_its_page(context: BackfillContext) -> None:
-    account = sign_batch(context, make_batch(context, before=3)).account
-    assert (account.indexed, account.unchanged) == (3, 10)
-
-
-@pytest.mark.slow
 def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_signed_again(
     context: BackfillContext, tmp_path: Path
 ) -> None:
@@ -113,15 +107,6 @@ def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
     ((key, noted),) = context.engine.get_records("runs", "by-hand/")
     assert (key, noted) == ("by-hand/00000000", outcome.account.as_json())
     assert (outcome.account.documents, outcome.own) == (0, [])
-
-
-@pytest.mark.slow
-def test_our_own_writes_are_reported(context: BackfillContext, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pages, "is_current", lambda document, _: document.name.id != "d3")
-    last = next(iter(context.source.newest().values()))
-    context.engine.write([])
-    assert sign_batch(context, make_batch(context)).account.documents == 10
-    assert next(iter(context.source.newest().values())) in {last, last + 1}
 
 
 @pytest.mark.parametrize("kind", KINDS)

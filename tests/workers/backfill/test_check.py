@@ -1,15 +1,10 @@
 """Documents changed since they were signed are found."""
 
-import shutil
-from pathlib import Path
-
 import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import ingest_documents
@@ -65,15 +60,3 @@ def test_what_was_ingested_and_never_touched_is_unchanged(settings: Settings, en
     )
     report = check(settings)
     assert (report.read, report.unchanged, report.changed, report.unsigned) == (32, 31, 0, 1)
-
-
-@pytest.mark.slow
-def test_documents_of_another_table_are_outdated_and_not_changed(
-    settings: Settings, engine: Engine, tables_folder: Path, tmp_path: Path
-) -> None:
-    shutil.copytree(tables_folder, tmp_path / "tables")
-    settings = settings.changed(tables=tmp_path / "tables")
-    ingest_documents([Document("a", story(1)["body"]["content"])], settings)
-    Tables(settings.tables).use(Table.build("en", 9_000, {"people": 10.0}, "another"))
-    report = check(settings)
-    assert (report.unchanged, report.changed, report.outdated) == (1, 0, 1)

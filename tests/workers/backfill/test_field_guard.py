@@ -9,10 +9,8 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
-from ibidem_engines.cluster import reindex_source
-from ibidem_engines.engine import FieldCounts
+from ibidem_engines.cluster import reindex
 from ibidem_workers.backfill import field_guard
-from ibidem_workers.backfill.field_guard import Comparison
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import StripRequest, strip
@@ -145,7 +143,7 @@ class TestEmbeddings:
 @pytest.fixture
 def vectors_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of which nobody knows how to ask for vectors."""
-    monkeypatch.setattr(reindex_source, "WITH_VECTORS", {})
+    monkeypatch.setattr(reindex, "WITH_VECTORS", {})
 
 
 @pytest.mark.server("elasticsearch")
@@ -163,7 +161,7 @@ class TestAnAnswerWithoutVectors:
     def test_and_without_a_proof_is_stopped_by_the_counts(
         self, embedded_index: Embedded, embedded_settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(reindex_source, "check_whole", lambda *_: None)
+        monkeypatch.setattr(reindex, "check_whole", lambda *_: None)
         embedded_index.fill()
         backfill_in_place(embedded_settings)
         for command in (strip_into, backfill_into):
@@ -245,18 +243,3 @@ class TestIndexesWithoutSource:
             with pytest.raises(Permanent, match=rf"'{FIRST}'.*index\.derived_source\.enabled: true.*_reindex"):
                 command(settings)
         theirs.remove()
-
-
-class TestCounts:
-    def test_may_differ_by_the_writes_of_others(self) -> None:
-        before, after = FieldCounts(10, {"meaning": 8}), FieldCounts(9, {"meaning": 6})
-        assert Comparison(before, after, 2).difference() == ""
-        assert Comparison(before, after, 1).difference() == "8 documents had field 'meaning', and 6 have it now"
-
-    def test_of_a_field_that_is_gone_are_none(self) -> None:
-        assert "and 0 have it now" in Comparison(FieldCounts(1, {"meaning": 1}), FieldCounts(), 0).difference()
-
-    def test_that_agree_at_a_later_look_are_right(self) -> None:
-        before = FieldCounts(1, {"meaning": 1})
-        looks = iter([Comparison(before, FieldCounts(), 0), Comparison(before, before, 0)])
-        field_guard.check_counts(lambda: next(looks), "index 'news'")

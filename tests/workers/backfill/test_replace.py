@@ -1,11 +1,9 @@
 """A new index replaces an existing one; no write in between is lost."""
 
 import json
-import os
 import shutil
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,24 +12,21 @@ from typing import get_args
 import pytest
 
 from ibidem_core.settings import Settings
-from ibidem_engines.cluster.reindex_target import ClusterReindexTarget
+from ibidem_engines.cluster.reindex import ClusterReindexTarget
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import replace
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
-from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
-from servers.indices import ask
-from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, routing, stories, story
+from servers.indices import ask, remove_indices
+from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, stories, story
 from workers.backfill.test_run import writing
 
 OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
@@ -237,124 +232,29 @@ class TestTheirIndex:
         assert settings["default_pipeline"] == "no-such"
         assert foreign_index.sources() == stories(3)
 
-    def test_a_routing_of_its_own_finds_the_copy(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(7))
-        into_second(foreign_settings)
-        for name in stories(7):
-            query = "&".join(f"{key}={value}" for key, value in routing(name).items())
-            assert ask(foreign_index.address, "GET", f"/{ALIAS}/_doc/{name}?{query}")["found"]
 
-
-class TestSqlite:
-    @pytest.fixture
-    def sqlite_settings(self, settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
-        shutil.copytree(tables_folder, tmp_path / "tables")
-        return settings.changed(tables=tmp_path / "tables", concurrency=1)
-
-    @pytest.mark.slow
-    def test_a_new_table_is_put_into_use_by_a_copy_and_both_can_be_searched_meanwhile(
-        self, sqlite_settings: Settings, engine: Engine
+class TestOwnIndex:
+    def test_a_new_table_is_put_into_use_by_a_copy_with_the_records_of_the_first_index(
+        self, settings: Settings, engine: Engine, tables_folder: Path, tmp_path: Path
     ) -> None:
-        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], sqlite_settings)
+        shutil.copytree(tables_folder, tmp_path / "tables")
+        settings = settings.changed(tables=tmp_path / "tables", concurrency=1)
+        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], settings)
         for ledger in get_args(Ledger):
             engine.put_records(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
         engine.put_records("runs", {KEYS: {"run": "a run in place"}})
-        Tables(sqlite_settings.tables).use(OTHER)
-        result = replace_index(Replacement("second"), sqlite_settings)
-        second = open_engine(sqlite_settings.address, "second")
-        assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
-        assert OTHER.name not in engine.info().tables
-        assert summary(second, result.run)["indexed"] == 20
-        assert all("a/b" in dict(second.get_records(ledger)) for ledger in get_args(Ledger) if ledger != "groups")
-        assert KEYS not in dict(second.get_records("runs"))
-        second.close()
-
-    @pytest.mark.slow
-    def test_a_table_that_came_while_it_was_filled_needs_another_copy(
-        self, sqlite_settings: Settings, engine: Engine
-    ) -> None:
-        ingest_documents([Document("a", "We the People")], sqlite_settings)
-        replace_index(Replacement("second"), sqlite_settings)
-        Tables(sqlite_settings.tables).use(OTHER)
-        with pytest.raises(UsageError, match="'second' was started with another idf table"):
-            replace_index(Replacement("second"), sqlite_settings)
-
-    @pytest.mark.slow
-    def test_what_was_deleted_meanwhile_goes_when_the_command_is_given_again(
-        self, sqlite_settings: Settings, engine: Engine
-    ) -> None:
-        ingest_documents([Document(name, f"We the People {name}") for name in "abc"], sqlite_settings)
-        replace_index(Replacement("second"), sqlite_settings)
-        engine.delete(["b"], version=2**60)
-        ingest_documents([Document("d", "in Order to form")], sqlite_settings)
-        assert replace_index(Replacement("second"), sqlite_settings).pruned == 1
-        second = open_engine(sqlite_settings.address, "second")
-        assert sorted(hit.id for hits in second.scan() for hit in hits) == ["a", "c", "d"]
-        second.close()
-
-    @pytest.mark.slow
-    def test_there_are_no_aliases(self, sqlite_settings: Settings, engine: Engine) -> None:
-        ingest_documents([Document("a", "We the People")], sqlite_settings)
-        with pytest.raises(UsageError, match=r"SQLite has no aliases.*IBIDEM_INDEX=second"):
-            replace_index(Replacement("second", "news"), sqlite_settings)
-
-    @pytest.mark.slow
-    def test_an_index_of_another_schema_is_copied_into_one_of_now(
-        self, sqlite_settings: Settings, engine: Engine
-    ) -> None:
-        ingest_documents([Document("a", "We the People")], sqlite_settings)
-        engine._file.run("""update "ibidem.{index}.state" set value = '0' where name = 'schema'""")  # type: ignore[attr-defined]
-        engine.close()
-        replace_index(Replacement("second"), sqlite_settings)
-        second = open_engine(sqlite_settings.address, "second")
-        assert list(second.info().schema) == [SCHEMA]
-        second.close()
-        with pytest.raises(Exception, match="written with layout 4 and signature schema 0"):
-            backfill_in_place(sqlite_settings)
-
-    @pytest.mark.slow
-    def test_killed_before_or_after_any_write_the_same_command_ends_with_all_that_is_there(
-        self, sqlite_settings: Settings, engine: Engine, tmp_path: Path
-    ) -> None:
-        ingest_documents([Document(f"d{at}", f"We the People {at}", version=1) for at in range(9)], sqlite_settings)
-        engine.close()
-        kept = tmp_path / "kept.sqlite"
-        shutil.copy(tmp_path / "index.sqlite", kept)
-        killed, at = True, 0
-        while killed:
-            shutil.copy(kept, tmp_path / "index.sqlite")
-            killed = killed_at_write(at, sqlite_settings)
-            first = open_engine(sqlite_settings.address, sqlite_settings.index)
-            first.delete(["d8", "d3"], version=2)
-            replace_index(Replacement("second"), sqlite_settings)
-            second = open_engine(sqlite_settings.address, "second")
-            hits = [hit for part in second.scan() for hit in part]
-            assert sorted(hit.id for hit in hits) == ["d0", "d1", "d2", "d4", "d5", "d6", "d7"], at
-            assert all(hit.packed for hit in hits), at
-            first.close()
-            second.close()
-            at += 1
-        assert at > 5
-
-
-def killed_at_write(position: int, settings: Settings) -> bool:
-    """Replace an index in a process that ends right after a transaction; returns whether there were so many."""
-    child = os.fork()
-    if not child:
-        transactions = iter(range(position))
-        transaction = SqliteFile.transaction
-
-        @contextmanager
-        def deadly(file: SqliteFile) -> Iterator[None]:
-            with transaction(file):
-                yield
-            if next(transactions, None) is None:
-                os._exit(9)
-
-        SqliteFile.transaction = deadly  # type: ignore[method-assign]
+        Tables(settings.tables).use(OTHER)
+        into = f"{settings.index}-2"
         try:
-            replace_index(Replacement("second"), settings)
+            result = replace_index(Replacement(into), settings)
+            with closing(open_engine(settings.address, into)) as second:
+                assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
+                assert OTHER.name not in engine.info().tables
+                assert summary(second, result.run)["indexed"] == 20
+                assert all("a/b" in dict(second.get_records(name)) for name in get_args(Ledger) if name != "groups")
+                assert KEYS not in dict(second.get_records("runs"))
+            Tables(settings.tables).use(Table.build("en", 9_000, {"people": 9.0, "union": 10.0}, "a third"))
+            with pytest.raises(UsageError, match=f"{into!r} was started with another idf table"):
+                replace_index(Replacement(into), settings)
         finally:
-            os._exit(0)
-    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+            remove_indices(settings.engine, into)

@@ -3,18 +3,15 @@
 import json
 from contextlib import closing
 from http.client import HTTPConnection
-from pathlib import Path
 
 import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import NOTE, StripRequest, strip
-from ibidem_workers.ingest import ingest_documents
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, SECOND, Theirs, stories, story
 
@@ -28,24 +25,6 @@ def raw_source(foreign_index: Theirs, index: str, name: str) -> str:
 
 
 class TestTheirIndex:
-    def test_in_place_all_is_as_it_was_before_the_backfill(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(40))
-        before = foreign_index.all()
-        backfill_in_place(foreign_settings)
-        assert len(foreign_index.signed()) == 40
-        result = strip(StripRequest(), foreign_settings)
-        assert (result.read, result.stripped, result.left, result.refused) == (40, 40, 0, 0)
-        after = foreign_index.all()
-        assert {name: json.dumps(hit["_source"]) for name, hit in after.items()} == {
-            name: json.dumps(hit["_source"]) for name, hit in before.items()
-        }
-        assert {name: hit.get("_routing") for name, hit in after.items()} == {
-            name: hit.get("_routing") for name, hit in before.items()
-        }
-
     def test_every_byte_that_is_not_ours_stays(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         foreign_index.make({"dynamic": False, "properties": {}})
         ask(foreign_index.address, "PUT", f"/{FIRST}/_doc/t1?refresh=true", RAW)
@@ -54,16 +33,6 @@ class TestTheirIndex:
         assert '"ibidem"' in raw_source(foreign_index, SECOND, "t1")
         strip(StripRequest(), settings.changed(index=SECOND))
         assert raw_source(foreign_index, SECOND, "t1") == RAW
-
-    def test_a_second_time_writes_nothing(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(10))
-        backfill_in_place(foreign_settings)
-        strip(StripRequest(), foreign_settings)
-        versions = {name: hit["_version"] for name, hit in foreign_index.all().items()}
-        result = strip(StripRequest(), foreign_settings)
-        assert (result.read, result.stripped) == (10, 0)
-        assert {name: hit["_version"] for name, hit in foreign_index.all().items()} == versions
 
     def test_a_dry_run_counts_and_writes_nothing(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         foreign_index.make()
@@ -155,29 +124,3 @@ class TestTheirIndex:
 
 def pipelines(foreign_index: Theirs, **settings: str) -> None:
     ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": settings}))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("into", ["", "plain"])
-def test_an_index_in_sqlite_keeps_its_documents_and_loses_its_signatures(
-    tmp_path: Path, tables_folder: Path, into: str
-) -> None:
-    address = f"sqlite:///{tmp_path / 'index.sqlite'}"
-    broker = f"filesystem:///{tmp_path / 'queue'}"
-    settings = Settings(engine=address, broker=broker, tables=tables_folder, concurrency=1)
-    documents = [Document(f"d{number}", "the export duty on grain " * 30, title="Duty") for number in range(3)]
-    ingest_documents(documents, settings)
-    result = strip(StripRequest(into=into, records=True), settings)
-    assert (result.read, result.stripped, result.left) == (3, 3, 0)
-    index = into or settings.index
-    engine = open_engine(address, index)
-    info = engine.info()
-    assert (info.documents, info.unsigned) == (3, 3)
-    documents_again = engine.fetch([(index, document.id) for document in documents])
-    assert [(each.document.text, each.document.title) for each in documents_again] == [
-        (d.text, d.title) for d in documents
-    ]
-    assert not list(engine.get_records("runs"))
-    backfill_in_place(settings.changed(index=index))
-    assert engine.info().unsigned == 0
-    engine.close()

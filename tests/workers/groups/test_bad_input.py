@@ -10,7 +10,7 @@ import pytest
 from ibidem_core.errors import EngineError, Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower

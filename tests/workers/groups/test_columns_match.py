@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe.overrides import Overrides
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Row, Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache

@@ -5,7 +5,7 @@ import numpy as np
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import Overrides
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.everything import count_joined, first_leads, seq_ranges

@@ -7,7 +7,7 @@ import pytest
 
 from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import KEY, Conflict, GroupCheckpoint
+from ibidem_engines.ledger import KEY, Conflict, GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import begin_again, is_settled, regroup, settle_all

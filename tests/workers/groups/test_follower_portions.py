@@ -8,7 +8,7 @@ import pytest
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint
+from ibidem_engines.ledger import Conflict, GroupCheckpoint
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.stored_groups import StoredGroups
 from ibidem_ingest.kernel import loops

@@ -19,8 +19,7 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.group_checkpoint import KEY, POLICY, GroupCheckpoint
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import KEY, POLICY, GroupCheckpoint, load_overrides
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
 from ibidem_ingest.errors import UsageError
@@ -133,8 +132,8 @@ def check_client(cluster: Cluster, counts: Json) -> None:
     body = {"query": {"bool": {"should": [{"match": {"text": word}} for word in WORDS]}}}
     with closing(CLIENTS[kind][0](cluster.address.partition("+")[2])) as client:
         answer = ibidem.wrap(client).search(index=cluster.name, body=body, dedupe="collapse", dedupe_by="stored")
-    assert {name: answer["dedupe"][name] for name in ("duplicates", "unsettled", "limited")} == {
-        name: counts[name] for name in ("duplicates", "unsettled", "limited")
+    assert {name: answer["dedupe"][name] for name in ("duplicates", "index", "limited")} == {
+        name: counts[name] for name in ("duplicates", "index", "limited")
     }
     assert answer["dedupe"]["groups"]["matching"] == counts["groups"]["matching"]
 
@@ -197,10 +196,10 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     assert GroupCheckpoint.read(cluster.by(first)) == GroupCheckpoint.read(engine.group_set())
     counts, found = account(engine)
     assert len(found) == counts["groups"]["matching"]
-    assert (counts["groups"]["exact"], counts["unsettled"]) == (True, 0)
+    assert (counts["groups"]["exact"], counts["index"]["unsettled"]) == (True, 0)
     check_client(cluster, counts)
     several = {each.group for each in documents(engine) if not each.lead}
-    monkeypatch.setattr("ibidem_engines.cluster.match_counts.MAX_GROUPS", len(several))
+    monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", len(several))
     assert len(several) < len(found)
     assert account(cluster.by(), size=100)[0]["groups"] == counts["groups"]
     written = documents(engine)
@@ -327,16 +326,3 @@ def test_an_alias_whose_filter_hides_documents_is_no_set_of_groups(cluster: Clus
         cluster.add(number, filter={"term": {"ibidem.id": "a"}})
     with pytest.raises(UsageError, match=f"the alias '{cluster.name}' has a filter"):
         settle_all(cluster.by())
-
-
-def test_a_lead_that_is_written_again_keeps_the_followers_that_it_has_by_another_name(cluster: Cluster) -> None:
-    engine = cluster.by(cluster.add(1))
-    for texts in (
-        {"a": TEXT, "b": f"{TEXT} more", "c": f"{TEXT} again"},
-        {"a": OTHER},
-        {"d": OTHER},
-        {"a": " ".join(f"third{at}" for at in range(90))},
-    ):
-        fill(engine, [make_record(name, text, version=next(NUMBERS) + 1) for name, text in texts.items()])
-        settle_all(engine)
-    assert {name[1]: lead[1] for name, lead in groups(engine).items()} == {"a": "a", "b": "b", "c": "b", "d": "d"}

@@ -7,7 +7,7 @@ import pytest
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import Assignment, Marks, ShardRef
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.lookup_match import LookUpMatch, make_row

@@ -5,14 +5,12 @@ from pathlib import Path
 import pytest
 
 from engines.conftest import absent, address, alone, tidy
-from ibidem.index.groups import index_groups
-from ibidem.index.inspection import inspect
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ingest.signatures.test_noise import STORY, TABLE, WORDS, read_again
+from ingest.signatures.test_misread import STORY, TABLE, WORDS, read_again
 from workers.groups.test_service import Follower, groups, plain, regroup
 
 __all__ = ["absent", "address", "alone", "tidy"]
@@ -46,13 +44,3 @@ def test_a_story_and_two_misread_copies_are_one_stored_group(
     assert groups(engine) == plain(engine, BY_RUNS) == expected
     regroup(engine, everything=True)
     assert groups(engine) == expected
-
-
-def test_each_copy_is_listed_among_the_duplicates_of_the_others_with_the_reason(engine: Engine, tmp_path: Path) -> None:
-    write(engine, tmp_path, {"clean": CLEAN, "first": FIRST, "second": SECOND, "other": OTHERS[0]})
-    for name in ("clean", "first", "second"):
-        duplicates = inspect(engine, name, BY_RUNS).duplicates
-        assert {each.id for each in duplicates} == {"clean", "first", "second"} - {name}
-        assert {each.evidence.signature for each in duplicates} == {"characters"}
-    assert inspect(engine, "other", BY_RUNS).duplicates == []
-    assert index_groups(engine, BY_RUNS).kinds == {"characters": 2}

@@ -8,7 +8,7 @@ import pytest
 from ibidem_dedupe.decision import decide
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint, parse_policy
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.service import regroup, settle_all
 from support.signed_records import make_record

@@ -17,9 +17,8 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, parse_policy
-from ibidem_engines.ledger import load_overrides
-from ibidem_engines.signing import records
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, parse_policy
+from ibidem_engines.records import records
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, SeqNoRange
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -270,13 +269,6 @@ def test_the_name_stays_with_the_larger_part_when_a_lead_becomes_another_text() 
 
 def made_of(engine: Engine, texts: dict[str, str], version: int = 1) -> list[Record]:
     return [make_record(name, text, version) for name, text in texts.items()]
-
-
-def test_nothing_new_is_nothing_to_do() -> None:
-    with index() as engine:
-        engine.write(signed(7))
-        Follower(engine).catch_up()
-        assert not Follower(engine).step()
 
 
 def test_regrouping_everything_writes_nothing_where_nothing_changes() -> None:

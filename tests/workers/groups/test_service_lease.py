@@ -3,15 +3,14 @@
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
-from time import time
 
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.lease import KEY, SECONDS, SettlingLease
+from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.service import settle, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
@@ -25,15 +24,6 @@ def test_who_waits_for_another_settles_nothing() -> None:
         assert GroupCheckpoint.read(engine).done == {}
         other.give_back()
         settle(engine, 10.0)
-        assert groups(engine) == plain(engine)
-
-
-def test_who_waits_is_done_once_another_has_settled_all_though_that_one_goes_on() -> None:
-    with index() as engine:
-        engine.write(signed(1))
-        assert SettlingLease(engine).take()
-        Follower(engine).catch_up()
-        settle_all(engine)
         assert groups(engine) == plain(engine)
 
 
@@ -56,27 +46,6 @@ def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> Settlin
         patch.setattr(SettlingLease, "is_taken", lambda _: False)
         assert other.take()
     return other
-
-
-def test_of_two_that_take_the_lease_in_the_same_moment_the_first_leaves_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    with index() as engine:
-        one = SettlingLease(engine)
-        assert one.take()
-        other = taken_by_another(engine, monkeypatch)
-        one.renew()
-        other.renew()
-        assert (one.is_lost, other.is_lost) == (True, False)
-        one.give_back()
-        assert SettlingLease(engine).is_taken()
-        other.give_back()
-        assert not SettlingLease(engine).is_taken()
-
-
-@pytest.mark.parametrize(("seconds", "is_taken"), [(SECONDS, True), (10**9, False)])
-def test_a_lease_that_a_wrong_clock_dated_far_into_the_future_has_lapsed(seconds: float, is_taken: bool) -> None:
-    with index() as engine:
-        engine.put_records("runs", {KEY: {"name": "other", "process": "elsewhere~1~1", "until": time() + seconds}})
-        assert SettlingLease(engine).is_taken() is is_taken
 
 
 def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import POLICY, GroupCheckpoint, policy_as_record
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, policy_as_record
 from ibidem_engines.stored_groups import ShardRef
 from ibidem_workers.groups import lease, service
 from ibidem_workers.groups.follower import Follower

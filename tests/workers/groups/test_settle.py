@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, own_group
 from ibidem_ingest.signatures.content import group_name

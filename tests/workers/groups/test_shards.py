@@ -12,7 +12,7 @@ from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import POLICY
+from ibidem_engines.ledger import POLICY
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.lookup_match import make_row
@@ -85,12 +85,12 @@ def test_a_search_counts_what_is_not_settled_in_each_shard(engine: Engine) -> No
     engine.refresh()
     query, request = parse_query("said"), parse_request({"dedupe": "indent", "dedupe_by": "stored"})
     account = search_index(engine, query, request)["dedupe"]
-    assert (account["unsettled"], account["groups"]["exact"]) == (0, True)
+    assert (account["index"]["unsettled"], account["groups"]["exact"]) == (0, True)
     matching = {hit.id for hit in engine.search(query, 1_000).hits}
     assert account["groups"]["matching"] == len({each.group for each in stored(engine) if each.name.id in matching})
     engine.write([make_record(f"late{at}", f"said number{at} all alone here") for at in range(5)])
     engine.refresh()
-    assert search_index(engine, query, request)["dedupe"]["unsettled"] == 5
+    assert search_index(engine, query, request)["dedupe"]["index"]["unsettled"] == 5
 
 
 def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(engine: Engine) -> None:
@@ -106,15 +106,3 @@ def test_who_was_declared_the_same_is_joined_only_once_its_own_shard_is_settled(
     Follower(engine, size=4).catch_up()
     groups = stored(engine)
     assert sorted(each.group for each in groups if each.lead) == sorted({each.group for each in groups})
-
-
-def test_a_document_is_read_where_its_own_shard_is_settled(engine: Engine) -> None:
-    engine.write([make_record(f"one{at}", f"said number{at} all alone here") for at in range(30)])
-    store, names = engine.groups(), [(engine.index, f"one{at}") for at in range(30)]
-    newest = store.newest()
-    read = {
-        part: [each.name.id for each in store.read(names, {each: newest[each] * (each == part) for each in newest})]
-        for part in newest
-    }
-    assert all(read.values())
-    assert sorted(name for some in read.values() for name in some) == sorted(name for _, name in names)

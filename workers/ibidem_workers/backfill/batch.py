@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
-from ibidem_core.errors import EngineError
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import (
     Engine,
@@ -18,7 +17,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.signing import records
+from ibidem_engines.records import records
 from ibidem_engines.stored_groups import Marks, Name
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables

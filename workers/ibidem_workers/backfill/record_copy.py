@@ -8,7 +8,7 @@ from typing import Any, get_args
 import orjson
 from xxhash import xxh3_64_intdigest
 
-from ibidem_engines import group_checkpoint as groups
+from ibidem_engines import ledger as groups
 from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.ledger import Tombstone, read_entries

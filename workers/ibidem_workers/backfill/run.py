@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from ibidem_core.errors import EngineError
-from ibidem_core.retry import retry_unavailable
+from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, ReindexSource
-from ibidem_engines.group_checkpoint import count_joined
-from ibidem_engines.ledger import OwnRecord, read_key
+from ibidem_engines.ledger import OwnRecord, count_joined, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -84,7 +82,7 @@ class Backfill:
                 self._deaths += 1
                 if self._deaths > MAX_DEATHS:
                     raise
-                self._bury()
+                self._write_tombstones()
 
     def _sign(self, end: Marks, *, switch_marks: Marks | None, changes_only: bool) -> int:
         self.checkpoint.upto = marks_as_record(end)
@@ -158,7 +156,7 @@ class Backfill:
         self.note()
         self._hand_out(signers, replace(previous_batch, run=checkpoint.run, number=page.number, names=page_names), part)
 
-    def _bury(self) -> None:
+    def _write_tombstones(self) -> None:
         """Prepare to resume after a process died: its pages are signed page by page, then document by document.
 
         A document that ends its process twice is refused.

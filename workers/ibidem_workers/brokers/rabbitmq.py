@@ -2,8 +2,8 @@
 
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
 
+from ibidem_core.address import redact, redact_text, secrets
 from ibidem_core.errors import EngineError, Permanent, Unavailable
-from ibidem_core.redaction import redact, redact_text, secrets
 
 # By the class of the client's error: whether to try again, what happened, what to do.
 REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (

@@ -15,8 +15,8 @@ from kombu.transport.redis import get_redis_error_classes
 from redis import Redis
 from redis.exceptions import RedisError, ResponseError
 
+from ibidem_core.address import redact
 from ibidem_core.errors import Permanent, Unavailable
-from ibidem_core.redaction import redact
 from ibidem_workers.brokers import transport
 from ibidem_workers.brokers.lease import Heartbeat, new_holder
 from ibidem_workers.brokers.rabbitmq import redacted_message

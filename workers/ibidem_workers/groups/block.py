@@ -13,8 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.copies import first_copies
-from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.leader_clustering import Grouping, first_copies, group
 from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
 from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Level, Policy

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_intdigest
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.group_checkpoint import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, SeqNoRange, ShardRef, StoredGroups
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules

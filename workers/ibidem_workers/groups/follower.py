@@ -16,15 +16,14 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 import orjson
-from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import Conflict, GroupCheckpoint, parse_policy
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import Conflict, GroupCheckpoint, load_overrides, override_hashes, parse_policy
 from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, ShardRef, StoredGroups, marks_as_record
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import ColumnsMatch, Read, SliceCache, count_leads, read_slices
 from ibidem_workers.groups.everything import settle_everything
@@ -122,6 +121,8 @@ class Follower:
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
             checkpoint.done = {}  # another index was created under this name, and the engine has no identities
         settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(overrides)))
+        if checkpoint.is_due(end):
+            checkpoint.everything, checkpoint.counted = True, sum(end.values())
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, end)
         for part in end:
@@ -214,6 +215,7 @@ class Follower:
         joins: Mapping[str, int] = {}
         if portion:
             marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
+            checkpoint.guarded |= bool(PackedColumns.decode([each.packed for each in portion]).guard.any())
             joins = settler.settle(portion, marks, self._plan(checkpoint), match)
             self._add([ref(each) for each in portion])
         checkpoint.settle(seq_range.part, last, joins)
@@ -259,11 +261,6 @@ class Follower:
                 checkpoint.overrides = hashes
             has_changes = True
         return has_changes
-
-
-def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
-    """Return a hash of each manual decision, by its key."""
-    return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
 
 def decided_names(key: str) -> list[tuple[str, str]]:

@@ -7,10 +7,17 @@ from math import inf
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.group_checkpoint import POLICY, Conflict, GroupCheckpoint, has_settled, policy_as_record
-from ibidem_engines.ledger import load_overrides
+from ibidem_engines.ledger import (
+    POLICY,
+    Conflict,
+    GroupCheckpoint,
+    has_settled,
+    load_overrides,
+    override_hashes,
+    policy_as_record,
+)
 from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
-from ibidem_workers.groups.follower import SIZE, Follower, Report, override_hashes
+from ibidem_workers.groups.follower import SIZE, Follower, Report
 from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.settle import promote
 

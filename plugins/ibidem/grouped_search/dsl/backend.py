@@ -1,13 +1,23 @@
 """Ranking in the query DSL, read as deep as a page of groups needs, and the documents to show."""
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from typing_extensions import override
 
-from ibidem.grouped_search.backend import PageRequest, SearchBackend, cursor_codec, document_ref
+from ibidem.grouped_search.backend import (
+    IndexState,
+    PageRequest,
+    SearchBackend,
+    choose_way,
+    cursor_codec,
+    document_ref,
+    read_cursor,
+)
 from ibidem.grouped_search.dsl.depth import grows, nothing_near, raised_depths
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, SearchRecords, layout_names
+from ibidem.grouped_search.dsl.index_cache import NAMES, NOWHERE, IndexMetadataCache, SearchRecords, layout_names
+from ibidem.grouped_search.dsl.parts import check_start
 from ibidem.grouped_search.dsl.request import MATCHING, DslSearch
 from ibidem.grouped_search.dsl.response import (
     as_shown,
@@ -27,24 +37,16 @@ from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
-from ibidem_engines.cluster.dsl import ALL, Clause, add_exclusion, documents, ids_query, packed_options
-from ibidem_engines.cluster.lookup import LookUp, with_value_query
-from ibidem_engines.cluster.memberships import read_memberships
-from ibidem_engines.cluster.plugin import NAME, pop_account
-from ibidem_engines.cluster.ranking import (
-    NEWEST,
-    is_same_state,
-    limit_writes,
-    long_hits,
-    long_values,
-    rank,
-    read_long,
-    read_newest,
-)
+from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cluster import ranking as ranks
+from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
+from ibidem_engines.cluster.groups import read_memberships
+from ibidem_engines.cluster.lookup import LookUp
+from ibidem_engines.cluster.search import NAME, pop_account
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
-from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_engines.requests import ApiRequest, RequestFlow, Target
 from ibidem_engines.stored_groups import Hit, Values
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -55,14 +57,16 @@ AT_ONCE = 1_000
 class DslBackend(SearchBackend):
     """A ranking in the engine's own language."""
 
-    def __init__(self, search: DslSearch, metadata: IndexMetadataCache, *, ids: bool = False) -> None:
+    def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
         self.search = search
         self.metadata = metadata
         self.layout = NOWHERE
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
-        self._ids = ids
+        self.state = IndexState()
+        self.way = choose_way(search.request, self.state)
+        self._ids = False
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
         self.next_page: NextPage | None = None
@@ -79,21 +83,15 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
-        # Whether each document's score is independent of the other documents.
-        is_pointwise = not (self._ranks_as_a_whole() or self.layout.pipelines)
-        return PageRequest(
-            search.request, search.start, search.size, search.tables, deepest, may_leave_out=is_pointwise
-        )
+        return PageRequest(search.request, search.start, search.size, search.tables, deepest)
 
     def _ranks_as_a_whole(self) -> bool:
-        """Return whether a document matches by its rank, so that no clause can test it alone."""
+        """Return whether a document matches by its ranks.rank, so that no clause can test it alone."""
         return "knn" in self.search.ranking
 
-    @property
-    def codec(self) -> CursorCodec:
-        """The codec of this search's cursors."""
-        search = self.search
-        return cursor_codec(self._records.cursor_key, search.target.index, search.digest, search.request)
+    def _codec(self, request: DedupeRequest) -> CursorCodec:
+        """Return the codec of this search's cursors."""
+        return cursor_codec(self._records.cursor_key, self.search.target.index, self.search.digest, request)
 
     @property
     def cursor(self) -> str:
@@ -102,12 +100,7 @@ class DslBackend(SearchBackend):
 
     def write_cursor(self, next_page: NextPage | None = None) -> str:
         """Return the cursor of the next page, by its start position or number."""
-        return self.codec.encode(Cursor(self._view, next_page))
-
-    def read_cursor(self) -> None:
-        """Read the cursor of the request, after the key of the index was loaded."""
-        cursor = self.codec.decode(self.search.request.cursor)
-        self._view, self.next_page = cursor.view, cursor.next_page
+        return self._codec(self.search.request).encode(Cursor(self._view, next_page))
 
     @property
     def ids(self) -> bool:
@@ -116,30 +109,33 @@ class DslBackend(SearchBackend):
 
     def use_engine_ids(self) -> "DslBackend":
         """Return the same ranking with the engine's own ids."""
-        retry = DslBackend(self.search, self.metadata, ids=True)
-        retry.layout, retry._records = self.layout, self._records
+        retry = DslBackend(self.search, self.metadata)
+        retry.layout, retry._records, retry.way, retry._ids = self.layout, self._records, self.way, True
         retry._view, retry.next_page = self._view, self.next_page
         return retry
 
     def read_metadata(self) -> RequestFlow[None]:
-        """Read layouts and records of the indexes, then the cursor.
-
-        The indexes of a point in time are known from its hits only.
-        """
-        target = self.search.target
-        if target.point is None:
-            yield from self.read_index_metadata(target.index, target.params)
-            self.read_cursor()
-        elif self.search.request.by == "window" and self.search.request.cursor:
+        """Read layouts and records of the indexes, then choose the way of the search and read its cursor."""
+        target, asked = self.search.target, self.search.request
+        index = target.index if target.point is None else (yield from self.metadata.point_indices(target))
+        if index or target.point is None:
+            params = {name: target.params[name] for name in NAMES if name in target.params}
+            self.layout = yield from self.metadata.layout(index, params)
+            self._records = yield from self.metadata.search_records(layout_names(index, self.layout))
+            state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
+            self.state = replace(state, decisions=len(self._records.overrides))
+        way = choose_way(asked, self.state)
+        if target.point is not None and asked.cursor and not way.request.takes_all:
             raise UsageError(
                 "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already",
                 "leave one of them out",
             )
-
-    def read_index_metadata(self, index: str, params: Mapping[str, str] | None = None) -> RequestFlow[None]:
-        """Read layouts and records of some indexes."""
-        self.layout = yield from self.metadata.layout(index, params or {})
-        self._records = yield from self.metadata.search_records(layout_names(index, self.layout))
+        self.way, cursor = read_cursor(way, self._codec, is_free=asked.by == "auto")
+        self._view, self.next_page = cursor.view, cursor.next_page
+        self.search = replace(self.search, request=self.way.request)
+        self._ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
+        if not self.way.request.takes_all:
+            check_start(self.search.start)
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
@@ -149,30 +145,27 @@ class DslBackend(SearchBackend):
         answer = yield from search_by_plugin(
             self.search,
             self.up_to_now(dict(self.search.ranking)),
-            {**self.search.aggregations, **(NEWEST if may_pin else {})},
+            {**self.search.aggregations, **(ranks.NEWEST if may_pin else {})},
         )
         if answer is None:
             return None
         check_complete(answer)
         if may_pin:
-            self._view = ReadView(read_newest(answer))
+            self._view = ReadView(ranks.read_newest(answer))
         drop_own_aggregation(answer)
-        account = answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search.raised)
+        account = answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search.raised) | self.way.account()
         return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
 
     @override
-    def window(self, depth: int, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
+    def window(self, depth: int) -> RequestFlow[Ranking]:
         self._deepen(depth)
-        body = self._body(depth)
-        if exclude:
-            body = add_exclusion(body, with_value_query(self.layout.kinds, "content", list(exclude)))
-        ranking = yield from rank(self.search.target, body, self.layout.max_hits, ids=self.ids)
+        ranking = yield from ranks.rank(self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids)
         check_complete(ranking.answer)
         if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
             self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
         if not self.first:
-            yield from self._learn(ranking.answer)
+            self.learn(ranking.answer, ranks.read_newest(ranking.answer) if self.may_pin() else -1)
         self._ranked = ranking.hits
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
 
@@ -197,12 +190,14 @@ class DslBackend(SearchBackend):
     @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         if self.ids:
-            return (yield from long_values(self.search.target, names))
-        read = yield from long_hits(self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause)
+            return (yield from ranks.long_values(self.search.target, names))
+        read = yield from ranks.long_hits(
+            self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause
+        )
         hits = {document_ref(hit): hit for hit in (*self._ranked, *self._found)}
-        own = [raw for raw in read if is_same_state(raw, hits[raw["_index"], raw["_id"]])]
+        own = [raw for raw in read if ranks.is_same_state(raw, hits[raw["_index"], raw["_id"]])]
         self.renamed |= len(own) < len(read)
-        return read_long(own)
+        return ranks.read_long(own)
 
     @override
     def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
@@ -241,7 +236,7 @@ class DslBackend(SearchBackend):
 
     def _holds(self, raw: Json, hit: Hit) -> bool:
         """Return whether a fetched document belongs to a hit."""
-        return self.ids or is_same_state(raw, hit)
+        return self.ids or ranks.is_same_state(raw, hit)
 
     def _as_shown(self, raw: Json) -> Json:
         return clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
@@ -255,7 +250,7 @@ class DslBackend(SearchBackend):
         """Exclude documents written after the ranking was first read."""
         if self._view.newest is None:
             return body
-        return body | {"query": limit_writes(body.get("query") or ALL, self._view.newest)}
+        return body | {"query": ranks.limit_writes(body.get("query") or ALL, self._view.newest)}
 
     def _body(self, depth: int) -> Json:
         """Build the request for the top of the ranking; the first one includes aggregations."""
@@ -264,23 +259,13 @@ class DslBackend(SearchBackend):
         if self.first:
             return body
         aggs = {} if self.needs_aggregation() else dict(self.search.aggregations)
-        aggs |= NEWEST if self.may_pin() else {}
+        aggs |= ranks.NEWEST if self.may_pin() else {}
         return {**body, **({"aggs": aggs} if aggs else {})}
 
     def may_pin(self) -> bool:
         """Return whether sequence numbers order the writes, so that a ranking can be repeated."""
         is_new = self._view.newest is None and not self.search.target.point
         return self.layout.shards == 1 and is_new and not self._ranks_as_a_whole()
-
-    def _learn(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Store the response without its hits, and the indexes of a point in time's hits."""
-        if self.may_pin():
-            self._view = ReadView(read_newest(answer))
-        self.first = answer
-        if self.search.target.point is not None:
-            index = ",".join(sorted({hit["_index"] for hit in answer["hits"]["hits"]}))
-            if index:
-                yield from self.read_index_metadata(index)
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
         """Store the response without its hits, and the highest sequence number among the matches."""

@@ -3,20 +3,19 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ibidem.grouped_search.backend import IndexState
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
-from ibidem_engines.cluster import ledger_search as ledgers
-from ibidem_engines.cluster import plugin
+from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster import search
+from ibidem_engines.cluster.collapse import CountResult, read_coverage
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
-from ibidem_engines.cluster.ledger_search import LedgerQuery
-from ibidem_engines.cluster.match_counts import CountResult
+from ibidem_engines.cluster.records import LedgerQuery
 from ibidem_engines.cursor import KEY as CURSOR_KEY
-from ibidem_engines.group_checkpoint import KEY, GroupCheckpoint, checkpoint_of
-from ibidem_engines.ledger import read_entries
-from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import IndexNames
-from ibidem_engines.stored_presets import read_preset
-from ibidem_engines.ttl_cache import ALIAS_S, INDEX_S, TtlCache
+from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import Coverage, IndexNames, parse_marks
 from ibidem_ingest.errors import UsageError
 
 WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
@@ -44,7 +43,9 @@ class IndexMetadataCache:
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
     records: TtlCache[str, SearchRecords] = field(default_factory=TtlCache)
-    checkpoints: TtlCache[str, GroupCheckpoint] = field(default_factory=TtlCache)
+    checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
+    coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
+    points: TtlCache[str, str] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
 
@@ -62,13 +63,40 @@ class IndexMetadataCache:
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
-    def settlement(self, names: IndexNames) -> RequestFlow[GroupCheckpoint]:
-        """Return how far the groups of indexes are settled, and under which policy."""
+    def settlement(self, names: IndexNames) -> RequestFlow[Sequence[GroupCheckpoint]]:
+        """Return how far the groups of indexes are settled, and by which rule: one record for each set of indexes."""
         key = cache_key(names)
-        if (checkpoint := self.checkpoints.get(key)) is not None:
-            return checkpoint
+        if (checkpoints := self.checkpoints.get(key)) is not None:
+            return checkpoints
         entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
-        return self.checkpoints.put(key, only_checkpoint(list(map(checkpoint_of, entries))), WORDS_S)
+        return self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
+
+    def state(self, target: Target, layout: Layout, request: DedupeRequest) -> RequestFlow[IndexState]:
+        """Return what decides on the way of a search, but for manual decisions."""
+        names = layout_names(target.index, layout)
+        checkpoints = yield from self.settlement(names)
+        if request.by == "stored":
+            check_settled_as_one(checkpoints, layout)
+        if len(checkpoints) != 1:
+            return IndexState()
+        if request.by == "window" or not checkpoints[0].done:
+            return IndexState(checkpoints[0])
+        key = repr((cache_key(names), target.params, checkpoints[0].done))
+        if (coverage := self.coverages.get(key)) is None:
+            coverage = yield from read_coverage(target, layout, parse_marks(checkpoints[0].done))
+            self.coverages.put(key, coverage, COUNTS_S)
+        return IndexState(checkpoints[0], coverage)
+
+    def point_indices(self, target: Target) -> RequestFlow[str]:
+        """Return the names of the indexes of a point in time."""
+        key = repr(target.point)
+        if (names := self.points.get(key)) is None:
+            answer = yield target.search(
+                {"size": 0, "aggs": {"indices": {"terms": {"field": "_index", "size": 1_000}}}}
+            )
+            buckets = answer.get("aggregations", {}).get("indices", {}).get("buckets", ())
+            names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
+        return names
 
     def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
         """Return the presets stored with indexes."""
@@ -81,11 +109,11 @@ class IndexMetadataCache:
 
     def plugin(self) -> RequestFlow[bool]:
         """Return whether the cluster's plugin may be used: every node has it, and no setting disables it."""
-        if plugin.mode() == "off":
+        if search.mode() == "off":
             return False
         if (version := self.plugins.get("")) is not None:
             return version
-        return self.plugins.put("", plugin.has_same_plugin((yield from plugin.plugin_nodes())))
+        return self.plugins.put("", search.has_same_plugin((yield from search.plugin_nodes())))
 
     def search_records(self, names: IndexNames) -> RequestFlow[SearchRecords]:
         """Return the manual decisions and the cursor key, stored next to each index, in one request."""
@@ -98,14 +126,18 @@ class IndexMetadataCache:
         return self.records.put(key, SearchRecords(words, ledgers.first_cursor_key(keys.values())), WORDS_S)
 
 
-def only_checkpoint(checkpoints: Sequence[GroupCheckpoint]) -> GroupCheckpoint:
-    """Return how far the groups of a search's indexes are settled."""
+def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
+    """Refuse indexes whose groups are unrelated, or that have none."""
+    if layout.bare:
+        raise UsageError(
+            f"dedupe_by=stored cannot be combined with {', '.join(layout.bare)}: no groups are stored there",
+            "sign it with: ibidem backfill --groups",
+        )
     if len(checkpoints) > 1:
         raise UsageError(
             "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",
             "search each separately, or settle them as one by an alias of all: ibidem regroup --all",
         )
-    return checkpoints[0] if checkpoints else GroupCheckpoint()
 
 
 def read_names(index: str) -> list[str]:

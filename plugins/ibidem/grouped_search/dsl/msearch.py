@@ -7,7 +7,7 @@ from typing import Any
 from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
 from ibidem.grouped_search.dsl.parts import refuse
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.stored import grouped_search
+from ibidem.grouped_search.dsl.search import grouped_search
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.request import DedupeRequest, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure

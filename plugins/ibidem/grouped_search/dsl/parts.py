@@ -150,18 +150,12 @@ def check_total(parts: Mapping[str, Any]) -> None:
         raise UsageError(f"track_total_hits={short_repr(value)} is not valid", "allowed: true, false, a number")
 
 
-def read_page(parts: Mapping[str, Any], deepest: int = MAX_WINDOW) -> tuple[int, int]:
-    """Read the number of groups before the page, and its size.
-
-    >>> read_page({"from": 25, "size": 10})
-    (25, 10)
-    """
-    start, size = read_integer(parts, "from", 0, deepest), read_integer(parts, "size", 10)
-    if start >= deepest:
+def check_start(start: int) -> None:
+    """Refuse a page beyond every window."""
+    if start >= MAX_WINDOW:
         raise UsageError(
             f"from={start} lies beyond the first {MAX_WINDOW:,} groups", "narrow the query, or add a filter"
         )
-    return start, size
 
 
 def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int = MAX_WINDOW) -> int:

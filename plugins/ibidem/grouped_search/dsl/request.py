@@ -9,18 +9,9 @@ import orjson
 from xxhash import xxh3_64_hexdigest, xxh3_128_hexdigest
 
 from ibidem.grouped_search.dsl.depth import deepen, join_raised
-from ibidem.grouped_search.dsl.parts import (
-    PARTS,
-    Role,
-    check_combinations,
-    read_integer,
-    read_page,
-    read_parts,
-    ungrouped_note,
-)
+from ibidem.grouped_search.dsl.parts import PARTS, Role, check_combinations, read_integer, read_parts, ungrouped_note
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.scope import check_scope
-from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.requests import Target
@@ -45,6 +36,7 @@ class DslSearch:
     start: int  # how many groups come before the page
     size: int  # groups on a page
     tables: Collection[str] = ()  # names of the current idf tables, if known
+    counts: bool = False  # whether the groups of all matches are counted
     raised: Sequence[Json] = ()  # depths of `knn` that were raised, for the account
     note: str = ""  # why the engine's own answer is given, without groups; `ranking` is then the whole body
 
@@ -85,7 +77,7 @@ def read_search(
     if note := ungrouped_note(parts):
         return DslSearch(Target(index, params=params), parts, {}, {}, request, 0, 0, note=note)
     parts, raised = deepen(parts, max(request.window, read_integer(parts, "size", 10)))
-    start, size = read_page(parts, sys.maxsize if request.by == "stored" else MAX_WINDOW)
+    start, size = read_integer(parts, "from", 0, sys.maxsize), read_integer(parts, "size", 10)
     ranking = _select(parts, "ranking")
     ranking |= {name: drop_inner_hits(ranking[name]) for name in MATCHING & ranking.keys()}
     if "preference" not in params and "pit" not in parts:
@@ -101,6 +93,7 @@ def read_search(
         start,
         size,
         raised=raised,
+        counts=parts.get("track_total_hits") is True,
     )
     check_scope(request)
     return search

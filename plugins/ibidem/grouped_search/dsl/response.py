@@ -17,7 +17,7 @@ from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.window import Window
 from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import PACKED, documents, ids_query
-from ibidem_engines.cluster.groups import GROUP
+from ibidem_engines.cluster.groups import GROUP, LEAD
 from ibidem_ingest.errors import UsageError
 
 COUNTED = ("terms", "multi_terms")
@@ -248,7 +248,7 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     fields = {
         name: values
         for name, values in hit.get("fields", {}).items()
-        if name not in (PACKED, GROUP) or any(fnmatchcase(name, pattern) for pattern in patterns)
+        if name not in (PACKED, GROUP, LEAD, CONTENT) or any(fnmatchcase(name, pattern) for pattern in patterns)
     }
     asks_for_state = str(display.get("seq_no_primary_term", "")).lower() == "true"
     unshown = {"sort", "fields", *(() if asks_for_state else STATE)}

@@ -3,11 +3,12 @@
 Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
 """
 
+from dataclasses import replace
 from time import perf_counter
 
 from ibidem.grouped_search.dsl.backend import DslBackend
 from ibidem.grouped_search.dsl.depth import nothing_near, raised_depths
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
@@ -17,8 +18,11 @@ from ibidem.grouped_search.dsl.response import (
     iterate_hits,
     leaves_query,
 )
+from ibidem.grouped_search.dsl.stored import StoredDslBackend
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.request import asks_for_stored_preset, with_presets
 from ibidem_engines.requests import RequestFlow
 
 # Parts of a search that decide on what is aggregated.
@@ -27,14 +31,22 @@ AGGREGATION_PARTS = frozenset(("query", "knn", "min_score"))
 REMEDY = "sign them with: ibidem backfill"
 
 
-def dsl_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, group the top of the ranking, and answer with a page of groups."""
+def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
+    """Search, and answer with a page of groups, or with the engine's own answer and a note."""
     start_time = perf_counter()
-    source = DslBackend(search, metadata, ids=search.joins or bool(search.request.membership))
+    if search.note:
+        answer: Json = yield replace(search.target.search(search.ranking), params=search.target.params)
+        return answer | {"dedupe": {"mode": "off", "note": search.note}}
+    source = DslBackend((yield from with_stored_preset(search, metadata)), metadata)
     yield from source.read_metadata()
-    answer = yield from source.through_plugin()
-    if answer is not None:
+    if source.search.request.takes_all:
+        backend = StoredDslBackend(source)
+        stored = yield from backend.page()
+        answer = response(source.search, source, stored.page, backend.aggregate(), start_time, backend.cursor(stored))
+        answer["hits"]["max_score"] = stored.best
         return answer
+    if (plugin_answer := (yield from source.through_plugin())) is not None:
+        return plugin_answer
     page = yield from grouped_page(source, source.page)
     if source.renamed:
         source = source.use_engine_ids()
@@ -72,7 +84,8 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     """Build a response."""
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
-    account = page.account | {"cursor": cursor, "took_ms": took, "by": "client"} | raised_depths(search.raised)
+    account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
+    account |= raised_depths(search.raised)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
     account |= nothing_near(search.ranking, page.ranking.total)
@@ -88,3 +101,13 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     answer |= {"took": took, "hits": hits, "dedupe": account}
     drop_own_aggregation(answer)
     return answer | aggregations
+
+
+def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
+    """Read the preset of a search, if it is not built in."""
+    if not asks_for_stored_preset(search.request):
+        return search
+    target = search.target
+    layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
+    presets = yield from metadata.presets(layout_names(target.index, layout))
+    return replace(search, request=with_presets(search.request, {**PRESETS, **presets}))

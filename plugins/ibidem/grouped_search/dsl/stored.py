@@ -5,8 +5,6 @@ thousands are off by one or two. A search in the query DSL is grouped this way o
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from time import perf_counter
 from typing import Any
 
 import orjson
@@ -15,8 +13,6 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search.backend import PageRequest, document_ref
 from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch
 from ibidem.grouped_search.dsl.response import (
     COUNTED,
     NO_META,
@@ -27,20 +23,14 @@ from ibidem.grouped_search.dsl.response import (
     clean_explanation,
     sub_aggregations,
 )
-from ibidem.grouped_search.dsl.search import dsl_search, response
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import asks_for_stored_preset, with_presets
-from ibidem_engines.cluster.collapse import ClusterCollapse, collapse_search
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, collapse_search
 from ibidem_engines.cluster.groups import GROUP
-from ibidem_engines.cluster.match_counts import CountCache
-from ibidem_engines.group_checkpoint import GroupCheckpoint
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Collapsed, Hit, Members, Place, parse_marks
+from ibidem_engines.stored_groups import Collapsed, GroupField, Hit, Members, Place
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
 CERTAIN = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
@@ -86,65 +76,31 @@ def _count_groups(bucket: Mapping[str, Any]) -> Json:
     return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
 
 
-BEGINNING = GroupCheckpoint()  # how far groups are settled before that is read
-
-
-def stored_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, and answer with a page of stored groups."""
-    began = perf_counter()
-    backend = StoredDslBackend(search, DslBackend(search, metadata, ids=True))
-    yield from backend.read_metadata()
-    page = yield from backend.page()
-    answer = response(search, backend.source, page.page, backend.aggregate(), began, backend.cursor(page))
-    answer["hits"]["max_score"] = page.best
-    return answer
-
-
 class StoredDslBackend(StoredBackend):
     """A collapsed ranking in the engine's own language."""
 
-    def __init__(self, search: DslSearch, source: DslBackend, checkpoint: GroupCheckpoint | None = None) -> None:
-        self.search = search
+    def __init__(self, source: DslBackend) -> None:
+        self.search = source.search
         self.source = source
-        self.settled = BEGINNING if checkpoint is None else checkpoint
         self._collapsed: Collapsed | None = None
         self._hits: dict[DocumentRef, Json] = {}
-
-    def read_metadata(self) -> RequestFlow[None]:
-        """Read how far groups are settled; for a point in time, its indexes first."""
-        source, target = self.source, self.search.target
-        yield from source.read_metadata()
-        if target.point is not None:
-            aggs = {"indices": {"terms": {"field": "_index", "size": 1_000}}}
-            answer = yield target.search({"size": 0, "aggs": aggs})
-            counts = answer.get("aggregations", {}).get("indices", {})
-            indexes = [each["key"] for each in counts.get("buckets", ())]
-            yield from source.read_index_metadata(",".join(sorted(indexes)))
-        if source.layout.bare:
-            raise UsageError(
-                f"dedupe_by=stored cannot be combined with {', '.join(source.layout.bare)}: no groups are stored there",
-                "sign it with: ibidem backfill --groups",
-            )
-        index = target.index
-        if target.point is not None:
-            index = ",".join(source.layout.indices)
-            source.read_cursor()
-        self.settled = yield from source.metadata.settlement(layout_names(index, source.layout))
 
     def page(self) -> RequestFlow[StoredPage]:
         """Build the page."""
         search, next_page = self.search, self.source.next_page
         page_request = PageRequest(search.request, search.start, search.size, search.tables, next_page=next_page)
-        return (yield from stored_page(self, page_request))
-
-    @override
-    def settlement(self) -> GroupCheckpoint:
-        return self.settled
+        return (yield from stored_page(self, page_request, self.source.state))
 
     @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        marks = parse_marks(self.settled.done)
-        answer, page = yield from self._ranking().page(place, size, marks, self._further_parts(), self._cached_count())
+        aggregations = request_counts(self.search.aggregations) if self.search.request.by == "stored" else {}
+        answer, page = yield from self._ranking().page(
+            place,
+            size,
+            aggregations or self.search.aggregations,
+            self._cached_count() if self.search.counts else None,
+            has_ungrouped=self._by == "content" or bool(self.source.state.coverage.ungrouped),
+        )
         check_complete(answer)
         self.source.learn(answer, page.newest)
         self.source.scores |= {head.name: head.score for head in page.heads}
@@ -201,7 +157,7 @@ class StoredDslBackend(StoredBackend):
     def _cached_count(self) -> CountCache:
         """Return the cached count of this search without its cursor; valid until a matching write."""
         search = self.search
-        parts = (search.target.index, search.target.point, search.target.params, search.digest, self.settled.done)
+        parts = (search.target.index, search.target.point, search.target.params, search.digest, self._by)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return CountCache(self.source.metadata.counts, xxh3_128_hexdigest(key))
 
@@ -209,29 +165,8 @@ class StoredDslBackend(StoredBackend):
         search, source = self.search, self.source
         parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = source.up_to_now(dict(search.ranking))
-        return collapse_search(search.target, body, source.layout, display=parts)
+        return collapse_search(search.target, body, source.layout, by=self._by, display=parts)
 
-    def _further_parts(self) -> Json:
-        """Return the part of the request for aggregations."""
-        return {"aggs": request_counts(self.search.aggregations)} if self.search.aggregations else {}
-
-
-def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-    """Search, and answer with a page of groups, or with the engine's own answer and a note."""
-    if search.note:
-        answer: Json = yield replace(search.target.search(search.ranking), params=search.target.params)
-        return answer | {"dedupe": {"mode": "off", "note": search.note}}
-    search = yield from with_stored_preset(search, metadata)
-    return (
-        yield from stored_search(search, metadata) if search.request.by == "stored" else dsl_search(search, metadata)
-    )
-
-
-def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
-    """Read the preset of a search, if it is not built in."""
-    if not asks_for_stored_preset(search.request):
-        return search
-    target = search.target
-    layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
-    presets = yield from metadata.presets(layout_names(target.index, layout))
-    return replace(search, request=with_presets(search.request, {**PRESETS, **presets}))
+    @property
+    def _by(self) -> GroupField:
+        return "content" if self.search.request.by == "content" else "group"

@@ -228,16 +228,6 @@ final class InnerRequests {
         return Engine.pastPipelines(request).indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 
-    /** Asks for the long signatures of documents. */
-    SearchRequest longSignatures(Collection<Name> names) {
-        SearchSourceBuilder source = base();
-        source.query(QueryBuilders.boolQuery().filter(nameFilter(names)))
-                .size(names.size())
-                .trackTotalHits(false);
-        source.fetchSource(false).docValueField(PackedField.LONG);
-        return Engine.pastPipelines(copy(source));
-    }
-
     private QueryBuilder nameFilter(Collection<Name> names) {
         Map<String, List<String>> byIndex = new LinkedHashMap<>();
         names.forEach(name -> byIndex.computeIfAbsent(name.index(), index -> new ArrayList<>())

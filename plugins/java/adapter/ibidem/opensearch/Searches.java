@@ -86,8 +86,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
         Engine.keep(response);
         first = response;
-        listener = ActionListener.runAfter(
-                ActionListener.runAfter(next, grouped::release), () -> Engine.release(response));
+        listener = ActionListener.runAfter(next, () -> Engine.release(response));
         try {
             Completeness.check(response);
             grouped.goOn(response);
@@ -144,11 +143,6 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void documents(Set<Name> names, Consumer<SearchResponse> next) {
         sendWhole(inner.page(names), next);
-    }
-
-    @Override
-    public void longSignatures(List<Name> names, Consumer<SearchResponse> next) {
-        sendWhole(inner.longSignatures(names), next);
     }
 
     @Override

@@ -79,7 +79,7 @@ final class AppliedOverrides {
         if (!word.same()) {
             return Decision.NONE;
         }
-        return code == Decision.NONE || code == Decision.UNDECIDED ? Decision.OVERRIDE : code;
+        return code == Decision.NONE ? Decision.OVERRIDE : code;
     }
 
     /** Returns the word that holds about a pair, or null. */

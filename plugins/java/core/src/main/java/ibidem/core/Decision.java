@@ -16,13 +16,7 @@ public final class Decision {
     static final int FINGERPRINT = 4;
     static final int PROFILE = 5;
     static final int CHARACTERS = 6;
-    static final int LEARNED = 7;
     static final int OVERRIDE = 8;
-    static final int SHINGLES = 9;
-    /** Two long texts, on which only their long signatures can decide. */
-    static final int UNDECIDED = 10;
-
-    static final int RELATION = 11;
 
     private static final String[] SIGNATURES = {
         "",
@@ -32,12 +26,10 @@ public final class Decision {
         "fingerprint",
         "profile",
         "characters",
-        "learned",
-        "override",
-        "shingles"
+        "learned", // which the plugin leaves to the library
+        "override"
     };
     private static final double CHANCE = 1.0 / (1 << 16);
-    private static final int LEAST_FOR_CONTAINMENT = 10;
 
     private Decision() {}
 
@@ -55,39 +47,7 @@ public final class Decision {
         if (a.sameContent(b) && !excluded) {
             return CONTENT;
         }
-        if (!policy.near() || excluded && policy.learned() == null || !within(a, b, policy.windowDays())) {
-            return NONE;
-        }
-        int near = policy.learned() == null ? near(a, b, policy) : learned(a, b, policy.learned());
-        return near == NONE && policy.partial() && !excluded ? partial(a, b, policy) : near;
-    }
-
-    /** Judges a pair by a learned rule, if it shares enough to be a candidate. */
-    private static int learned(Packed a, Packed b, Learned rule) {
-        return near(a, b, Policy.LOOSE) != NONE && rule.total(PairFigures.of(a, b)) >= 0 ? LEARNED : NONE;
-    }
-
-    private static int partial(Packed a, Packed b, Policy policy) {
-        if (a.isLong() && b.isLong()) {
-            return policy.related() == null ? NONE : UNDECIDED;
-        }
-        Policy.Contained rule = policy.contained();
-        boolean counts = rule != null && Math.min(a.length, b.length) >= rule.shortest();
-        return counts && containment(a, b) >= rule.share() ? SHINGLES : NONE;
-    }
-
-    /** Estimates how much of the smaller text the other holds; 0 if too few slots are equal for an estimate. */
-    private static double containment(Packed a, Packed b) {
-        if (!a.hasSlots() || !b.hasSlots() || a.equalSlots(b) < LEAST_FOR_CONTAINMENT) {
-            return 0.0;
-        }
-        double alike = alike(a, b);
-        return Math.min(1.0, alike * (a.shingles + b.shingles) / ((1 + alike) * Math.min(a.shingles, b.shingles)));
-    }
-
-    /** Returns how alike two texts are as a whole by min-hash. */
-    static double alike(Packed a, Packed b) {
-        return a.hasSlots() && b.hasSlots() ? withoutChance((double) a.equalSlots(b) / Packed.SLOTS) : 0.0;
+        return !policy.near() || excluded || !within(a, b, policy.windowDays()) ? NONE : near(a, b, policy);
     }
 
     private static double withoutChance(double share) {
@@ -226,18 +186,17 @@ public final class Decision {
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
     public static Evidence evidence(Packed a, Packed b, Policy policy) {
         int code = code(a, b, policy);
-        if (code == NONE || code == UNDECIDED) {
+        if (code == NONE) {
             return null;
         }
         Map<String, Object> why = new LinkedHashMap<>();
         why.put("signature", signature(code));
         double score = switch (code) {
             case CHARACTERS -> figures(compareNoise(a, b, policy.characters()), why);
-            case LEARNED -> policy.learned().put(PairFigures.of(a, b), why);
             default -> figures(a, b, code, why);
         };
         putGuards(a, b, why);
-        Level level = code == CONTENT ? Level.IDENTICAL : code == SHINGLES ? Level.PARTIAL : Level.NEAR;
+        Level level = code == CONTENT ? Level.IDENTICAL : Level.NEAR;
         return new Evidence(level, signature(code), round(score, 3), why);
     }
 
@@ -266,44 +225,6 @@ public final class Decision {
         return a.source == b.source ? "mail" : "sender";
     }
 
-    /** Returns the relation of a long text to another, if it may be evidence; null without a relation. */
-    static Evidence relation(Packed a, Packed b, LongSignatures longA, LongSignatures longB, Policy policy) {
-        if (!a.hasWords()
-                || !b.hasWords()
-                || differ(a.guard, b.guard)
-                || titlesDiffer(a, b)
-                || !within(a, b, policy.windowDays())) {
-            return null;
-        }
-        boolean swap = a.compareText(b) > 0;
-        Relation result = swap ? Relation.of(longB, longA, alike(a, b)) : Relation.of(longA, longB, alike(a, b));
-        if (result == null || result.confidence() < policy.related()) {
-            return null;
-        }
-        Relation relation = swap ? result.reverse() : result;
-        Map<String, Object> why = new LinkedHashMap<>();
-        why.put("signature", longA.parts);
-        why.put("relation", relation.label());
-        if (relation.contains() != null) {
-            why.put("direction", relation.contains().equals("a") ? "contains" : "part_of");
-        }
-        why.put("confidence", relation.confidence());
-        why.put("parts", longA.parts);
-        why.put("own", span(relation.a(), longA.size));
-        why.put("other", span(relation.b(), longB.size));
-        why.put("signals", relation.signals());
-        putGuards(a, b, why);
-        return new Evidence(Level.PARTIAL, longA.parts, relation.confidence(), why);
-    }
-
-    private static Map<String, Object> span(int[] ends, int set) {
-        Map<String, Object> span = new LinkedHashMap<>();
-        span.put("from", ends[0]);
-        span.put("to", ends[1]);
-        span.put("of", set);
-        return span;
-    }
-
     private static double figures(Noise.Comparison comparison, Map<String, Object> why) {
         why.put("shared", comparison.equal());
         why.put("of", Noise.SLOTS);
@@ -313,9 +234,6 @@ public final class Decision {
     }
 
     private static double figures(Packed a, Packed b, int code, Map<String, Object> why) {
-        if (code == SHINGLES) {
-            return putContainment(a, b, why);
-        }
         if (code != MINHASH && code != TERMS) {
             return 1.0;
         }
@@ -327,14 +245,6 @@ public final class Decision {
         if (code == MINHASH) {
             why.put("estimate", round(withoutChance(share), 3));
         }
-        return share;
-    }
-
-    private static double putContainment(Packed a, Packed b, Map<String, Object> why) {
-        double share = containment(a, b);
-        boolean smaller = a.shingles < b.shingles || a.shingles == b.shingles && a.compareText(b) < 0;
-        why.put("relation", smaller ? "part_of" : "contains");
-        why.put("estimate", round(share, 3));
         return share;
     }
 

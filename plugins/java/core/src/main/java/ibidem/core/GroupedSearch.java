@@ -17,16 +17,13 @@ import java.util.stream.Stream;
  * @param <P> a hit's place in the ranking
  */
 public final class GroupedSearch<R, H, P> {
-    /** Documents in a request for long signatures: those of a book take some 100 KB. */
-    private static final int LONG_AT_ONCE = 200;
-
     private static final int SIZE = 10;
 
     /**
      * The node that coordinates.
      *
      * @param ledgers records next to indexes
-     * @param memory counts that of windows and long signatures
+     * @param memory counts that of windows
      * @param by who groups
      */
     public record Node(Ledgers ledgers, Memory memory, String by) {}
@@ -38,9 +35,8 @@ public final class GroupedSearch<R, H, P> {
     private final Reading reading;
     private final ShardPage.Spec spec;
     private final long startNanos = System.nanoTime();
-    private final LongTexts longs = new LongTexts();
 
-    private Request request;
+    private final Request request;
     private Depth depth;
     /** Whether the only shard makes the page itself. */
     private boolean pageOfShard;
@@ -48,8 +44,6 @@ public final class GroupedSearch<R, H, P> {
     private R first;
     /** The highest score of all hits. */
     private float highest;
-
-    private volatile long longBytes;
 
     /**
      * @param node services of the node
@@ -78,7 +72,7 @@ public final class GroupedSearch<R, H, P> {
         reading = new Reading(request, groups == 0 ? 0 : start, groups, deepest);
         depth = depth(false);
         spec = new ShardPage.Spec(request.values(), start, groups, deepest, node.by());
-        pageOfShard = groups > 0 && request.needsOneSearch() && searches.goWithPageOfShard() && !mayHoldOverrides();
+        pageOfShard = groups > 0 && searches.goWithPageOfShard() && !mayHoldOverrides();
     }
 
     private boolean mayHoldOverrides() {
@@ -101,12 +95,6 @@ public final class GroupedSearch<R, H, P> {
         first = response;
         highest = responses.highest(response);
         handle(response);
-    }
-
-    /** Frees the memory that the search takes until its answer. */
-    public void release() {
-        node.memory().free(longBytes);
-        longBytes = 0;
     }
 
     private Depth depth(boolean inFullOrder) {
@@ -182,15 +170,7 @@ public final class GroupedSearch<R, H, P> {
         if (names.isEmpty()) {
             ranking.rows().names.forEach(name -> names.add(name.index()));
         }
-        if (!request.needsPresets()) {
-            listenToReaders(names, words -> group(ranking, words));
-            return;
-        }
-        Set<String> ledgers = searches.ledgers(names);
-        node.ledgers().presets().get(ledgers, searches.caller(), searches::records, presets -> {
-            request = request.with(presets);
-            listenToReaders(names, words -> group(ranking, words));
-        });
+        listenToReaders(names, words -> group(ranking, words));
     }
 
     private void listenToReaders(Set<String> names, Consumer<List<Verdict>> next) {
@@ -203,11 +183,7 @@ public final class GroupedSearch<R, H, P> {
         node.memory().take(bytes, Memory.WINDOW);
         Page page;
         try {
-            Window window = Window.of(ranking.rows().names, ranking.rows().packed, request.policy(), words, longs);
-            if (!longs.missing().isEmpty()) {
-                readLong(() -> group(ranking, words));
-                return;
-            }
+            Window window = Window.of(ranking.rows().names, ranking.rows().packed, request.policy(), words);
             if (!reading.enough(window)) {
                 read(false);
                 return;
@@ -216,38 +192,7 @@ public final class GroupedSearch<R, H, P> {
         } finally {
             node.memory().free(bytes);
         }
-        page.wantLong();
-        readLong(() -> fetch(ranking, page));
-    }
-
-    /** Reads the long signatures that are missing, some after the other, and goes on. */
-    private void readLong(Runnable next) {
-        readLong(List.copyOf(longs.missing()), 0, new HashMap<>(), next);
-    }
-
-    private void readLong(List<Name> missing, int at, Map<Name, byte[]> values, Runnable next) {
-        if (at >= missing.size()) {
-            longs.take(values);
-            next.run();
-            return;
-        }
-        int end = Math.min(missing.size(), at + LONG_AT_ONCE);
-        searches.longSignatures(missing.subList(at, end), response -> {
-            for (H hit : responses.hits(response)) {
-                byte[] value = PackedField.read(responses.value(hit, PackedField.LONG));
-                if (value != null) {
-                    hold(value.length);
-                    values.put(name(hit), value);
-                }
-            }
-            readLong(missing, end, values, next);
-        });
-    }
-
-    /** Counts memory that the search takes until its answer. */
-    private void hold(long bytes) {
-        node.memory().take(bytes, Memory.LONG_SIGNATURES);
-        longBytes += bytes;
+        fetch(ranking, page);
     }
 
     private Name name(H hit) {

@@ -1,7 +1,6 @@
 package ibidem.core;
 
 import java.util.Arrays;
-import java.util.List;
 import java.util.function.Predicate;
 
 /**
@@ -25,9 +24,6 @@ public final class Grouping {
 
     private final Packed[] rows;
     private final Policy policy;
-    /** The figures by which candidates are found. */
-    private final Policy loose;
-
     private final AppliedOverrides overrides;
     private final int[] compared;
     private final Multimap content;
@@ -36,10 +32,6 @@ public final class Grouping {
     private final Multimap profiles;
     private final Multimap lengths;
     private final SharedKeys runs;
-    private final SharedKeys slots;
-    private final RareTerms rare;
-    private final List<Name> names;
-    private final LongTexts longs;
     private final double width;
     /** A bit for each lead that the row at hand is to be compared with. */
     private final long[] candidates;
@@ -49,12 +41,9 @@ public final class Grouping {
     private int row;
     private int best;
 
-    private Grouping(List<Name> names, Packed[] rows, Policy policy, AppliedOverrides overrides, LongTexts longs) {
-        this.names = names;
-        this.longs = longs;
+    private Grouping(Packed[] rows, Policy policy, AppliedOverrides overrides) {
         this.rows = rows;
         this.policy = policy;
-        loose = policy.candidates();
         this.overrides = overrides;
         int size = rows.length;
         lead = new int[size];
@@ -63,29 +52,26 @@ public final class Grouping {
         compared = new int[size];
         Arrays.fill(compared, Multimap.END);
         content = new Multimap(size);
-        bands = Packed.hasLowBands(loose.slots())
+        bands = Packed.hasLowBands(policy.slots())
                 ? shared(true, Packed.LOW_BANDS, Packed::putLowBands, packed -> true)
-                : shared(loose.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
-        prints = multimap(loose.fingerprint() != null, size);
-        profiles = multimap(loose.profile() != null, size);
-        lengths = multimap(loose.terms() != null, size);
+                : shared(policy.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
+        prints = multimap(policy.fingerprint() != null, size);
+        profiles = multimap(policy.profile() != null, size);
+        lengths = multimap(policy.terms() != null, size);
         candidates = new long[SharedKeys.words(size)];
         byRuns = new long[candidates.length];
         noisyRows = new long[candidates.length];
-        boolean noisy = loose.characters() != null && markNoisy();
-        runs = shared(noisy, Noise.SLOTS, Noise::putBands, packed -> packed.noisy(loose.characters()));
-        boolean parts = policy.partial() && (policy.contained() != null || policy.related() != null);
-        slots = shared(parts, Packed.SLOTS, Packed::putSlots, packed -> true);
-        rare = policy.relates() && lengths != null ? RareTerms.of(rows, loose.terms()) : null;
+        boolean noisy = policy.characters() != null && markNoisy();
+        runs = shared(noisy, Noise.SLOTS, Noise::putBands, packed -> packed.noisy(policy.characters()));
         width = lengths == null
                 ? 1
-                : ROUNDING - Math.log(Math.max(ROUNDING, loose.terms().lengths()));
+                : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
     }
 
     private boolean markNoisy() {
         boolean any = false;
         for (int at = 0; at < rows.length; at++) {
-            if (rows[at] != null && rows[at].noisy(loose.characters())) {
+            if (rows[at] != null && rows[at].noisy(policy.characters())) {
                 noisyRows[at >>> 6] |= 1L << at;
                 any = true;
             }
@@ -102,8 +88,8 @@ public final class Grouping {
     }
 
     /** Groups rows in rank order; null for an unsigned hit. */
-    static Grouping of(List<Name> names, Packed[] rows, Policy policy, AppliedOverrides overrides, LongTexts longs) {
-        Grouping grouping = new Grouping(names, rows, policy, overrides, longs);
+    static Grouping of(Packed[] rows, Policy policy, AppliedOverrides overrides) {
+        Grouping grouping = new Grouping(rows, policy, overrides);
         for (int row = 0; row < rows.length; row++) {
             grouping.settle(row);
         }
@@ -147,14 +133,11 @@ public final class Grouping {
         if (bands != null) {
             crowded[row] |= bands.collect(row, MOST_LEADS, candidates);
         }
-        if (slots != null) {
-            crowded[row] |= slots.collect(row, MOST_LEADS, candidates);
-        }
         if (runs != null) {
-            collectRuns(packed.noisy(loose.characters()));
+            collectRuns(packed.noisy(policy.characters()));
         }
         compareInOrder();
-        if (lengths != null && Decision.eligible(packed, loose.terms())) {
+        if (lengths != null && Decision.eligible(packed, policy.terms())) {
             long bucket = bucket(packed);
             for (long near = bucket - 1; near <= bucket + 1; near++) {
                 lookAtSets(packed, near);
@@ -196,11 +179,11 @@ public final class Grouping {
     }
 
     private void lookAtSets(Packed packed, long bucket) {
-        Policy.Terms rule = loose.terms();
+        Policy.Terms rule = policy.terms();
         for (int at = lengths.first(lengths.place(bucket)); at != Multimap.END; at = lengths.next(at)) {
             int candidate = lengths.value(at);
             Packed other = rows[candidate];
-            if (candidate < best && (isLongPair(candidate) ? meet(candidate, bucket) : mayShare(packed, other, rule))) {
+            if (candidate < best && mayShare(packed, other, rule)) {
                 compare(candidate);
             }
         }
@@ -210,15 +193,6 @@ public final class Grouping {
         return packed.bits().mayShare(other.bits(), rule.least(Math.min(packed.termCount, other.termCount)));
     }
 
-    /** Returns whether both are long texts, for which packed values may not be enough. */
-    private boolean isLongPair(int candidate) {
-        return rare != null && rows[row].isLong() && rows[candidate].isLong();
-    }
-
-    private boolean meet(int candidate, long bucket) {
-        return rows[row].idf == rows[candidate].idf && rare.meet(row, candidate, bucket == bucket(rows[row]));
-    }
-
     /** Takes an earlier lead where it comes before the best one so far and the row duplicates it. */
     private void compare(int candidate) {
         if (candidate >= best || compared[candidate] == row) {
@@ -226,11 +200,6 @@ public final class Grouping {
         }
         compared[candidate] = row;
         int result = overrides.code(row, candidate, Decision.code(rows[row], rows[candidate], policy));
-        if (result == Decision.UNDECIDED) {
-            Evidence evidence =
-                    longs.relation(names.get(row), rows[row], names.get(candidate), rows[candidate], policy);
-            result = evidence == null ? Decision.NONE : Decision.RELATION;
-        }
         if (result != Decision.NONE) {
             code[row] = (byte) result;
             best = candidate;
@@ -251,10 +220,7 @@ public final class Grouping {
         if (runs != null) {
             runs.add(row);
         }
-        if (slots != null) {
-            slots.add(row);
-        }
-        if (lengths != null && Decision.eligible(packed, loose.terms())) {
+        if (lengths != null && Decision.eligible(packed, policy.terms())) {
             lengths.add(bucket(packed), row);
         }
     }

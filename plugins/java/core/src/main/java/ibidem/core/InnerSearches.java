@@ -45,8 +45,6 @@ public interface InnerSearches<R, H, P> {
     /** Reads documents as they are shown, those that still match. */
     void documents(Set<Name> names, Consumer<R> next);
 
-    void longSignatures(List<Name> names, Consumer<R> next);
-
     /** Reads records next to indexes; empty if they are missing or the caller may not read them. */
     void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next);
 

@@ -13,14 +13,11 @@ import java.util.stream.Stream;
  * Records next to indexes that a search reads.
  *
  * @param overrides manual decisions
- * @param presets sets of figures for the decision
  */
-public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<StoredPreset> presets) {
+public record Ledgers(LedgerCache<Verdict> overrides) {
     /** Makes the caches of a node. */
     public static Ledgers of() {
-        return new Ledgers(
-                new LedgerCache<>("overrides", Verdict::of, System::nanoTime),
-                new LedgerCache<>("presets", StoredPreset::of, System::nanoTime));
+        return new Ledgers(new LedgerCache<>("overrides", Verdict::of, System::nanoTime));
     }
 
     /**

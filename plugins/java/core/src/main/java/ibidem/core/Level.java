@@ -5,8 +5,7 @@ import java.util.Locale;
 /** How sure it is that two documents are duplicates; each level holds those before it. */
 public enum Level {
     IDENTICAL,
-    NEAR,
-    PARTIAL;
+    NEAR;
 
     /** Returns its name in requests and responses. */
     public String word() {

@@ -4,8 +4,6 @@ package ibidem.core;
 public interface Memory {
     /** Memory of the groups of a window. */
     String WINDOW = "ibidem window";
-    /** Memory of the long signatures of a search under way. */
-    String LONG_SIGNATURES = "ibidem long signatures";
 
     /**
      * Takes some, or throws the engine's exception where there is too little.

@@ -9,10 +9,6 @@ final class Noise {
     static final int SLOTS = 64;
 
     private static final int OF_TERMS = 8;
-    private static final int PAIRS = 32;
-    private static final int FIGURES = 8;
-    private static final double MOST_UNKNOWN = 3.0;
-    private static final double MOST_LIFT = 5.0;
     private static final int POOR = 0x80;
     private static final double RUNS_OF_A_WORD = 7.0;
     private static final double RUNS_OF_A_BIGRAM = 1.5;
@@ -118,29 +114,6 @@ final class Noise {
         double times = noise.dense() ? 0 : rule.lift();
         boolean lift = terms * (noise.runs + other.runs) >= times * difference * (noise.unknown + other.unknown);
         return terms / words >= least && lift ? new Comparison(equal, share, terms / words) : null;
-    }
-
-    /** Returns the eight figures of two blocks that a learned rule weighs; zeros if they cannot be compared. */
-    static double[] figures(Noise noise, Noise other) {
-        double[] figures = new double[FIGURES];
-        if (noise == null || other == null || noise.run != other.run) {
-            return figures;
-        }
-        long slots = noise.equalSlots(other);
-        double share = Math.max(0.0, ((double) Long.bitCount(slots) / SLOTS - CHANCE) / (1 - CHANCE));
-        double difference = difference(share, noise.runs, other.runs);
-        double terms = noise.unknownIn(other);
-        int strange = noise.unknown + other.unknown;
-        double runs = noise.runs + other.runs;
-        figures[0] = share;
-        figures[1] = 1;
-        figures[2] = (double) equalPairs(slots) / PAIRS;
-        figures[3] = PairFigures.changed(share);
-        figures[4] = Math.min(MOST_UNKNOWN, terms / Math.max(1.0, difference / RUNS_OF_A_WORD));
-        figures[5] = Math.min(1.0, strange * RUNS_OF_A_WORD / runs);
-        figures[6] = (double) noise.equalTerms(other) / OF_TERMS;
-        figures[7] = Math.min(MOST_LIFT, terms * runs / Math.max(1.0, difference * strange));
-        return figures;
     }
 
     /** Returns a bit for each slot that both have alike. */

@@ -296,11 +296,6 @@ public final class Packed {
         return length > 0;
     }
 
-    /** Returns whether its text is long: it has signatures of its parts as well. */
-    boolean isLong() {
-        return (flags & LONG) != 0;
-    }
-
     /** Returns whether its title counts, since the text is short. */
     boolean titled() {
         return (flags & TITLED) != 0;
@@ -317,14 +312,6 @@ public final class Packed {
     /** Returns whether its text has many unknown words. */
     boolean noisy(Policy.Characters rule) {
         return noise != null && noise.noisy(rule);
-    }
-
-    /** Writes a key for each slot, its number and its value; returns where they end. */
-    int putSlots(long[] into, int at) {
-        for (int slot = 0; slot < slotCount; slot++) {
-            into[at + slot] = (long) slot << Short.SIZE | slot(slot);
-        }
-        return at + slotCount;
     }
 
     /** Writes the keys of the bands; returns where they end. */

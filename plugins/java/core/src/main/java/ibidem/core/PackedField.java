@@ -6,8 +6,6 @@ import java.util.Base64;
 /** The field that holds packed values, as engines store it and give it out. */
 public final class PackedField {
     public static final String NAME = "ibidem.packed";
-    /** The field of long signatures. */
-    public static final String LONG = "ibidem.long";
     /** Where an index of ibidem's holds ids. */
     public static final String ID = "ibidem.id";
 

@@ -30,14 +30,6 @@ final class Page {
         }
     }
 
-    /** Asks for the long signatures that explain each duplicate. */
-    public void wantLong() {
-        groups.stream().filter(group -> group.size() > 1).forEach(group -> {
-            window.wantLong(List.of(group.lead()));
-            window.wantLong(group.followers());
-        });
-    }
-
     public List<Group> groups() {
         return groups;
     }
@@ -154,7 +146,6 @@ final class Page {
         account.put("crowded", counts.crowded());
         account.put("too_short", counts.tooShort());
         account.put("mixed_tables", counts.mixedTables());
-        account.put("only_counted", List.of());
         account.put("found_by_scope", 0);
         account.put("capped", List.of());
         account.put("late", additions);

@@ -11,9 +11,6 @@ package ibidem.core;
  * @param fingerprint fingerprints
  * @param profile the least ratio of lengths where document profiles are equal; the numbers have to agree as well
  * @param characters runs of characters, and words that were read wrongly
- * @param contained containment of shingles, at {@code partial}
- * @param related relations of long texts, at {@code partial}: the least confidence
- * @param learned a rule learned from labels, which then judges candidates alone; null without one
  */
 public record Policy(
         Level level,
@@ -23,10 +20,7 @@ public record Policy(
         Terms terms,
         Fingerprint fingerprint,
         Double profile,
-        Characters characters,
-        Contained contained,
-        Double related,
-        Learned learned) {
+        Characters characters) {
 
     /** Tokens from which on a text is long for {@link #longSlots}. */
     static final int LONG = 3_000;
@@ -45,24 +39,7 @@ public record Policy(
             new Terms(40.0 / Packed.FULL_SET, true, Packed.FULL_SET, 0.95, true),
             new Fingerprint(0.95, 50),
             null,
-            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3, 0.3, NOISY, NOISY),
-            new Contained(0.8, 50),
-            0.5,
-            null);
-
-    /** The figures that make a pair a candidate for a learned rule. */
-    static final Policy LOOSE = new Policy(
-            Level.NEAR,
-            null,
-            12,
-            null,
-            new Terms(0.6, true, Packed.FULL_SET, 0.3, false),
-            new Fingerprint(0.0, 5),
-            null,
-            new Characters(0.12, 0.0, 0.0, 0.4, 0.0, true, 2, 0.3, NOISY, NOISY),
-            null,
-            null,
-            null);
+            new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3, 0.3, NOISY, NOISY));
 
     /**
      * Feature-set evidence.
@@ -127,34 +104,14 @@ public record Policy(
         }
     }
 
-    /**
-     * Containment evidence of texts of which not both are long.
-     *
-     * @param share the least share of the smaller text's shingles that the other holds, as min-hash estimates it
-     * @param shortest the fewest tokens of the smaller text
-     */
-    public record Contained(double share, int shortest) {}
-
     /** Returns the same figures at another level. */
     public Policy at(Level other) {
-        return new Policy(
-                other,
-                windowDays,
-                slots,
-                longSlots,
-                terms,
-                fingerprint,
-                profile,
-                characters,
-                contained,
-                related,
-                learned);
+        return new Policy(other, windowDays, slots, longSlots, terms, fingerprint, profile, characters);
     }
 
     /** Returns the same figures with another date window. */
     public Policy within(Integer days) {
-        return new Policy(
-                level, days, slots, longSlots, terms, fingerprint, profile, characters, contained, related, learned);
+        return new Policy(level, days, slots, longSlots, terms, fingerprint, profile, characters);
     }
 
     /** Returns the same figures with another least share of common text, in percent. */
@@ -163,40 +120,12 @@ public record Policy(
         Terms shared = terms == null
                 ? null
                 : new Terms(percent / 100.0, terms.full(), terms.smallest(), terms.lengths(), terms.numbers());
-        return new Policy(
-                level, windowDays, equal, null, shared, fingerprint, profile, characters, contained, related, learned);
+        return new Policy(level, windowDays, equal, null, shared, fingerprint, profile, characters);
     }
 
     /** Returns the least number of equal slots of a pair whose shorter text has so many tokens; null: none counts. */
     Integer slotsOf(long shorter) {
         return longSlots == null || shorter < LONG ? slots : longSlots;
-    }
-
-    /** Returns the figures by which candidates are found: looser ones if a learned rule judges them. */
-    Policy candidates() {
-        return learned == null
-                ? this
-                : new Policy(
-                        level,
-                        windowDays,
-                        LOOSE.slots,
-                        null,
-                        LOOSE.terms,
-                        LOOSE.fingerprint,
-                        null,
-                        LOOSE.characters,
-                        contained,
-                        related,
-                        null);
-    }
-
-    boolean partial() {
-        return level == Level.PARTIAL;
-    }
-
-    /** Returns whether long texts are related to each other. */
-    boolean relates() {
-        return partial() && related != null;
     }
 
     boolean near() {

@@ -43,26 +43,12 @@ public final class Presets {
                         new Policy.Terms(0.8, false, 20, 0.8, false),
                         null,
                         null,
-                        null,
-                        base.contained(),
-                        base.related(),
                         null));
         return Collections.unmodifiableMap(presets);
     }
 
     private static Policy with(Policy base, Integer slots, Policy.Terms terms, Policy.Characters characters) {
         Policy.Characters rule = characters == null ? base.characters() : characters;
-        return new Policy(
-                base.level(),
-                null,
-                slots,
-                null,
-                terms,
-                base.fingerprint(),
-                base.profile(),
-                rule,
-                base.contained(),
-                base.related(),
-                null);
+        return new Policy(base.level(), null, slots, null, terms, base.fingerprint(), base.profile(), rule);
     }
 }

@@ -19,7 +19,6 @@ import java.util.regex.Pattern;
  * @param explain whether each duplicate says why it is one
  * @param facets whether the account counts the window by source and year
  * @param values the options of the request, by name
- * @param needsPresets whether the preset is none of the built-in ones, until those stored with the indexes are read
  */
 public record Request(
         boolean collapse,
@@ -29,11 +28,9 @@ public record Request(
         Integer most,
         boolean explain,
         boolean facets,
-        Map<String, String> values,
-        boolean needsPresets) {
+        Map<String, String> values) {
     public static final int DEEPEST = 10_000;
     private static final long BYTES_OF_A_ROW = 2_048;
-    private static final long BYTES_OF_A_ROW_WITH_SLOTS = 8_192;
     private static final int WINDOW = 500;
     private static final int SHOWN_IN_COLLAPSE = 10;
     private static final int LEAST_SIMILARITY = 20;
@@ -81,25 +78,18 @@ public record Request(
             throw new UsageException(name + " is given without dedupe", "add \"dedupe\": \"indent\" or \"collapse\"");
         }
         String mode = choice(values, "dedupe", OFF, List.of(OFF, "collapse", "indent"));
-        Request request = read(values, Presets.ALL);
+        Request request = read(values);
         return mode.equals(OFF) ? null : request;
     }
 
-    /** Returns the request with the figures of its preset, which is stored with the indexes. */
-    public Request with(List<StoredPreset> additions) {
-        Map<String, Policy> presets = new LinkedHashMap<>(Presets.ALL);
-        additions.forEach(each -> presets.put(each.name(), each.policy()));
-        if (!presets.containsKey(values.get(PRESET))) {
-            throw wrong(PRESET, values.get(PRESET), NONE + ", " + String.join(", ", presets.keySet()));
-        }
-        return read(values, presets);
-    }
-
-    private static Request read(Map<String, String> values, Map<String, Policy> presets) {
+    private static Request read(Map<String, String> values) {
         boolean collapse = "collapse".equalsIgnoreCase(values.get("dedupe"));
         String preset = values.getOrDefault(PRESET, NONE);
-        boolean isKnown = preset.equalsIgnoreCase(NONE) || presets.containsKey(preset);
-        Policy figures = presets.getOrDefault(preset, Policy.DEFAULT);
+        Policy figures = preset.equalsIgnoreCase(NONE) ? Policy.DEFAULT : Presets.ALL.get(preset);
+        if (figures == null) {
+            throw wrong(
+                    PRESET, preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()) + ", or dedupe_by=stored");
+        }
         choice(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
         choice(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
         int window = integer(values, "window", WINDOW, 1, DEEPEST, "hits");
@@ -115,8 +105,7 @@ public record Request(
                 most(values, collapse, window),
                 flag(values, "explain"),
                 flag(values, "facets"),
-                Map.copyOf(values),
-                !isKnown);
+                Map.copyOf(values));
     }
 
     /** Refuses what only the Python layer does, each with the reason. */
@@ -125,6 +114,7 @@ public record Request(
         refuse(values, "scope", "index", "it needs signatures from outside the window");
         refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
         refuse(values, "document", values.get("document"), "it does not read texts, which tell which passages overlap");
+        refuse(values, "level", "partial", "it does not read the parts of long texts");
         refuse(values, "level", "thread", "it does not read the threads that are stored with mails");
         refuse(values, "level", "version", "it does not read the works that are stored with documents");
         refuse(values, "cursor", values.get("cursor"), "a point in time makes later pages see the same ranking");
@@ -150,12 +140,6 @@ public record Request(
 
     private static Policy policy(Map<String, String> values, Policy figures) {
         Policy base = figures;
-        if (values.containsKey("similarity") && base.learned() != null) {
-            throw new UsageException(
-                    "similarity cannot be combined with preset=" + values.get(PRESET)
-                            + ", which was learned from labels",
-                    "leave one of them out");
-        }
         if (values.containsKey("similarity")) {
             base = base.similar(integer(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
         }
@@ -222,12 +206,7 @@ public record Request(
 
     /** Estimates the bytes that grouping so many hits takes. */
     public long bytes(int hits) {
-        return (long) hits * (policy.partial() ? BYTES_OF_A_ROW_WITH_SLOTS : BYTES_OF_A_ROW);
-    }
-
-    /** Returns whether the request needs packed values alone: no stored preset and no long signatures. */
-    public boolean needsOneSearch() {
-        return !needsPresets && !policy.partial();
+        return hits * BYTES_OF_A_ROW;
     }
 
     /** Returns the level of the request. */

@@ -107,7 +107,7 @@ public final class ShardPage {
             return new ShardPage(Outcome.EQUALS, scores[0]);
         }
         Rows ranking = rows.rows(reading.depth(), true);
-        Window window = Window.of(ranking.names, ranking.packed, request.policy(), List.of(), new LongTexts());
+        Window window = Window.of(ranking.names, ranking.packed, request.policy(), List.of());
         if (!reading.enough(window)) {
             return new ShardPage(Outcome.UNKNOWN, scores[0]);
         }

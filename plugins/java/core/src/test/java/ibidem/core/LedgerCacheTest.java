@@ -63,10 +63,10 @@ class LedgerCacheTest {
 
     @Test
     void aDamagedRecordIsLeftOutAndStopsNothing() {
-        LedgerCache<StoredPreset> presets = new LedgerCache<>("presets", StoredPreset::of, () -> now);
-        Map<String, Object> damaged = Map.of("entry", Map.of("name", "a", "policy", Map.of("terms", Map.of())));
-        List<StoredPreset> read = new ArrayList<>();
-        presets.get(
+        LedgerCache<Verdict> overrides = new LedgerCache<>("overrides", Verdict::of, () -> now);
+        Map<String, Object> damaged = Map.of("entry", Map.of("a", List.of("news"), "verdict", "not"));
+        List<Verdict> read = new ArrayList<>();
+        overrides.get(
                 LEDGERS,
                 "Ada",
                 (slice, next) -> next.accept(new LedgerCache.Batch(List.of(damaged, Map.of("entry", 1)), null)),

@@ -54,7 +54,6 @@ final class OneRanking
         requests.add(page == null ? "window" : "page of shard");
         windows.add(search.depth());
         search.goOn(page == null ? window(search.depth()) : page(search.depth(), page));
-        search.release();
         return list;
     }
 
@@ -133,21 +132,6 @@ final class OneRanking
     }
 
     @Override
-    public void longSignatures(List<Name> names, Consumer<Response> next) {
-        requests.add("long signatures");
-        List<Hit> hits = new ArrayList<>();
-        for (JsonNode each : line.path("long")) {
-            Name name = new Name(each.get(0).asText(), each.get(1).asText());
-            if (names.contains(name)) {
-                Map<String, Object> fields =
-                        Map.of(PackedField.LONG, each.get(2).asText());
-                hits.add(new Hit(0, name.index(), name.id(), 0, fields));
-            }
-        }
-        next.accept(new Response(hits.toArray(Hit[]::new), hits.size()));
-    }
-
-    @Override
     public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
         List<Map<String, Object>> sources = new ArrayList<>();
         line.path(slice.ledger()).forEach(each -> sources.add(Map.of("entry", Golden.map(each))));
@@ -206,7 +190,7 @@ final class OneRanking
 
     @Override
     public Set<String> ledgers(Collection<String> indexes) {
-        return line.path("overrides").isEmpty() && line.path("presets").isEmpty() ? Set.of() : Set.of(".ibidem-news");
+        return line.path("overrides").isEmpty() ? Set.of() : Set.of(".ibidem-news");
     }
 
     @Override

@@ -6,7 +6,6 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -21,8 +20,7 @@ class PageTest {
     private static final Set<String> UNSTABLE_KEYS = Set.of("took_ms", "cursor", "tables", "by");
 
     static Stream<Arguments> pages() {
-        return Stream.of("pages", "books")
-                .flatMap(name -> Golden.lines(name).stream())
+        return Golden.lines("pages").stream()
                 .flatMap(window ->
                         window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)));
     }
@@ -30,28 +28,18 @@ class PageTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("pages")
     void everyPageIsTheOneThatPythonMakes(JsonNode options, JsonNode line, JsonNode page) {
-        Request base = Request.of(Map.of(), Golden.map(options));
-        List<StoredPreset> presets = new ArrayList<>();
-        line.path("presets").forEach(each -> presets.add(StoredPreset.of(Golden.map(each))));
-        Request request = base.needsPresets() ? base.with(presets) : base;
+        Request request = Request.of(Map.of(), Golden.map(options));
         List<Verdict> words = new ArrayList<>();
         line.get("overrides").forEach(word -> words.add(Verdict.of(Golden.map(word))));
         List<JsonNode> hits = line.get("hits").valueStream().toList();
         int size = page.get("size").asInt();
         int start = (page.get("page").asInt() - 1) * size;
         Reading reading = new Reading(request, start, size, Request.DEEPEST);
-        LongTexts longs = new LongTexts();
         Window window;
         do {
-            do {
-                read(line, longs);
-                window =
-                        window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words, longs);
-            } while (!longs.missing().isEmpty());
+            window = window(hits.subList(0, Math.min(hits.size(), reading.depth())), request.policy(), words);
         } while (!reading.enough(window));
         Page result = reading.page(window, request);
-        result.wantLong();
-        read(line, longs);
 
         assertSame(page.get("hits"), Golden.written(listing(result, window, request)));
         ObjectNode account = Golden.written(result.account(new Page.Outcome(hits.size(), true, false, 0, "")))
@@ -69,21 +57,12 @@ class PageTest {
         assertTrue(Golden.same(golden, answer), () -> "\nwanted " + golden + "\nfound  " + answer);
     }
 
-    private static void read(JsonNode line, LongTexts longs) {
-        Map<Name, byte[]> values = new HashMap<>();
-        line.path("long")
-                .forEach(each -> values.put(
-                        new Name(each.get(0).asText(), each.get(1).asText()),
-                        PackedField.read(each.get(2).asText())));
-        longs.take(values);
-    }
-
-    private static Window window(List<JsonNode> hits, Policy policy, List<Verdict> words, LongTexts longs) {
+    private static Window window(List<JsonNode> hits, Policy policy, List<Verdict> words) {
         Packed[] packed = hits.stream().map(hit -> Golden.packed(hit.get(2))).toArray(Packed[]::new);
         List<Name> names = hits.stream()
                 .map(hit -> new Name(hit.get(0).asText(), hit.get(1).asText()))
                 .toList();
-        return Window.of(names, packed, policy, words, longs);
+        return Window.of(names, packed, policy, words);
     }
 
     private static List<Map<String, Object>> listing(Page page, Window window, Request request) {

@@ -5,7 +5,6 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
-import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -47,7 +46,7 @@ class RequestTest {
             delimiter = '|',
             value = {
                 "dedupe       | hide  | off, collapse, indent",
-                "level        | close | identical, near, partial",
+                "level        | close | identical, near",
                 "keep         | first | rank, earliest, latest, longest, source:NAME,NAME,…",
                 "keep         | source:, | rank, earliest, latest, longest, source:NAME,NAME,…",
                 "window       | 0     | an integer from 1 to 10,000 (hits)",
@@ -56,6 +55,7 @@ class RequestTest {
                 "window_days  | soon  | none, or an integer from 0 to 1,000,000 (days)",
                 "max_per_group| -1    | an integer from 0 to 10,000 (duplicates)",
                 "explain      | yes   | true, false",
+                "preset       | film  | 'none, news, law, books, scans, conrad2003, or dedupe_by=stored'",
                 "scope        | all   | window",
             })
     void aWrongValueIsRefusedWithTheRightOnes(String name, String value, String right) {
@@ -71,6 +71,7 @@ class RequestTest {
         "scope,index,outside the window",
         "by,stored,stored groups",
         "document,meta.file,it does not read texts",
+        "level,partial,parts of long texts",
         "level,thread,threads that are stored",
         "level,version,works that are stored",
         "cursor,abc,a point in time"
@@ -79,16 +80,6 @@ class RequestTest {
         UsageException error = assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
         assertTrue(error.getMessage().startsWith(name + "=" + value + " is not supported by the plugin: "));
         assertTrue(error.getMessage().contains(reason));
-    }
-
-    @Test
-    void aPresetThatIsStoredWithNoIndexIsRefusedWithThoseThatAre() {
-        Request waiting = read(Map.of("dedupe", "indent", "preset", "film"));
-        List<StoredPreset> presets = List.of(new StoredPreset("mine", Policy.DEFAULT));
-        UsageException error = assertThrows(UsageException.class, () -> waiting.with(presets));
-        assertEquals(
-                "preset='film' is not valid; allowed: none, news, law, books, scans, conrad2003, mine",
-                error.getMessage());
     }
 
     @Test

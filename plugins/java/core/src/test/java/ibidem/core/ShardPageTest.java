@@ -23,12 +23,7 @@ class ShardPageTest {
     static Stream<Arguments> windows() {
         return Golden.lines("pages").stream()
                 .flatMap(window ->
-                        window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)))
-                .filter(each -> request(each).needsOneSearch());
-    }
-
-    private static Request request(Arguments each) {
-        return Request.of(Map.of(), Golden.map((JsonNode) each.get()[0]));
+                        window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)));
     }
 
     private static ShardPage.Spec spec(Request request, int start, int size, int deepest) {
@@ -71,7 +66,7 @@ class ShardPageTest {
         ShardPage.Reply reply = ShardPage.Reply.of(shardPage.values());
 
         Rows rows = rows(head, scores).rows(reading.depth(), true);
-        Window window = Window.of(rows.names, rows.packed, request.policy(), List.of(), new LongTexts());
+        Window window = Window.of(rows.names, rows.packed, request.policy(), List.of());
         if (!reading.enough(window)) {
             assertEquals(ShardPage.Outcome.UNKNOWN, reply.outcome());
             return;

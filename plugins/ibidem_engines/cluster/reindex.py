@@ -1,0 +1,607 @@
+"""Read an existing index in a cluster shard by shard, in the order of sequence numbers, and sign it again.
+
+It is signed in its place, or into a new index, which is created with the same mapping, filled, and given the alias.
+"""
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import inf
+from typing import Any
+
+from typing_extensions import override
+
+from ibidem_core.address import OURS, Fields, read_path, remove_path
+from ibidem_core.errors import NoIndex
+from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster import records
+from ibidem_engines.cluster.client import (
+    CONFLICT,
+    Action,
+    ActionOutcome,
+    ClusterClient,
+    State,
+    build_failure,
+    run,
+    to_engine_error,
+)
+from ibidem_engines.cluster.dsl import Clause
+from ibidem_engines.cluster.index import (
+    NONE,
+    count,
+    deletions,
+    identities,
+    newest,
+    refresh_index,
+    shards,
+    states,
+    write_order,
+)
+from ibidem_engines.cluster.ranking import fill_packed
+from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
+from ibidem_engines.cluster.source_storage import (
+    BY_VERSION,
+    WITH_VECTORS,
+    SourceStorage,
+    check_whole,
+    count_fields,
+    effective_settings,
+    read_documents,
+    read_storages,
+)
+from ibidem_engines.cluster.write import ROUNDS, check_each, read_versions, refused_field
+from ibidem_engines.engine import (
+    Destination,
+    FieldCounts,
+    Outcome,
+    Record,
+    ReindexSource,
+    ReindexTarget,
+    Signed,
+    SourceDocument,
+    WriteStatus,
+)
+from ibidem_engines.records import UnstorableRecord, values_of_records
+from ibidem_engines.requests import WHOLE, ApiRequest, answer_to, quote_index
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
+from ibidem_ingest.errors import UsageError
+
+SLICE = 1_000
+
+# Settings that belong to an index itself and cannot be given to another.
+ITS_OWN = ("uuid", "creation_date", "provided_name", "version", "resize", "routing", "history", "blocks", "shard_limit")
+
+# Settings that a copy gets when it is full: what its documents went through once, they do not go through again.
+LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
+
+# Options that an alias keeps when it moves.
+OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
+
+COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
+
+_MISSING = 404
+
+
+@dataclass(frozen=True, slots=True)
+class _CopyBase:
+    """The condition under which a copy is written, and the version of the copy."""
+
+    verb: str  # `create` where there must be no document, else `index`
+    condition: tuple[int, int] | None = None  # the state that must be there
+    version: int | None = None  # the engine's own version it is to have; a stored document must not have a later one
+
+    @classmethod
+    def state(cls, condition: tuple[int, int] | None) -> "_CopyBase":
+        """Return the condition: the read version, or that no document exists."""
+        return cls("index" if condition else "create", condition)
+
+
+class ClusterReindexTarget(ReindexTarget):
+    """The copy of one index; see `Copy`."""
+
+    def __init__(self, cluster: ClusterClient, source: str, name: str, kind: str) -> None:
+        self.name = name
+        self._cluster, self._source, self._kind = cluster, source, kind
+        self._parts: list[ShardRef] = []
+
+    @override
+    def exists(self) -> bool:
+        return bool(layout.read(self._cluster, self.name).indices)
+
+    @override
+    def is_unfilled(self) -> bool:
+        (metadata,) = self._cluster.ask("GET", f"/{self.name}/_mapping").values()
+        made_as = metadata["mappings"].get("_meta", {}).get(OURS, {}).get(COPY_OF)
+        return made_as == self._source and not any(self.newest().values())
+
+    @override
+    def create(self, *, with_fields: bool = True) -> None:
+        """Create the index with fields, analyzers and settings of the old one, with or without `ibidem`."""
+        settings, mappings = self._read_source()
+        if not with_fields:
+            body = {"settings": {"index": _early(settings)}, "mappings": _strip_mapping(mappings)}
+            self._cluster.ask("PUT", f"/{self.name}", body)
+            return
+        own_mappings = layout.template(self._kind)
+        own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
+        mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
+        mapping["properties"] = mappings.get("properties", {}) | {
+            "ibidem": own_mappings["mappings"]["properties"]["ibidem"]
+        }
+        # A part left out of `_source` makes the server write the rest in another order: documents of others stay as
+        # they are, unless the lean layout is asked for.
+        if mapping.pop("_source", None) or self._kind == "lean":
+            mapping["_source"] = own_mappings["mappings"]["_source"]
+        codec = (
+            {"codec": own_mappings["settings"]["index"]["codec"]}
+            if "codec" in own_mappings["settings"]["index"]
+            else {}
+        )
+        if not self.exists():
+            body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
+            self._cluster.ask("PUT", f"/{self.name}", body)
+        LedgerStore(self._cluster, IndexNames((self.name,), (self.name,))).create()
+
+    @override
+    def take(self, documents: Sequence[Signed]) -> list[Outcome]:
+        """Write documents with the engine's own version of each, so that an older version never wins."""
+        return self._write(documents, lambda document: _CopyBase("index", version=document.engine_version))
+
+    @override
+    def newest(self) -> dict[ShardRef, int]:
+        return newest(self._cluster, self._shards())
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        return count_fields(self._cluster, self.name)
+
+    @override
+    def prune(self, end: Marks) -> int:
+        removed_count = 0
+        for part, max_seq_no in end.items():
+            for batch in self._slices(part, max_seq_no):
+                ids = self._missing_ids([name for name, _ in batch])
+                deletions = [(name, state) for name, state in batch if name.id in ids]
+                actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
+                removed_count += sum(
+                    outcome.status not in (CONFLICT, _MISSING) for outcome in run(self._cluster, actions)
+                )
+        return removed_count
+
+    @override
+    def check_alias(self, alias: str) -> None:
+        if alias in layout.read(self._cluster, alias).indices:
+            raise UsageError(f"{alias!r} is an index, so it cannot be an alias", "name another with --alias")
+
+    @override
+    def finish(self, alias: str) -> None:
+        """Move the alias in one step, so that every search finds one of the two indexes."""
+        settings, _ = self._read_source()
+        late_settings: dict[str, Any] = {name: settings.get(name) for name in LATER}
+        self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
+        if alias:
+            self._move(alias)
+
+    @override
+    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
+        ids = [document.name.id for document, _ in documents]
+        current_states = {
+            name.id: state
+            for part, max_seq_no in end.items()
+            for name, state in states(self._cluster, SeqNoRange(part, NONE, max_seq_no), max(1, len(ids)), ids)
+        }
+        outcomes = self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
+        return self._replace_older(documents, outcomes)
+
+    def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
+        """Write copies over older versions; documents of other programs have no version and are kept."""
+        found = list(outcomes)
+        for _ in range(ROUNDS):
+            stale = {
+                document.name.id: position
+                for position, (document, _) in enumerate(documents)
+                if found[position].status is WriteStatus.STALE and document.version
+            }
+            stored = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
+            older = [
+                position
+                for id_, position in stale.items()
+                if id_ in stored and (stored[id_].version or inf) < documents[position][0].version
+            ]
+            if not older:
+                break
+            replaced = self._write(
+                [documents[position] for position in older],
+                lambda document, there=stored: _CopyBase.state(there[document.name.id].state),  # type: ignore[misc]
+            )
+            for position, outcome in zip(older, replaced, strict=True):
+                found[position] = outcome
+        return found
+
+    def _write(
+        self, documents: Sequence[Signed], choose_base: Callable[[SourceDocument], "_CopyBase"]
+    ) -> list[Outcome]:
+        outcomes: dict[int, Outcome] = {}
+        actions: dict[int, Action] = {}
+        values = iter(values_of_records([record for _, record in documents if record is not None]))
+        for position, (document, record) in enumerate(documents):
+            record_values = None if record is None else next(values)
+            try:
+                body = (
+                    document.raw if record is None else with_signatures(document.raw, record, self._kind, record_values)
+                )
+            except UnstorableRecord as unfit:
+                outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                body = document.raw
+            base, name = choose_base(document), document.name
+            actions[position] = Action(base.verb, self.name, name.id, body, base.condition, name.routing, base.version)
+        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes.setdefault(position, _outcome(documents[position][0], outcome))
+        return [outcomes[position] for position in range(len(documents))]
+
+    def _move(self, alias: str) -> None:
+        """Move an alias to the copy, unchanged and in one step."""
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(_MISSING,))
+        definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
+        was = [metadata["aliases"][alias] for metadata in definition.values()]
+        properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
+        actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
+        actions.append({"add": {"index": self.name, "alias": alias, **properties}})
+        self._cluster.ask("POST", "/_aliases", {"actions": actions})
+
+    def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Read the settings and the mapping of the index that is copied."""
+        (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
+        settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
+        (effective,) = effective_settings(self._cluster, self._source).values()
+        settings |= {name.removeprefix("index."): effective[name] for name in BY_VERSION if name in effective}
+        return settings, metadata["mappings"]
+
+    def _shards(self) -> list[ShardRef]:
+        if not self._parts:
+            shards = layout.read(self._cluster, self.name).shard_counts[self.name]
+            self._parts = [ShardRef(self.name, shard) for shard in range(shards)]
+        return self._parts
+
+    def _slices(self, part: ShardRef, max_seq_no: int) -> Iterator[list[State]]:
+        position = NONE
+        while batch := states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
+            yield batch
+            position = batch[-1][0].order
+
+    def _missing_ids(self, names: Sequence[Name]) -> set[str]:
+        """Return the ids of documents that the old index no longer has."""
+        docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
+        answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
+        check_each(answer["docs"], self._cluster.label)
+        return {each["_id"] for each in answer["docs"] if not each.get("found")}
+
+
+def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a copy while it is filled; pipelines are set, since a template may add some."""
+    early = {name: value for name, value in settings.items() if name not in LATER}
+    return early | dict.fromkeys(("default_pipeline", "final_pipeline"), "_none")
+
+
+def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
+    """Remove ibidem's fields from a mapping."""
+    source = mappings.get("_source", {})
+    excludes = [field for field in source.get("excludes", []) if not field.startswith(f"{OURS}.")]
+    remaining = {name: value for name, value in source.items() if name != "excludes"}
+    return dict(mappings) | {
+        "_meta": {name: value for name, value in mappings.get("_meta", {}).items() if name != OURS},
+        "_source": remaining | ({"excludes": excludes} if excludes else {}),
+        "properties": {name: value for name, value in mappings.get("properties", {}).items() if name != OURS},
+    }
+
+
+def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
+    name = document.name.id
+    if outcome.status == CONFLICT:
+        return Outcome(name, WriteStatus.STALE, why="a newer one exists")
+    if outcome.reason:
+        return Outcome(name, WriteStatus.REFUSED, field=refused_field(outcome.reason), why=outcome.reason)
+    return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place))
+
+
+SAMPLE = 20  # documents that are looked into for a field that no mapping names
+
+# Initial and maximum batch size, and target size in bytes.
+FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
+
+
+class ClusterReindexSource(ReindexSource):
+    """Documents of an index, or of the indexes behind an alias; see `ReindexSource`."""
+
+    def __init__(self, cluster: ClusterClient, index: str, fields: Fields, kind: str) -> None:
+        self.index = index
+        self._cluster, self._fields, self._kind = cluster, fields, kind
+        self._layout_cache: layout.Layout | None = None
+        self._parts: list[ShardRef] = []
+        self._at_once = FIRST_READ
+
+    @property
+    @override
+    def alias(self) -> str:
+        return "" if self.index in self._layout.indices else self.index
+
+    @property
+    @override
+    def text_field(self) -> str:
+        return self._fields.text
+
+    @property
+    @override
+    def updates_in_part(self) -> bool:
+        return bool(self._final_pipelines) or any(each.updates_in_part for each in self._storages.values())
+
+    @override
+    def check(self, target: Destination) -> None:
+        index_layout = self._layout
+        if target == "place":
+            layout.check_readable(index_layout, self.index, self._cluster)
+        elif target == "copy" and index_layout.streams:
+            raise UsageError(
+                f"{self.index!r} is a data stream, which cannot be replaced by an alias", "sign it in place"
+            )
+        elif target == "copy" and len(index_layout.indices) > 1:
+            raise UsageError(
+                f"{self.index!r} points to several indexes: {', '.join(index_layout.indices)}",
+                "copy them one by one, naming each in IBIDEM_INDEX",
+            )
+        elif target == "strip":
+            self._check_pipelines()
+        for storage in self._storages.values():
+            storage.check(target)
+
+    @override
+    def prepare(self) -> None:
+        layout.create(self._cluster, self.index, self._kind)
+        self._layout_cache = None
+        LedgerStore(self._cluster, self._layout.names(self.index)).create()
+
+    @override
+    def missing_fields(self) -> list[str]:
+        default_names = Fields()
+        names = [
+            each.name
+            for each in dataclasses.fields(Fields)
+            if each.name != "stemmed" and getattr(self._fields, each.name) != getattr(default_names, each.name)
+        ]
+        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*names, "text"})} - {""}
+        mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
+        paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
+        if paths:
+            refresh_index(self._cluster, self.index)
+            hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
+            paths -= {
+                path
+                for path in paths
+                if not hits or any(read_path(hit.get("_source", {}), path) is not None for hit in hits)
+            }
+        return sorted(paths)
+
+    @override
+    def parts(self) -> list[ShardRef]:
+        if not self._parts:
+            self._parts = shards(self._layout)
+        return self._parts
+
+    @override
+    def uuids(self) -> Mapping[str, str]:
+        return identities(self._cluster, layout.read(self._cluster, self.index))
+
+    @override
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        return newest(self._cluster, self.parts(), marks)
+
+    @override
+    def count(self, seq_range: SeqNoRange) -> int:
+        return count(self._cluster, seq_range)
+
+    @override
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        return [name for name, _ in states(self._cluster, seq_range, size)]
+
+    @override
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
+        """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
+        documents: list[SourceDocument] = []
+        position = 0
+        params = WITH_VECTORS if raw and any(each.excludes_vectors for each in self._storages.values()) else {}
+        while position < len(names):
+            batch = names[position : position + self._at_once]
+            position += len(batch)
+            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in batch]}, **params)
+            if raw:
+                self._check_whole(answer["docs"])
+            self._drop_vectors(answer["docs"])
+            self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
+            documents += read_documents(
+                answer, {(name.index, name.id): name for name in batch}, self._fields, self._to_error, raw=raw
+            )
+        return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
+
+    def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
+        """Refuse documents whose JSON may be incomplete."""
+        for index, storage in self._storages.items():
+            storage.check("strip")
+            if storage.unsure:
+                found = [each for each in docs if each["_index"] == index and each.get("found")]
+                check_whole(self._cluster, storage, found, self._layout.max_hits)
+
+    def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
+        """Remove vectors from the signed fields, so that signatures do not depend on whether they were requested."""
+        for each in docs:
+            if each.get("found"):
+                for field in self._storages[each["_index"]].vectors:
+                    each["_source"] = remove_path(each["_source"], field.path)
+
+    @override
+    def count_fields(self) -> FieldCounts:
+        return count_fields(self._cluster, self.index)
+
+    @override
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
+        """Write whole documents, bypassing the default pipeline, or partial updates if `updates_in_part` is set.
+
+        A partial update takes a server a third more: it reads and parses the document again.
+        """
+        outcomes: dict[int, Outcome | None] = {}
+        actions: dict[int, Action] = {}
+        for position, document, record, values in with_values(documents):
+            try:
+                actions[position] = self._signing(document, record, values)
+            except UnstorableRecord as unfit:
+                outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            outcomes[position] = None if outcome.status == CONFLICT else to_outcome(documents[position][0], outcome)
+        return [outcomes.get(position) for position in range(len(documents))]
+
+    def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
+        """Build the action that adds signatures to a document: a whole write if its JSON was read."""
+        name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
+        group = document.group or (own_group(name.index, name.id) if self._layout.is_set else "")
+        if not document.raw or self.updates_in_part:
+            body = signed_part(record, kind, document.own_fields, values, group=group)
+            return Action("update", name.index, name.id, body, document.state, name.routing)
+        body = with_signatures(document.raw, record, kind, values, group=group)
+        return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
+
+    @override
+    def strip_document(self, document: SourceDocument) -> SourceDocument:
+        return dataclasses.replace(document, raw=remove_member(document.raw, OURS))
+
+    @override
+    def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
+        """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
+        actions = [
+            Action(
+                "index",
+                each.name.index,
+                each.name.id,
+                self.strip_document(each).raw,
+                each.state,
+                each.name.routing,
+                skips_pipeline=True,
+            )
+            for each in documents
+        ]
+        outcomes = run(self._cluster, actions)
+        return [
+            None if each.status == CONFLICT else to_outcome(document, each)
+            for document, each in zip(documents, outcomes, strict=True)
+        ]
+
+    @override
+    def unmark(self) -> bool:
+        """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
+        layout.remove_note(self._cluster, self._layout.indices)
+        self._layout_cache = None
+        return True
+
+    @override
+    def drop_records(self) -> None:
+        records.drop(self._cluster, {self._layout.names(self.index).home, self.index})
+
+    @override
+    def size(self) -> int:
+        answer = self._cluster.ask("GET", f"/{quote_index(self.index)}/_stats/store", filter_path="_all.total.store")
+        return int(answer["_all"]["total"]["store"]["size_in_bytes"])
+
+    @override
+    def added_bytes(self, record: Record) -> int:
+        return len(with_signatures(b"{}", record, self._kind))
+
+    @override
+    def deletions(self) -> int:
+        return deletions(self._cluster, self.parts())
+
+    @override
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
+        return LedgerStore(self._cluster, self._layout.names(self.index)).get(ledger, "")
+
+    @override
+    def index_names(self) -> IndexNames:
+        return self._layout.names(self.index)
+
+    @override
+    def copy_to(self, name: str) -> ReindexTarget:
+        (index,) = {part.index for part in self.parts()}
+        return ClusterReindexTarget(self._cluster, index, name, self._kind)
+
+    @override
+    def close(self) -> None:
+        self._cluster.close()
+
+    def _check_pipelines(self) -> None:
+        """Refuse to write whole documents if a pipeline would change them."""
+        for index, pipeline in self._final_pipelines.items():
+            raise UsageError(
+                f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
+                "strip it into a new index: ibidem strip --into NAME",
+            )
+
+    @cached_property
+    def _final_pipelines(self) -> Mapping[str, str]:
+        """The final pipeline of each index that has one; it changes every document that is written whole."""
+        answer = self._cluster.ask(
+            "GET", f"/{quote_index(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
+        )
+        pipelines = {index: str(each["settings"]["index"]["final_pipeline"]) for index, each in answer.items()}
+        return {index: pipeline for index, pipeline in pipelines.items() if pipeline != "_none"}
+
+    @cached_property
+    def _storages(self) -> Mapping[str, SourceStorage]:
+        return read_storages(self._cluster, self.index)
+
+    @property
+    def _layout(self) -> layout.Layout:
+        if self._layout_cache is None:
+            self._layout_cache = layout.read(self._cluster, self.index)
+            if not self._layout_cache.indices:
+                raise NoIndex(f"no index {self.index!r} in {self._cluster.label}", "name one in IBIDEM_INDEX")
+        return self._layout_cache
+
+    def _search(self, body: Clause) -> Any:
+        return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **WHOLE)
+
+    def _to_error(self, hit: Mapping[str, Any]) -> Exception:
+        return to_engine_error(build_failure(503, hit), self._cluster.label)
+
+
+def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
+    """Yield the signed documents with their positions and look-up values."""
+    records = [
+        (position, document, record) for position, (document, record) in enumerate(documents) if record is not None
+    ]
+    for each, values in zip(records, values_of_records([record for _, _, record in records]), strict=True):
+        yield *each, values
+
+
+def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
+    """Return the outcome of a conditional write without a conflict."""
+    name = document.name.id
+    if outcome.reason:
+        return Outcome(
+            name,
+            WriteStatus.REFUSED,
+            previous_version=document.version,
+            field=refused_field(outcome.reason),
+            why=outcome.reason,
+        )
+    return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place), document.version)
+
+
+def _mget_item(name: Name) -> dict[str, str]:
+    document = {"_index": name.index, "_id": name.id}
+    return document | {"routing": name.routing} if name.routing else document
+
+
+def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
+    properties = mapping.get("properties", {})
+    if ".".join(path) in properties:
+        return True
+    return path[0] in properties and (len(path) == 1 or _has_field(properties[path[0]], path[1:]))

@@ -1,0 +1,162 @@
+package ibidem.core;
+
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Comparator;
+import java.util.List;
+import java.util.PriorityQueue;
+
+/**
+ * The matches of one pass that share their group with other documents of the shard, and the best of the others, which
+ * are each a group of their own.
+ *
+ * <p>The pass only appends: groups, counts and members are found at its end, in one go over what was appended.
+ */
+public final class SharedMatches {
+    /** The number of a group that a document has for itself. */
+    public static final int ALONE = -1;
+
+    /** Bytes that one match takes until the end of its search. */
+    public static final int BYTES = 6 * Integer.BYTES;
+
+    private static final int NONE = -1;
+
+    private int[] groups = new int[256];
+    private int[] documents = new int[256];
+    private float[] scores = new float[256];
+    private int size;
+
+    /** Appends a match: the number of its group, or {@link #ALONE}. */
+    public void add(int group, int document, float score) {
+        if (size == groups.length) {
+            groups = Arrays.copyOf(groups, 2 * size);
+            documents = Arrays.copyOf(documents, 2 * size);
+            scores = Arrays.copyOf(scores, 2 * size);
+        }
+        groups[size] = group;
+        documents[size] = document;
+        scores[size++] = score;
+    }
+
+    /** Appends what another part of the same pass has found. */
+    public void addAll(SharedMatches other) {
+        for (int entry = 0; entry < other.size; entry++) {
+            add(other.groups[entry], other.documents[entry], other.scores[entry]);
+        }
+    }
+
+    public int size() {
+        return size;
+    }
+
+    public int document(int entry) {
+        return documents[entry];
+    }
+
+    public float score(int entry) {
+        return scores[entry];
+    }
+
+    /** An order of entries, which puts the best first and no two as equal. */
+    public interface Order {
+        int compare(int entry, int other);
+    }
+
+    /** Orders by score, and equal scores by document. */
+    public Order byScore() {
+        return (entry, other) -> scores[entry] == scores[other]
+                ? Integer.compare(documents[entry], documents[other])
+                : Float.compare(scores[other], scores[entry]);
+    }
+
+    /**
+     * One group of a page.
+     *
+     * @param number its number, or {@link #ALONE}
+     * @param members the entries of all its matches in their order, the best first
+     */
+    public record Group(int number, List<Integer> members) {}
+
+    /**
+     * The groups of a pass.
+     *
+     * @param shared how many groups with a number match
+     * @param counts how many documents of each of these match
+     * @param numbers the number of each
+     * @param page the groups of the page, best first
+     */
+    public record Groups(int shared, int[] counts, int[] numbers, List<Group> page) {}
+
+    /**
+     * Finds the groups of a page, which are ordered by their best match.
+     *
+     * @param known how many groups have a number
+     * @param from the first one
+     * @param most how many
+     */
+    public Groups groups(int known, Order order, int from, int most) {
+        int[] slotOf = new int[known];
+        int[] next = new int[size];
+        int[] best = new int[16];
+        int[] last = new int[16];
+        int[] counts = new int[16];
+        int slots = 0;
+        PriorityQueue<Integer> top = new PriorityQueue<>((entry, other) -> order.compare(other, entry));
+        for (int entry = 0; entry < size; entry++) {
+            next[entry] = NONE;
+            if (groups[entry] == ALONE) {
+                offer(top, entry, from + most, order);
+                continue;
+            }
+            int slot = slotOf[groups[entry]] - 1;
+            if (slot < 0) {
+                slot = slots++;
+                slotOf[groups[entry]] = slots;
+                if (slot == best.length) {
+                    best = Arrays.copyOf(best, 2 * slot);
+                    last = Arrays.copyOf(last, 2 * slot);
+                    counts = Arrays.copyOf(counts, 2 * slot);
+                }
+                best[slot] = entry;
+                last[slot] = NONE;
+                counts[slot] = 0;
+            } else if (order.compare(entry, best[slot]) < 0) {
+                best[slot] = entry;
+            }
+            next[entry] = last[slot];
+            last[slot] = entry;
+            counts[slot]++;
+        }
+        int[] numbers = new int[slots];
+        for (int slot = 0; slot < slots; slot++) {
+            numbers[slot] = groups[best[slot]];
+            offer(top, best[slot], from + most, order);
+        }
+        List<Group> page = new ArrayList<>();
+        for (int lead : ascending(top, order).stream().skip(from).toList()) {
+            List<Integer> members = new ArrayList<>();
+            int number = groups[lead];
+            for (int at = number == ALONE ? lead : last[slotOf[number] - 1]; at != NONE; at = next[at]) {
+                members.add(at);
+            }
+            page.add(new Group(number, ascending(members, order)));
+        }
+        return new Groups(slots, Arrays.copyOf(counts, slots), numbers, page);
+    }
+
+    /** Keeps the best entries; the worst of them is on top. */
+    private static void offer(PriorityQueue<Integer> top, int entry, int most, Order order) {
+        if (top.size() < most) {
+            top.add(entry);
+        } else if (most > 0 && order.compare(entry, top.element()) < 0) {
+            top.remove();
+            top.add(entry);
+        }
+    }
+
+    private static List<Integer> ascending(Collection<Integer> entries, Order order) {
+        Comparator<Integer> best = order::compare;
+        return entries.stream().sorted(best).toList();
+    }
+}

@@ -1,0 +1,26 @@
+"""The way of a search, as the cases say that the plugin in Java reads too."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ibidem.grouped_search.backend import IndexState, choose_way
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.ledger import GroupCheckpoint, policy_as_record
+from ibidem_engines.stored_groups import Coverage
+
+CASES = Path(__file__).parents[1] / "plugin" / "golden" / "ways.jsonl"
+
+
+@pytest.mark.parametrize("line", CASES.read_text(encoding="utf-8").splitlines())
+def test_each_case_is_decided_as_it_is_written_down(line: str) -> None:
+    case: dict[str, Any] = json.loads(line)
+    request = parse_request({name if name == "dedupe" else f"dedupe_{name}": v for name, v in case["request"].items()})
+    given = case["state"]
+    checkpoint = GroupCheckpoint.from_record(given["checkpoint"])
+    coverage = Coverage(given["documents"], given["ungrouped"], given["unsettled"], given["has_content"])
+    way = choose_way(request, IndexState(checkpoint, coverage, given["decisions"]))
+    assert (way.request.by, way.rule, way.why) == (case["by"], case["rule"], case["why"])
+    assert policy_as_record(way.request.policy) == {**case["policy"]}
