@@ -32,9 +32,9 @@ from support.wrapped_clients import CLIENTS, SERVERS
 SHARDS = pytest.mark.parametrize("archives", [1, 3], ids=["one shard", "three shards"], indirect=True)
 # Paths of the gateway whose answers are those over an archive without hidden documents.
 PATHS = (
-    "/{index}/_search?q=text:said&dedupe=indent&size=50&sort=ibidem.date:asc",
+    "/{index}/_search?q=text:said&dedupe=indent&dedupe_by=window&size=50&sort=ibidem.date:asc",
     "/{index}/_search?q=text:said&size=50&sort=ibidem.date:asc",
-    "/ibidem/search?q=said&dedupe_explain=true&size=50",
+    "/ibidem/search?q=said&dedupe_by=window&dedupe_explain=true&size=50",
     "/ibidem/search?q=said&dedupe=collapse&dedupe_scope=index&size=3",
     "/ibidem/search?q=said&dedupe_level=partial&dedupe_scope=matches&dedupe_window=3&size=3",
     "/ibidem/inspect/story-1",
@@ -79,9 +79,10 @@ class Archives:
     def search(self, index: str, account: str, body: Json, options: Json, by: str = "window") -> Json:
         """Search by a wrapped client with an account."""
         client = CLIENTS[self.kind][0](self.guarded.partition("+")[2], headers={"authorization": account})
+        options = {"by": by, **options}
         arguments = {name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items()}
         try:
-            return dict(ibidem.wrap(client).search(index=index, body=dict(body), **arguments, dedupe_by=by))
+            return dict(ibidem.wrap(client).search(index=index, body=dict(body), **arguments))
         finally:
             client.close()
 

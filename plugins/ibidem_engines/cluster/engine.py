@@ -129,6 +129,7 @@ class ClusterEngine(Engine):
     def refresh(self) -> None:
         self._readable()
         refresh_index(self._cluster, self.index)
+        self._covered.clear()
 
     @override
     def info(self) -> Info:

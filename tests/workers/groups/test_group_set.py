@@ -129,7 +129,8 @@ def account(engine: Engine, size: int = 3) -> tuple[Json, list[list[str]]]:
 def check_client(cluster: Cluster, counts: Json) -> None:
     """See that a wrapped client counts by the alias what the program counts."""
     kind = cluster.address.partition("+")[0]
-    body = {"query": {"bool": {"should": [{"match": {"text": word}} for word in WORDS]}}}
+    query = {"bool": {"should": [{"match": {"text": word}} for word in WORDS]}}
+    body = {"query": query, "track_total_hits": True}
     with closing(CLIENTS[kind][0](cluster.address.partition("+")[2])) as client:
         answer = ibidem.wrap(client).search(index=cluster.name, body=body, dedupe="collapse", dedupe_by="stored")
     assert {name: answer["dedupe"][name] for name in ("duplicates", "index", "limited")} == {
