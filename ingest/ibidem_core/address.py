@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.readers.formats import check_text_format
 
 OURS = "ibidem"  # the one object that ibidem adds to an index and its documents
 
@@ -26,13 +27,20 @@ class Fields:
 
     title: str = "title"  # the title; it counts double in a search
     text: str = "text"  # the core text
+    text_format: str = ""  # `html` or `markdown`, written `text=html:body`; empty: plain text
     date: str = "date"  # the given date
     source: str = "source"  # its publisher
     url: str = "url"  # address at which it can be read
     language: str = "language"
     meta: str = "meta"  # the object that holds all else; empty when it is at the top, next to the others
+    search: str = ""  # the field that is searched where it is not the one that is read; empty: `text`
     # Fields with the stems of the text, such as a sub-field `body.english`; empty if none is named.
     stemmed: tuple[str, ...] = ()
+
+    @property
+    def searched(self) -> str:
+        """The field in which the words of a query are looked for."""
+        return self.search or self.text
 
     @property
     def are_own(self) -> bool:
@@ -41,8 +49,8 @@ class Fields:
 
     @property
     def are_cut_as_ours(self) -> bool:
-        """Whether words can be tokenized without the server: the index uses our analyzer, not a stemming one."""
-        return self.are_own and not self.stemmed
+        """Whether words are marked without the server: its analyzer is ours, or its text holds markup."""
+        return (self.are_own and not self.stemmed) or bool(self.text_format)
 
 
 def parse_fields(text: str) -> Fields:
@@ -50,9 +58,11 @@ def parse_fields(text: str) -> Fields:
 
     >>> parse_fields("title=headline, text=article.body").text
     'article.body'
+    >>> parse_fields("text=html:body").text_format
+    'html'
     """
     fields: dict[str, Any] = {}
-    names = [member.name for member in members(Fields)]
+    names = [member.name for member in members(Fields) if member.name != "text_format"]
     for pair in filter(None, (part.strip() for part in text.split(","))):
         name, separator, path = (part.strip() for part in pair.partition("="))
         if name not in names:
@@ -61,6 +71,9 @@ def parse_fields(text: str) -> Fields:
             raise UsageError(f"field names {pair!r} are not valid", "write title=headline,text=body")
         if name in fields:
             raise UsageError(f"field {name!r} is named twice in the field names", "name each once")
+        if name == "text" and ":" in path:
+            fields["text_format"], _, path = path.partition(":")
+            check_text_format(fields["text_format"])
         if path.partition(".")[0] == OURS:
             raise UsageError(f"field names {pair!r} point into ibidem's own fields", f"name a field outside {OURS!r}")
         fields[name] = (path,) if name == "stemmed" else path

@@ -1,4 +1,4 @@
-"""Text of a mail in HTML: paragraphs, with `blockquote` converted to quote marks.
+"""Text of a mail or field in HTML: paragraphs, with `blockquote` converted to quote marks.
 
 trafilatura, which reads pages, gives the core of a page and drops what it takes for a frame: of a mail that is often
 the answer or the quotation.
@@ -33,8 +33,8 @@ RULE = "________________________________"
 MAX_MARKS = 250
 
 
-def html_to_text(html: str) -> str:
-    r"""Return the text of a mail in HTML.
+def html_to_text(html: str, quote: str = "> ") -> str:
+    r"""Return the text of a mail in HTML, with a mark before each line of a quotation.
 
     >>> html_to_text("<p>Yes.</p><blockquote><div>Is it<br>due?</div></blockquote><p>Today.</p>")
     'Yes.\n\n> Is it\n> due?\n\nToday.\n'
@@ -44,13 +44,14 @@ def html_to_text(html: str) -> str:
     if not html.strip():
         return ""
     tree = lxml.document_fromstring(html.encode(errors="replace"), parser=parser, ensure_head_body=True)
-    return _Writer().write(tree)
+    return _Writer(quote).write(tree)
 
 
 class _Writer:
     """Collects lines while the tree is visited, without recursion."""
 
-    def __init__(self) -> None:
+    def __init__(self, quote: str) -> None:
+        self.quote = quote
         self.lines: list[str] = []
         self.line: list[str] = []
         self.marks = 0
@@ -119,7 +120,7 @@ class _Writer:
         """End a line, and add an empty line unless there is one."""
         self._break()
         if self.lines and self.lines[-1].strip("> "):
-            self.lines.append("> " * min(self.marks, MAX_MARKS) if self.marks else "")
+            self.lines.append(self.quote * min(self.marks, MAX_MARKS))
             self.lines[-1] = self.lines[-1].rstrip()
 
     def _break(self, *, force: bool = False) -> None:
@@ -128,5 +129,5 @@ class _Writer:
         line = line.rstrip() if self.verbatim else " ".join(line.split(" ")).strip()
         self.line.clear()
         if line or force:
-            prefix = "> " * min(self.marks, MAX_MARKS)
+            prefix = self.quote * min(self.marks, MAX_MARKS)
             self.lines.append(f"{prefix}{line}".rstrip())

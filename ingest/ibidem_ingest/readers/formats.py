@@ -245,6 +245,15 @@ def load_library(format_: Format) -> ModuleType:
     return library
 
 
+TextFormat = Literal["html", "markdown"]  # of a text within a field
+
+
+def check_text_format(name: str) -> None:
+    """Refuse an unknown format of texts within fields; an empty one is plain text."""
+    if name not in ("", *get_args(TextFormat)):
+        raise UsageError(f"{short_repr(name)} is no format of texts", f"use {', '.join(get_args(TextFormat))}")
+
+
 @dataclass(slots=True)
 class Tally:
     """Counts that grow while documents are read."""
@@ -279,11 +288,13 @@ class Choice:
     text_column: str = ""  # the column of a table that holds the texts; empty: `text`
     encoding: str = ""  # encoding of all texts; empty: UTF-8, or what a byte order mark or a page says
     strict: bool = False  # whether a text is refused for a single byte that is not in its encoding
+    text_format: str = ""  # format of the texts of records and tables: `html`, `markdown`; empty: plain text
 
     def __post_init__(self) -> None:
         """Validate the values that type checkers do not check."""
         parse_formats(self.format)
         Decoding(self.encoding)
+        check_text_format(self.text_format)
         if self.id_from not in get_args(IdFrom):
             raise UsageError(f"no ids from {short_repr(self.id_from)}", f"they are from {', '.join(get_args(IdFrom))}")
         if self.language != DETECT and not is_code(self.language):

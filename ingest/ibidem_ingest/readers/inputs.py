@@ -30,6 +30,7 @@ from ibidem_ingest.readers.formats import (
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.jsonl import rows
 from ibidem_ingest.readers.mail import ATTACHED, mails
+from ibidem_ingest.readers.markup import strip_markup
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.text import DAMAGED_BYTES, TimeLimit, text_record
 
@@ -231,17 +232,30 @@ def _outcomes(
             location = source.where
             options = (choice.default_language, pool.seconds, choice.encoding)
             for outcome in lines_of(source.path, location, pool.max_text, tally, *options):
-                yield location, [outcome]
+                yield location, [_strip_text(outcome, choice.text_format)]
         elif source.format is Format.MBOX:
             yield from _read_mailbox(source, source.path, pool, choice, folders)
         elif source.format is Format.CSV:
             for outcome in _read_table(source, source.path, pool, choice):
-                yield source.where, [outcome]
+                yield source.where, [_strip_text(outcome, choice.text_format)]
         elif source.format is Format.TEXT:
             record = partial(text_record, source.path, pool.max_text, choice.decoding)
             yield source.where, [_document(source, record, pool.max_text, choice, tally)]
         else:
             yield partial(_read_sandboxed, source, source.path, choice, tally)
+
+
+def _strip_text(outcome: Document | Refusal, format_: str) -> Document | Refusal:
+    """Return a document of a record with its text as it is seen."""
+    if not format_ or isinstance(outcome, Refusal):
+        return outcome
+    try:
+        text = strip_markup(outcome.text, format_)
+    except Unreadable as error:
+        return Refusal(outcome.where, outcome.id, "text", error.why)
+    if not text.strip():
+        return Refusal(outcome.where, outcome.id, "text", f"nothing but {format_} without words; leave it out")
+    return replace(outcome, text=text)
 
 
 def _read_sandboxed(source: InputFile, path: Path, choice: Choice, tally: Tally, reader: SandboxedReader) -> Outcome:

@@ -74,16 +74,20 @@ FRONT_LINES = 200
 
 def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read a file: its text without markup, and its first heading, else its first line with words."""
-    library = load_library(Format.MARKDOWN)
     source, damage = read_text(path, max_text, decoding)
     with translate_errors():
-        tokens = library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(strip_front(source))
-    blocks = list(_blocks(tokens))
+        blocks = markdown_blocks(strip_front(source))
     text = "\n\n".join(text for _, text in blocks).strip()
     if not text:
         raise Unreadable(EMPTY)
     heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
     return {"text": text, "title": first_line(heading) or first_line(text), **note_damage(damage)}
+
+
+def markdown_blocks(source: str) -> list[tuple[str, str]]:
+    """Return the kind and text of each block of a text in Markdown."""
+    library = load_library(Format.MARKDOWN)
+    return list(_blocks(library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)))
 
 
 def strip_front(source: str) -> str:

@@ -62,6 +62,12 @@ Language = Annotated[
 TextColumn = Annotated[
     str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
 ]
+TextFormatName = Annotated[
+    str,
+    typer.Option(
+        "--text-format", metavar="html|markdown", help="Format of the texts within JSON Lines and tables; else plain."
+    ),
+]
 FollowLinks = Annotated[bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")]
 Sync = Annotated[bool, typer.Option("--sync", help="List the documents of these folders whose files are gone.")]
 DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")]
@@ -83,6 +89,7 @@ def run(
     id_from: IdSource = "path",
     language: Language = DETECT,
     text_column: TextColumn = "text",
+    text_format: TextFormatName = "",
     follow_links: FollowLinks = False,
     sync: Sync = False,
     yes: DeleteGone = False,
@@ -91,7 +98,7 @@ def run(
 ) -> None:
     """Take files into the index; exits with 3 if a document was refused, or none was found."""
     names = cast("IdFrom", id_from)
-    choice = Choice(format_, follow_links, id_prefix, names, language, text_column, encoding, strict)
+    choice = Choice(format_, follow_links, id_prefix, names, language, text_column, encoding, strict, text_format)
     if yes > sync or sync_all > yes:
         raise UsageError("--yes needs --sync, and --sync-all needs both", "give them too")
     if sync:

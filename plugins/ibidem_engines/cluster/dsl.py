@@ -123,7 +123,7 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
             fields.title: {"number_of_fragments": 0},
             **{
                 name: {"number_of_fragments": 1, "fragment_size": SNIPPET, "order": "score"}
-                for name in (fields.text, *fields.stemmed)
+                for name in (fields.searched, *fields.stemmed)
             },
         },
     }
@@ -180,8 +180,8 @@ def _or(clauses: Sequence[Clause]) -> Clause:
 
 def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     """Build a phrase query on title or text; both scores count if both match, as in SQLite's bm25."""
-    in_field = {"title": [fields.title], "text": [fields.text]}
-    names = in_field.get(phrase.field, [f"{fields.title}^2", fields.text])
+    in_field = {"title": [fields.title], "text": [fields.searched]}
+    names = in_field.get(phrase.field, [f"{fields.title}^2", fields.searched])
     if phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
         names = [*names, *fields.stemmed]  # a word matches in any form; a phrase only as typed
     if phrase.slop is not None:
@@ -275,7 +275,7 @@ def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
 
 
 def _count_body(word: str, fields: Fields) -> dict[str, Any]:
-    query = {"multi_match": {"query": word, "fields": [fields.title, fields.text]}}
+    query = {"multi_match": {"query": word, "fields": [fields.title, fields.searched]}}
     return {"query": query, "size": 0, "track_total_hits": 1}
 
 
@@ -290,7 +290,7 @@ def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
         "shard_size": SUGGESTED,
         "sort": "frequency",
     }
-    fields_by_name = {"title": fields.title, "text": fields.text}
+    fields_by_name = {"title": fields.title, "text": fields.searched}
     return {
         "size": 0,
         "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in fields_by_name.items()},

@@ -296,7 +296,7 @@ class ClusterEngine(Engine):
         if (index_layout := self._layout_cache.get(self.index)) is not None:
             return index_layout
         self._check_server()
-        index_layout = layout.read(self._cluster, self.index, text="" if self.fields.stemmed else self.fields.text)
+        index_layout = layout.read(self._cluster, self.index, text="" if self.fields.stemmed else self.fields.searched)
         layout.check_readable(index_layout, self.index, self._cluster)
         is_alias = index_layout.indices != (self.index,)
         return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)

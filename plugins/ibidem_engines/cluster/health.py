@@ -115,10 +115,11 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     paths: dict[str, str] = {}
     for each in answer.values():
         paths |= dict(_flat(each.get("mappings", {})))
-    missing = [name for name in LIKELY if getattr(fields, name) not in paths]
+    searched = {"title": fields.title, "text": fields.searched}
+    missing = [name for name in LIKELY if searched[name] not in paths]
     if not missing or not paths:
         return None
-    names = " and ".join(repr(getattr(fields, name)) for name in missing)
+    names = " and ".join(repr(searched[name]) for name in missing)
     problem = (
         f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so searches find nothing there"
     )

@@ -368,7 +368,8 @@ class ClusterReindexSource(ReindexSource):
         names = [
             each.name
             for each in dataclasses.fields(Fields)
-            if each.name != "stemmed" and getattr(self._fields, each.name) != getattr(default_names, each.name)
+            if each.name not in ("stemmed", "text_format")
+            and getattr(self._fields, each.name) != getattr(default_names, each.name)
         ]
         paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*names, "text"})} - {""}
         mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()

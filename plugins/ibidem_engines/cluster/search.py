@@ -168,7 +168,7 @@ class ClusterSearch(EngineSearch):
         body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
         yield from self._check_phrases(answer["hits"]["hits"])
-        words = self.query if self.fields.are_cut_as_ours else None
+        words = self.query if self.fields.are_cut_as_ours or self.fields.search else None
         return read_grouped(answer, self.fields, words, next_view(view, answer))
 
     @override
@@ -184,7 +184,7 @@ class ClusterSearch(EngineSearch):
         }
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query = self.query
-        marked_here = query if self.fields.are_cut_as_ours else None
+        marked_here = query if self.fields.are_cut_as_ours or self.fields.search else None
         documents: dict[tuple[str, str], StoredDocument] = {}
         for batch in self._batches(names):
             hits = yield from (self._read(batch) if query is None else self._read_matching(batch, query))

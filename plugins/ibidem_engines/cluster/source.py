@@ -19,6 +19,7 @@ from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.mail.head import with_hash
+from ibidem_ingest.readers.markup import strip_markup
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
@@ -172,7 +173,7 @@ def as_document(id_: str, source: Mapping[str, object], fields: Fields) -> Docum
     date = iso_date(read_path(source, fields.date))
     return Document(
         id_,
-        _text(source, fields.text),
+        strip_markup(_text(source, fields.text), fields.text_format),
         title=_text(source, fields.title),
         date=date,
         source=_text(source, fields.source),
@@ -315,7 +316,7 @@ def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[
         return meta
     other_fields = dict(source)
     paths = [getattr(fields, name) for name in _NAMES if dated or name != "date"]
-    for path in (*paths, fields.meta, OURS):
+    for path in (*paths, fields.search, fields.meta, OURS):
         other_fields = remove_path(other_fields, path) if path else other_fields
     return other_fields | meta
 
@@ -345,7 +346,7 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
-    marked = next((marks[name] for name in (fields.text, *fields.stemmed) if marks.get(name)), ())
+    marked = next((marks[name] for name in (fields.searched, *fields.stemmed) if marks.get(name)), ())
     pieces = [join_lines(piece, document.text) for piece in marked]
     return StoredDocument(
         hit["_index"],

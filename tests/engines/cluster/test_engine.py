@@ -276,6 +276,19 @@ class TestForeignIndex:
         )
         assert [[hit.id for hit in make_records] for make_records in engine.scan()] == [["t0", "t1"]]
 
+    def test_the_field_that_is_searched_may_be_another_than_the_one_that_is_read(self, address: str) -> None:
+        read = {"type": "text", "index": False, "copy_to": "content"}
+        make_foreign_index(address, {"body": read, "content": {"type": "text"}})
+        fill(
+            address, {"headline": "Grain", "body": ["<p>grain <b>ro</b>se", "&amp; f&eacute;ll</p>"]}, {"body": "oats"}
+        )
+        engine = at(f"{address}/?fields=title=headline,text=html:body,search=content,meta=", "theirs")
+        assert find_ids(engine, parse_query("text:grain")) == ["t0"]
+        assert list(engine.health_issues()) == []
+        (document,) = engine.fetch([("theirs", "t0")], GRAIN)
+        assert (document.document.text, document.document.meta) == ("grain rose & féll", {})
+        assert list(document.snippets) == ["\ue000grain\ue001 rose & féll"]
+
     @pytest.mark.parametrize("kind", KINDS[:1], indirect=True)  # no stemmers among Elasticsearch's jars in Maven
     def test_a_word_is_found_in_all_its_forms_where_the_text_has_a_sub_field_of_stems(self, address: str) -> None:
         stems = {"english": {"type": "text", "analyzer": "stems"}, "exact": {"type": "text", "analyzer": "keyword"}}
