@@ -1,6 +1,6 @@
 """The same data gives the same groups in SQLite, OpenSearch and Elasticsearch when the ranking is the same."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -72,8 +72,8 @@ class SearchInOrder:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.searching, name)
 
-    def window(self, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> RequestFlow[Ranking]:
-        ranking = yield from self.searching.window(1_000, view, exclude)
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
+        ranking = yield from self.searching.window(1_000, view)
         return Ranking(sorted(ranking.hits, key=lambda hit: hit.id)[:size], ranking.total)
 
 
