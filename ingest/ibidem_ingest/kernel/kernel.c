@@ -81,34 +81,25 @@ WIDE i64 ibidem_fold(const u8 *buffer, i64 size, u8 *folded) {
     return 0;
 }
 
-/* What stands between spaces; the buffer begins and ends with one. */
-
-WIDE i64 ibidem_count(const u8 *buffer, i64 size) {
-    i64 tokens = 0;
-    for (i64 at = 1; at < size; at++) tokens += (buffer[at] != ' ') & (buffer[at - 1] == ' ');
-    return tokens;
-}
-
-/* One bit for each of 64 bytes: set where it is no space. */
+/* One bit for each of 64 bytes: set where it is neither a space nor below one. */
 static inline u64 letters_of(const u8 *at) {
-#ifdef __SSE2__
     u64 mask = 0;
+#ifdef __SSE2__
     for (int part = 0; part < 4; part++) {
-        __m128i equal = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(at + 16 * part)), _mm_set1_epi8(' '));
-        mask |= (u64)(u32)_mm_movemask_epi8(equal) << 16 * part;
+        __m128i octets = _mm_loadu_si128((const __m128i *)(at + 16 * part)), space = _mm_set1_epi8(' ');
+        mask |= (u64)(u32)_mm_movemask_epi8(_mm_cmpeq_epi8(_mm_max_epu8(octets, space), space)) << 16 * part;
     }
     return ~mask;
 #else
-    u64 mask = 0;
-    for (int place = 0; place < 64; place++) mask |= (u64)(at[place] != ' ') << place;
+    for (int place = 0; place < 64; place++) mask |= (u64)(at[place] > ' ') << place;
     return mask;
 #endif
 }
 
 /* The same, set where it is no letter, digit or blank of ASCII; letters and digits that are beyond are not asked for. */
 static inline u64 others_of(const u8 *at) {
-#ifdef __SSE2__
     u64 mask = 0;
+#ifdef __SSE2__
     const __m128i below = _mm_set1_epi8((char)0x80);
     for (int part = 0; part < 4; part++) {
         __m128i octets = _mm_loadu_si128((const __m128i *)(at + 16 * part));
@@ -121,7 +112,6 @@ static inline u64 others_of(const u8 *at) {
     }
     return ~mask;
 #else
-    u64 mask = 0;
     for (int place = 0; place < 64; place++) {
         u8 octet = at[place], small = octet | 0x20;
         mask |= (u64)((u8)(small - 'a') >= 26 && (u8)(octet - '0') >= 10 && octet != ' ') << place;
@@ -130,20 +120,42 @@ static inline u64 others_of(const u8 *at) {
 #endif
 }
 
+/* The block of 64 bytes at a place, its end filled with spaces. */
+static const u8 *block_of(const u8 *text, i64 at, i64 size, u8 *rest) {
+    if (size - at >= 64) return text + at;
+    memset(rest, ' ', 64);
+    return memcpy(rest, text + at, (size_t)(size - at));
+}
+
 i64 ibidem_cut(const u8 *buffer, i64 size, i64 *starts, i64 *ends) {
     u8 rest[64];
     u64 before = 0;
+    const i64 *first = starts;
     for (i64 at = 0; at < size; at += 64) {
-        const u8 *block = buffer + at;
-        if (size - at < 64) {
-            memset(rest, ' ', sizeof rest);
-            memcpy(rest, block, (size_t)(size - at));
-            block = rest;
-        }
-        u64 mask = letters_of(block), shifted = mask << 1 | before, begin = mask & ~shifted, end = ~mask & shifted;
+        u64 mask = letters_of(block_of(buffer, at, size, rest)), shifted = mask << 1 | before;
+        u64 begin = mask & ~shifted, end = ~mask & shifted;
         before = mask >> 63;
         for (; begin; begin &= begin - 1) *starts++ = at + __builtin_ctzll(begin);
         for (; end; end &= end - 1) *ends++ = at + __builtin_ctzll(end);
+    }
+    return starts - first;
+}
+
+/* layout.py: which texts may have three letters with blanks between, a blank between digits and three others, or eight
+ * numbers that rise by one; the first begins behind two bytes, and 64 blanks follow the last. */
+i64 ibidem_layout(const u8 *text, const i64 *begins, i64 texts, u8 *found) {
+    for (i64 each = 0; each < texts; each++) {
+        u8 run[65] = {0}, may = 0; /* numbers of a run before each */
+        for (i64 block = begins[each] - 1; block < begins[each + 1]; block += 64)
+            for (u64 blanks = ~letters_of(text + block); blanks; blanks &= blanks - 1) {
+                const u8 *at = text + block + __builtin_ctzll(blanks);
+                int digits = 0, value = 0;
+                for (; digits < 4 && (u8)(at[digits + 1] - '0') < 10; digits++) value = 10 * value + at[digits + 1] - '0';
+                if (!digits) may |= at[2] == ' ' && at[1] > '>' && at[3] > '>' && at[-1] > '>' && (u8)((at[4] | 32) - 'a') > 25;
+                if (digits == 3) may |= (u8)(at[-1] - '0') < 10;
+                if (digits && value < 64 && run[value + 1] <= run[value]) may |= (run[value + 1] = run[value] + 1) >= 8;
+            }
+        found[each] = may;
     }
     return 0;
 }
@@ -231,13 +243,7 @@ i64 ibidem_signs(const u8 *text, i64 size, const u8 *shapes, i64 *positions) {
     u8 rest[64];
     i64 found = 0, quoted = -1;
     for (i64 block = 0; block < size; block += 64) {
-        const u8 *from = text + block;
-        if (size - block < 64) {
-            memset(rest, ' ', sizeof rest);
-            memcpy(rest, from, (size_t)(size - block));
-            from = rest;
-        }
-        for (u64 others = others_of(from); others; others &= others - 1) {
+        for (u64 others = others_of(block_of(text, block, size, rest)); others; others &= others - 1) {
             i64 at = block + __builtin_ctzll(others);
             u8 shape = shapes[text[at]];
             if (shape == '_') continue;
@@ -269,12 +275,8 @@ static u8 *write_number(u8 *out, i64 number) {
 }
 
 static u8 *write_utf8(u8 *out, u32 point) {
-    if (point < 0x80) {
-        *out++ = (u8)point;
-        return out;
-    }
-    int more = point < 0x800 ? 1 : point < 0x10000 ? 2 : 3;
-    *out++ = (u8)(0xFF00 >> (more + 1) | point >> 6 * more);
+    int more = (point >= 0x80) + (point >= 0x800) + (point >= 0x10000);
+    *out++ = (u8)((more ? 0xFF00 >> (more + 1) : 0) | point >> 6 * more);
     while (more--) *out++ = (u8)(0x80 | (point >> 6 * more & 0x3F));
     return out;
 }

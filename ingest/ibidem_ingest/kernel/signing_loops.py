@@ -24,10 +24,15 @@ class SigningLoops(Library):
 
     def tokens(self, buffer: bytes) -> tuple[Places, Places]:
         """Return the start and end of each word of a buffer, separated by spaces."""
-        count = self._call("ibidem_count", buffer, len(buffer))
-        starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
-        self._call("ibidem_cut", buffer, len(buffer), starts, ends)
-        return starts, ends
+        starts, ends = np.empty(len(buffer) // 2, np.int64), np.empty(len(buffer) // 2, np.int64)
+        count = self._call("ibidem_cut", buffer, len(buffer), starts, ends)
+        return starts[:count], ends[:count]
+
+    def layout(self, text: bytes, begins: Places) -> Octets:
+        """Return which of several texts may have layout (`layout.py`): all that have, and some others."""
+        found = np.empty(begins.size - 1, np.uint8)
+        self._call("ibidem_layout", text, begins, found.size, found)
+        return found
 
     def signs(self, text: bytes, shapes: bytes) -> Places:
         """Run `signs.find` in compiled code: `shapes` is the shape of each of the 256 bytes."""

@@ -19,6 +19,7 @@ from hashlib import blake2b
 
 import xxhash
 
+from ibidem_ingest.text.layout import THOUSANDS_MARKS
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 SCHEME = "ch4:"
@@ -88,32 +89,31 @@ def sign_title(title: str) -> str:
     return " ".join(tokens(title)) if title else ""
 
 
-def counts_title(words: Sequence[str], title: str) -> bool:
+def counts_title(words: Sequence[str], title: str, signs: str = "") -> bool:
     """Return whether a title counts: the text is short, has words, and does not begin with the title.
+
+    Each group of digits is a word here.
 
     >>> counts_title(["blah", "blah"], "m 1 supply rises"), counts_title(["m", "1", "rises"], "m 1")
     (True, False)
     >>> counts_title(["blah"] * 20, "m 1")
     False
     """
-    return bool(title) and 0 < len(words) < SHORT and not f"{' '.join(words)} ".startswith(f"{title} ")
+    short = 0 < len(words) + sum(map(signs.count, THOUSANDS_MARKS)) < SHORT
+    return bool(title) and short and not f"{' '.join(words)} ".startswith(f"{title} ")
 
 
-def sign_titles(batch: TokenBatch, titles: Sequence[str]) -> tuple[list[str], list[bool]]:
-    """Return the `sign_title` of each title, and whether it counts for the text of a batch."""
-    signed = _title_tokens(titles)
-    ends = batch.offsets.tolist()
+def sign_titles(
+    words: Sequence[bytes], signs: Sequence[bytes], lengths: Sequence[int], titles: Sequence[str]
+) -> tuple[list[str], list[bool]]:
+    """Return the `sign_title` of each title, and whether it counts for the joined words of a text of that length."""
+    signed = [""] * len(titles)
+    if any(titles):
+        signed = [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]
     return signed, [
-        bool(title) and end - start < SHORT and counts_title([batch.token(at) for at in range(start, end)], title)
-        for start, end, title in zip(ends, ends[1:], signed, strict=False)
+        bool(title) and length < SHORT and counts_title(text.decode().split(), title, sign.decode())
+        for text, sign, length, title in zip(words, signs, lengths, signed, strict=True)
     ]
-
-
-def _title_tokens(titles: Sequence[str]) -> list[str]:
-    """Tokenize many titles at once."""
-    if not any(titles):
-        return [""] * len(titles)
-    return [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]
 
 
 # Bytes of a name: no two of a billion ids share one by chance, and a search for two that do is too long.

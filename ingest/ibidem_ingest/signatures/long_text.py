@@ -9,7 +9,7 @@ parts: 34 slots u16 each, profile u64, tokens u32, unique words u32 · the uniqu
 
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Literal
@@ -22,7 +22,7 @@ from ibidem_ingest.signatures import pages, unique_words
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
 from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, cut_tokens, join_broken_words
+from ibidem_ingest.text.tokens import TokenBatch, cut_tokens_and_signs, join_broken_words
 from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, shingles, wh1
 
 SCHEME = b"lg1:"
@@ -134,7 +134,7 @@ class PagedTokens:
     batch: TokenBatch  # the tokens, a document of the batch for each text
     pages: Places  # (p + 1,) token offset of each page of all texts, and the end
     first: Places  # (t + 1,) number of each text's first page, and the number of all pages
-    signs: Sequence[bytes] = ()  # the signs of each text
+    signs: Sequence[bytes]  # the signs of each text
 
     @classmethod
     def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
@@ -150,7 +150,7 @@ class PagedTokens:
         batch = TokenBatch.tokenize(
             [page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes), with_signs=True
         )
-        return cls(divide_tokens(batch, batch.offsets[first]), batch.offsets, first, batch.write_signs(first))
+        return cls(replace(batch, offsets=batch.offsets[first]), batch.offsets, first, batch.write_signs(first))
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""
@@ -170,7 +170,7 @@ def sign_long(document: Document) -> LongSignatures | None:
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
-    page_tokens = [cut_tokens(page) for page in join_broken_words(document.text).split(PAGE_BREAK)]
+    page_tokens = [cut_tokens_and_signs(page)[0] for page in join_broken_words(document.text).split(PAGE_BREAK)]
     tokens = [token for page in page_tokens for token in page]
     kind: Parts = "pages" if sum(map(bool, page_tokens)) >= MIN_PAGES else "chunks"
     if kind == "chunks" and len(tokens) < MIN_TOKENS:
@@ -218,8 +218,3 @@ def _join_parts(batch: TokenBatch, parts: Sequence[Places]) -> TokenBatch:
     offsets = np.concatenate([[0], np.concatenate([np.diff(borders) for borders in parts]).cumsum()])
     starts, ends = batch.starts[tokens], batch.ends[tokens]
     return TokenBatch(batch.buffer, starts, ends, batch.hashes[tokens], batch.leading[tokens], offsets)
-
-
-def divide_tokens(batch: TokenBatch, offsets: Places) -> TokenBatch:
-    """Return the same tokens, divided into other documents."""
-    return TokenBatch(batch.buffer, batch.starts, batch.ends, batch.hashes, batch.leading, offsets)

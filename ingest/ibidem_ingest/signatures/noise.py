@@ -270,8 +270,6 @@ def sketch_terms(unknown_terms: Hashes, offsets: Places) -> Slots:
     return slots
 
 
-SIGNS = "{}=_"
-SEMICOLON = ";"
 CHARACTERS_PER_SIGN = 80
 
 
@@ -283,5 +281,6 @@ def is_source_code(text: str) -> bool:
     >>> is_source_code("He came; he saw; he conquered; and then (as Plutarch has it) he wept.")
     False
     """
-    signs = sum(text.count(sign) for sign in SIGNS)
-    return signs > 0 and (signs + text.count(SEMICOLON)) * CHARACTERS_PER_SIGN >= len(text)
+    if not ("=" in text or "_" in text or "{" in text or "}" in text):  # most: counting takes six times as long
+        return False
+    return sum(map(text.count, "{}=_;")) * CHARACTERS_PER_SIGN >= len(text)

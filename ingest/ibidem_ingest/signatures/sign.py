@@ -6,6 +6,7 @@ its author wrote is signed (`mail.parts`).
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 import orjson
@@ -26,6 +27,7 @@ from ibidem_ingest.signatures.noise import Blocks, is_source_code
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import SignedColumns
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
+from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens_and_signs
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
@@ -103,17 +105,19 @@ def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -
 def sign_one(document: Document, table: Table | None) -> Signatures:
     """Sign one document in plain Python."""
     document = signed_part(document)
-    words, signs = tokens_and_signs(document.text)
+    written, signs = tokens_and_signs(document.text)
+    plain = replace(document, text=remove_layout(document.text))
+    words = written if plain.text == document.text else tokens_and_signs(plain.text)[0]
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
     title = content.sign_title(document.title)
-    is_titled = content.counts_title(words[: content.SHORT], title)
+    is_titled = content.counts_title(written[: content.SHORT], title, signs)
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),
-        content=content.sign(words, document.id, title if is_titled else "", signs, mail_key(document)),
+        content=content.sign(written, document.id, title if is_titled else "", signs, mail_key(document)),
         fingerprint=fingerprints.value,
         weak=fingerprints.weak,
         profile=text_profile.sign(words),
@@ -126,8 +130,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         title=title,
         titled=is_titled,
         noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
-        long=encode_long(document, len(words)),
-        words=content.short_hash(" ".join(words).encode()),
+        long=encode_long(plain, len(words)),
+        words=content.short_hash(" ".join(written).encode()),
         signs=content.short_hash(signs.encode()),
     )
 
@@ -142,14 +146,21 @@ def sign_batch(documents: Sequence[Document], table: Table | None) -> list[Signa
 def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedColumns:
     """Sign documents as `sign_batch` does, and return the signatures as columns."""
     documents = [signed_part(document) for document in documents]
-    page_tokens = PagedTokens.tokenize([document.text for document in documents])
+    texts = [document.text for document in documents]
+    plain = remove_all_layout(texts)
+    page_tokens = PagedTokens.tokenize(plain)
     batch = page_tokens.batch
     groups = TermGroups.group(batch)
     sequences = Shingles.hash(batch.hashes, batch.offsets)
-    titles, is_titled = content.sign_titles(batch, [document.title for document in documents])
-    words, signs = batch.join_tokens(), page_tokens.signs
+    words, signs = batch.join_tokens(), list(page_tokens.signs)
+    if changed := [number for number, text in enumerate(texts) if text != plain[number]]:
+        written = PagedTokens.tokenize([texts[number] for number in changed])
+        for number, *its in zip(changed, written.batch.join_tokens(), written.signs, strict=True):
+            words[number], signs[number] = its
+    titles = [document.title for document in documents]
+    titles, is_titled = content.sign_titles(words, signs, batch.lengths.tolist(), titles)
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
-    noisy[[is_source_code(document.text) for document in documents]] = 0
+    noisy[list(map(is_source_code, texts))] = 0
     return SignedColumns(
         idf=table.name if table else "",
         names=[document.id for document in documents],

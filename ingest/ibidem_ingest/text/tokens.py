@@ -10,7 +10,6 @@ since Python versions differ.
 
 import re
 import unicodedata
-from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
@@ -23,6 +22,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text import signs
 from ibidem_ingest.text.folding import LATIN, fold
+from ibidem_ingest.text.layout import close_figures
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 UNASSIGNED, OTHER, MARK, LETTER, LOWER, DIGIT, SINGLE, SINGLE_DIGIT = map(ord, "?-MLlDSs")
@@ -40,9 +40,16 @@ def kinds() -> NDArray[np.uint8]:
     return table
 
 
-def code_points(text: str) -> NDArray[np.uint32]:
+CodePoints = NDArray[np.uint32]
+
+
+def code_points(text: str) -> CodePoints:
     """Return the code points of a text, lone surrogates included."""
     return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint32, copy=False)
+
+
+def _characters(points: CodePoints) -> str:
+    return points.astype("<u4", copy=False).tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def character_kinds(text: str) -> bytes:
@@ -180,7 +187,6 @@ _NOT_SIMPLE, _CHANGED = 0xFFFFFFFF, 0xFFFFFFFE
 _JAMO = range(0x1100, 0x1200)
 
 Flags = NDArray[np.bool_]
-CodePoints = NDArray[np.uint32]
 
 
 def tokens(text: str) -> list[str]:
@@ -189,11 +195,7 @@ def tokens(text: str) -> list[str]:
     >>> tokens("The Court's ruling (No. 12-B) stands; 東京.")
     ['the', 'court', 's', 'ruling', 'no', '12', 'b', 'stands', '東', '京']
     """
-    return cut_tokens(join_broken_words(text))
-
-
-def cut_tokens(text: str) -> list[str]:
-    """Return the tokens of a text whose broken words are already joined; joining twice would also join other words."""
+    text = join_broken_words(text)
     if text.isascii():
         return _ASCII_TOKEN.findall(text.lower())
     text = normal_form(text)
@@ -203,23 +205,31 @@ def cut_tokens(text: str) -> list[str]:
 def tokens_and_signs(text: str) -> tuple[list[str], str]:
     """Return the tokens of a text, and its signs: each with the number of words that begin before it.
 
-    >>> tokens_and_signs("In C++, -5.2 % of 10²")
-    (['in', 'c', '5', '2', 'of', '102'], '2+ 2+ 2- 3. 4% 6^')
+    Figures are closed up, with full-width thousands marks among the signs.
+
+    >>> tokens_and_signs("In C++, -5.2 % of 1,200²")
+    (['in', 'c', '5', '2', 'of', '1', '2002'], '2+ 2+ 2- 3. 4% 6, 7^')
+    >>> tokens_and_signs("1,200.5")
+    (['1200', '5'], '1\uff0c 1.')
     """
     return cut_tokens_and_signs(join_broken_words(text))
 
 
 def cut_tokens_and_signs(text: str) -> tuple[list[str], str]:
-    """Return the tokens and signs of a text whose broken words are already joined."""
+    """Return tokens and signs of a text whose broken words are joined; joining twice would also join other words."""
+    text = f"    {text}    "
     text, superscripts = (text.lower(), []) if text.isascii() else _signed_form(text)
     points = code_points(text)
-    bounds = [match.span() for match in _TOKEN.finditer(kinds().take(points).tobytes())]
     outlines = shapes().take(points)
     outlines[superscripts] = signs.OF_SUPERSCRIPT
-    starts, positions = [start for start, _ in bounds], signs.find(outlines.tobytes())
-    written = signs.name("".join(text[each] for each in positions))
-    places = [f"{bisect_left(starts, at)}{sign}" for at, sign in zip(positions, written, strict=True)]
-    return [text[start:end] for start, end in bounds], " ".join(places)
+    positions = np.array(signs.find(outlines.tobytes()), np.int64)
+    found = code_points(signs.name(_characters(points[positions]))).copy()
+    characters, cuts = _separate(points)
+    positions += np.searchsorted(cuts, positions, "right")
+    characters = close_figures(characters, positions, found)
+    starts = np.flatnonzero((characters[1:] != _SPACE) & (characters[:-1] == _SPACE)) + 1
+    places = zip(np.searchsorted(starts, positions).tolist(), _characters(found), strict=True)
+    return _characters(characters).split(), " ".join(f"{place}{sign}" for place, sign in places)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -255,6 +265,8 @@ class TokenBatch:
         """
         is_joined = np.zeros(len(texts), bool) if is_joined is None else is_joined
         buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=with_signs)
+        if with_signs:
+            buffer = close_figures(np.frombuffer(buffer, np.uint8), positions, characters).tobytes()
         starts, ends = loops.compiled().tokens(buffer)
         hashes, leading = hash_tokens(buffer, starts, ends)
         found = BatchSigns(positions, characters, begins) if with_signs else None
@@ -319,7 +331,7 @@ def normal_form(text: str) -> str:
     points = code_points(text)
     unknown = kinds().take(points) == UNASSIGNED
     if unknown.any():
-        text = np.where(unknown, _SPACE, points).astype("<u4").tobytes().decode("utf-32-le")
+        text = _characters(np.where(unknown, np.uint32(_SPACE), points))
     return fold(unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).lower()))
 
 
@@ -363,7 +375,7 @@ def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
 
 
 def _utf8(points: CodePoints) -> bytes:
-    return points.astype("<u4", copy=False).tobytes().decode("utf-32-le").encode()
+    return _characters(points).encode()
 
 
 def _ascii_signs(raw: bytes) -> Found:
@@ -383,8 +395,7 @@ def _signs(
     positions = loops.compiled().signs(outlines.tobytes(), bytes(range(256)))
     if not positions.size:
         return _NO_SIGNS
-    found = points[positions].astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
-    named = signs.name(unicodedata.normalize("NFKC", found))
+    named = signs.name(unicodedata.normalize("NFKC", _characters(points[positions])))
     if cuts is not None:
         positions = positions + np.searchsorted(cuts, positions, "right")
     widths = (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)

@@ -13,7 +13,8 @@ from ibidem_ingest.signatures import feature_set, fingerprint, minhash, noise, n
 from ibidem_ingest.signatures.lookup_keys import bands
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.layout import remove_layout
+from ibidem_ingest.text.tokens import tokens, tokens_and_signs
 from ibidem_ingest.text.word_hash import shingles, wh1
 
 PAGE = (Path(__file__).parents[3] / "docs" / "test-vectors.md").read_text()
@@ -39,6 +40,7 @@ def hashed(text: str, title: str = "", meta: dict[str, object] | None = None) ->
 
 MAKERS: dict[str, Callable[..., object]] = {
     "tok3": tokens,
+    "layout": lambda text: list(tokens_and_signs(remove_layout(text))),
     "wh1": lambda text: f"{wh1(text):016x}",
     "sh1": lambda text: [f"{each:016x}" for each in shingles([wh1(token) for token in tokens(text)])],
     "mh1": lambda text, k: "".join(f"{slot:04x}" for slot in minhash.sign(tokens(text), k)),
