@@ -75,14 +75,15 @@ class Settler:
         """Write joins; returns how many were written, by level."""
         groups = self._groups(joins, documents)
         plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
-        if changes and not all(self.store.assign(changes)):
-            self._mend({group for each in changes for group in (each.document.group, each.group)})
+        is_whole = not changes or all(self.store.assign(changes))
         joiners = [Assignment(documents[join.name], groups[join.lead], lead=False) for join in joins]
         outcomes = self.store.assign(joiners) if joiners else []
         written = [join for join, is_written in zip(joins, outcomes, strict=True) if is_written]
         self.recent_joins |= {join.name for join in written}
         if len(written) < len(joins):
             written += self._find_written(set(joins) - set(written), groups)
+        if not is_whole:  # only now: a lead that has joined another is none of its group
+            self._mend({group for each in changes for group in (each.document.group, each.group)})
         return Counter(join.level for join in written)
 
     def _mend(self, groups: Collection[str]) -> None:
