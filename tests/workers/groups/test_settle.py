@@ -119,6 +119,17 @@ def test_a_document_that_joined_is_no_lead_though_searches_show_it_as_one(order:
     assert groups(engine) == plain(engine)
 
 
+def test_a_lead_that_was_given_a_group_of_its_own_is_joined_only_once_searches_show_it() -> None:
+    engine = opened(MemoryCluster(), "news")
+    engine.create()
+    write(engine, a=OTHER, b=TEXT)
+    engine.groups().assign([Assignment(each, "a group", lead=True) for each in named(engine, "ab")])
+    write(engine, c=f"{TEXT} more")
+    Follower(engine, size=1).catch_up()
+    check(engine)
+    assert groups(engine) == {"a": "a", "b": "c", "c": "c"}
+
+
 def settler_of(engine: Engine) -> Settler:
     return Settler(engine.groups(), Rules(POLICY, Overrides()))
 
