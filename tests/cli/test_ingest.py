@@ -155,7 +155,7 @@ def test_sigterm_ends_it_with_its_processes(run: Run, answer: Answer) -> None:
     line = json.dumps({"id": "a", "text": "Some words that fill a batch. " * 50})
     run_before = answer("status")["run"]
     command = [Path(sys.executable).with_name("ibidem"), "ingest", "-", "--json"]
-    environment = os.environ | {"IBIDEM_BATCH_CHARACTERS": "1000"}
+    environment = os.environ | {"IBIDEM_BATCH_CHARACTERS": "1001"}  # no other test's processes have it
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as ingest:
@@ -171,7 +171,7 @@ def test_sigterm_ends_it_with_its_processes(run: Run, answer: Answer) -> None:
     status = answer("status")
     assert f"ibidem status {status['run']}" in err
     assert status["state"] == "interrupted"
-    assert not processes_with("IBIDEM_BATCH_CHARACTERS", "1000")
+    assert not processes_with("IBIDEM_BATCH_CHARACTERS", "1001")
     assert 10 <= indexed_count(status) <= 20  # the rest was not read yet
 
 

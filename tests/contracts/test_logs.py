@@ -60,7 +60,7 @@ def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> Non
 @pytest.mark.server("rabbitmq")
 def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path, rabbitmq: str) -> None:
     command, log = leases(tmp_path), tmp_path / "worker.log"
-    command.settings |= {"IBIDEM_BROKER": rabbitmq, "IBIDEM_INDEX": f"logs-{uuid4().hex}"}
+    command.settings.update(IBIDEM_BROKER=rabbitmq, IBIDEM_INDEX=f"logs-{uuid4().hex}")
     command.run("ingest", "documents.jsonl", "--no-wait")
     with going_on(command, log, "worker"):
         wait_until(lambda: "batch done" in log.read_text(encoding="utf-8"), "no batch is done")
