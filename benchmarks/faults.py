@@ -11,7 +11,7 @@ is away. Servers are started here, as the tests start them; `--minutes` ends the
 In a cluster of three nodes, of OpenSearch or of the engine that `--engine` names, the node with the primary shard is
 lost in the middle of an ingest, `--nodes` times. The invariants must hold while it is away, and again when it is back.
 
-Bad documents go through the file queue into SQLite; every good one must be indexed, and every bad one listed with its
+Bad documents go into SQLite; every good one must be indexed, and every bad one listed with its
 place and reason.
 """
 
@@ -41,8 +41,8 @@ PAIRS: dict[tuple[Broker, EngineName], int] = {
     ("redis", "sqlite"): 36,
     ("rabbitmq", "opensearch"): 3,
     ("rabbitmq", "sqlite"): 32,
-    ("file", "opensearch"): 2,
-    ("file", "sqlite"): 21,
+    ("none", "opensearch"): 2,
+    ("none", "sqlite"): 21,
     ("redis", "elasticsearch"): 2,
     ("rabbitmq", "elasticsearch"): 1,
 }

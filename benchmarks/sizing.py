@@ -9,11 +9,12 @@ bare FTS5 table of title and text, the servers with the same index without the o
 one segment.
 *min_hash*: what the engine's own filter adds to that index, 100 buckets over runs of five words, indexed, not stored.
 The lean layout compresses texts, too: below 0, this saves more than signatures cost. Signing: processor time of one
-thread, all signatures. A worker's memory: the most that the largest of them held while a collection went through the
-queue into SQLite.
+thread, all signatures. A worker's memory: the most that the largest of them held while a collection was ingested
+into SQLite.
 """
 
 import argparse
+import resource
 import sqlite3
 import statistics
 import tempfile
@@ -28,6 +29,7 @@ from bare import load_fts
 from benchmark import in_turn, introduction, options, publish, run_servers
 from clusters import FILTERS, LAYOUTS, MIN_HASH, disk_bytes, load_bare, make_engine
 from clusters import batches as requests
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.records import records
@@ -35,7 +37,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
-from ingest import through_the_queue
+from ibidem_workers.ingest import submit
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from stories import stories
@@ -206,8 +208,10 @@ def worker_memory(collections: Path) -> Iterator[str]:
     for name in WORKER_COLLECTIONS:
         with tempfile.TemporaryDirectory() as folder:
             source = collections / name / "docs.jsonl.xz"
-            cost = through_the_queue(lambda source=source: read([source]), Path(folder), 0)
-        yield f"- {KINDS[name][0]} ({cost.summary['indexed']:,}): {cost.peak:.0f} MB"
+            settings = Settings(engine=f"sqlite:////{folder}/index.sqlite", tables=Path(folder) / "tables")
+            summary = submit(read([source]), settings)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        yield f"- {KINDS[name][0]} ({summary['indexed']:,}): {peak:.0f} MB"
 
 
 def table(costs: Sequence[Cost]) -> Iterator[str]:

@@ -37,7 +37,6 @@ import orjson
 from benchmark import SERVERS, introduction, options, publish, run_servers
 from clusters import BARE, make_bare
 from ibidem.cli.demo import licences
-from ingest import compile_modules
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices
 from stories import NEWSWIRE
@@ -221,7 +220,9 @@ def main() -> None:
     parser = options(__doc__, rounds=2, write=False)
     parser.add_argument("--server", choices=SERVERS, nargs="*", default=SERVERS)
     arguments = parser.parse_args()
-    compile_modules()
+    # Modules are compiled once, as in an installation after its first start.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    subprocess.run([sys.executable, "-c", "import ibidem.cli.ingest, ibidem_workers.tasks"], check=True)
     head = introduction(__doc__, "Each command ")
     publish("waits", "What a user waits for", lines(arguments), head, keep=arguments.write)
 

@@ -10,7 +10,6 @@ from helm_python import Chart, HelmRenderError, HelmValuesError
 from helm_python.chart import lint
 
 from ibidem_core.settings import load
-from ibidem_workers.brokers.redis import GROUP, PREFIX
 
 ROOT = Path(__file__).parent.parent
 CHART = ROOT / "charts" / "ibidem"
@@ -112,7 +111,7 @@ def test_workers_are_counted_by_the_queue_that_they_read(name: str, tmp_path: Pa
     manifests = render(values)
     (scaled,) = [each["spec"] for each in manifests if each["kind"] == "ScaledObject"]
     trigger = scaled["triggers"][0]
-    by_type = {"rabbitmq": {"queueName": queue}, "redis-streams": {"stream": PREFIX + queue, "consumerGroup": GROUP}}
+    by_type = {"rabbitmq": {"queueName": queue}, "redis": {"listName": f"ibidem:{queue}"}}
     assert by_type[trigger["type"]].items() <= trigger["metadata"].items()
     assert "replicas" not in deployments(manifests)["worker"]
     (keys,) = [each["spec"]["secretTargetRef"] for each in manifests if each["kind"] == "TriggerAuthentication"]

@@ -11,7 +11,7 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
 GATEWAY = ("127.0.0.1", 8042)
-WORKER = b"ibidem_workers.worker"
+WORKERS = (b"ibidem_workers.worker", b"[celeryd: ")  # as it is started, and as Celery names it where it can
 
 
 def main(processes: Path = Path("/proc")) -> int:
@@ -20,7 +20,8 @@ def main(processes: Path = Path("/proc")) -> int:
     if b"serve" in command:
         return int(not is_ready())
     if b"worker" in command:
-        return int(not any(WORKER in each.read_bytes() for each in processes.glob("[0-9]*/cmdline")))
+        commands = [each.read_bytes() for each in processes.glob("[0-9]*/cmdline")]
+        return int(not any(name in each for name in WORKERS for each in commands))
     return 0
 
 

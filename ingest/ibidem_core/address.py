@@ -283,7 +283,7 @@ def _layout(name: str) -> str:
 
 HIDDEN = "***"
 
-FILES = ("sqlite", "filesystem")
+FILES = ("sqlite",)
 # Schemes of addresses that can be parsed; the last two are in what libraries log.
 SERVERS = (
     "opensearch+http",

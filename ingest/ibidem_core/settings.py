@@ -111,14 +111,14 @@ BROKER_OPTIONS = (
     "ssl_password",
 )
 
-BROKERS = ("filesystem", "amqp", "amqps", "redis", "rediss")
+BROKERS = ("amqp", "amqps", "redis", "rediss")
 
 
 def file_path(url: str) -> Path:
-    """Return the path in a `sqlite:///` or `filesystem:///` URL: three slashes relative, four absolute.
+    """Return the path in a `sqlite:///` URL: three slashes relative, four absolute.
 
-    >>> str(file_path("filesystem:///.ibidem/queue")), str(file_path("filesystem:////var/queue"))
-    ('.ibidem/queue', '/var/queue')
+    >>> str(file_path("sqlite:///.ibidem/index.sqlite")), str(file_path("sqlite:////var/index.sqlite"))
+    ('.ibidem/index.sqlite', '/var/index.sqlite')
     """
     return Path(urlsplit(url).path[1:])
 
@@ -127,7 +127,7 @@ def name_schemes(schemes: Sequence[str]) -> str:
     """Name the kinds of addresses; those with TLS are left out.
 
     >>> name_schemes(BROKERS)
-    'filesystem:///…, amqp://… or redis://…'
+    'amqp://… or redis://…'
     """
     plain = [each for each in schemes if not (each.endswith("s") and each[:-1] in schemes)]
     kinds = [f"{each}:///…" if each in FILES else f"{each}://…" for each in plain]
@@ -141,7 +141,7 @@ def check_scheme(url: str, schemes: Sequence[str]) -> str:
         raise UnknownScheme(f"Use {name_schemes(schemes)}")
     if not is_address(url):
         raise ValueError("it is not valid; special characters of an address are escaped")
-    if scheme in {"sqlite", "filesystem"} and len(tail) < 2:
+    if scheme == "sqlite" and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
     return url
 
@@ -193,9 +193,10 @@ class Settings(BaseSettings):
         "`opensearch+http(s)://HOST:PORT` or `elasticsearch+http(s)://HOST:PORT`.",
     )
     broker: str = Field(
-        default="filesystem:///.ibidem/queue",
+        default="",
         repr=False,
-        description="Where the queue is: `filesystem:///PATH` (slashes as in IBIDEM_ENGINE), `amqp://` or `redis://`.",
+        description="Where the queue is: `amqp://` or `redis://`; empty: there is none, and `ibidem ingest` signs "
+        "documents itself.",
     )
     index: str = Field(
         default="ibidem",
@@ -262,7 +263,7 @@ class Settings(BaseSettings):
         default=30,
         ge=2,
         le=3_600,
-        description="Seconds without a heartbeat after which another worker takes over a batch.",
+        description="Seconds without a heartbeat after which another worker takes over a batch of a broker.",
     )
     log: Literal["", Level] = Field(
         default="",
@@ -336,7 +337,7 @@ class Settings(BaseSettings):
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS)
+        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS) if url else url
 
     @field_validator("fields")
     @classmethod
@@ -358,19 +359,9 @@ class Settings(BaseSettings):
         return f"{self.index}-ibidem-ingest"
 
     @property
-    def most_tries(self) -> int:
-        """Maximum number of deliveries of a message before it is set aside."""
-        return 2 * self.tries + 2
-
-    @property
     def workers(self) -> int:
         """Number of worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
-
-    @property
-    def queue_folder(self) -> Path | None:
-        """The folder of the file queue, or None when the broker is a server."""
-        return file_path(self.broker) if self.broker.startswith("filesystem:") else None
 
     @property
     def origins(self) -> dict[str, str]:

@@ -18,12 +18,10 @@ from ibidem_engines import words
 from ibidem_engines.query import Phrase
 from ibidem_ingest.text import terms
 from ibidem_workers import messages
-from ibidem_workers.brokers import files
 
 # Expressions that are used on so many characters at most, wherever they are used.
 BOUNDED = {
     words._SENTENCE_END.pattern: words.BEFORE,
-    files._TAKEN_NAME.pattern: 255,  # a file's name
 }
 
 # Expressions with possessive groups of which no part fails after it has gone on, but where all has failed.

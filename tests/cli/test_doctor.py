@@ -18,7 +18,6 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest import distribution
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.celery_app import make_app
 from servers import redis as redis_server
 from servers.fake_server import Answer as Said
@@ -48,19 +47,6 @@ def test_doctor_says_what_to_do_about_an_engine_that_cannot_be_used(run: Run, mo
     assert code == 1
     assert "NOT OK" in out
     assert "name another file in IBIDEM_ENGINE" in " ".join(out.split())
-
-
-def test_doctor_counts_what_others_laid_into_the_queue(run: Run, answer: Answer) -> None:
-    folder = SpoolDirectory(Path(".ibidem/queue/ibidem-ibidem-ingest"), 30)
-    assert "messages" not in {check["name"] for check in answer("doctor")["checks"]}
-    folder.put(b"not ours")
-    (name,) = folder.names()
-    message = folder.take(name, "me")
-    assert message is not None
-    folder.give_up(message)
-    (check,) = (check for check in answer("doctor")["checks"] if check["name"] == "messages")
-    assert not check["ok"]
-    assert "1 message that no submitter has sent" in check["what"]
 
 
 def find_checks(answer: Answer, name: str) -> list[dict[str, object]]:
@@ -155,12 +141,6 @@ class Misconfigured:
     def no_table(self) -> None:
         self.set(tables="no-tables")
 
-    def waits(self) -> None:
-        with make_app(load()).connection_for_write() as connection:
-            for queue in make_app(load()).conf.task_queues:
-                queue(connection.default_channel).declare()
-        (Path(".ibidem/queue") / load().queue / "ready" / "00000000000000000001-aa.0").write_text("{}")
-
     def full_disk(self) -> None:
         disk = SimpleNamespace(total=100 * 10**9, free=3 * 10**9)
         self.patch.setattr(shutil, "disk_usage", lambda _: disk)
@@ -231,13 +211,6 @@ SHUT = "opensearch+http://127.0.0.1:1"
         ),
         case("no Redis", lambda on: on.set(broker="redis://127.0.0.1:1/0"), "broker", "not answer", "IBIDEM_BROKER"),
         case(
-            "a queue in a file",
-            lambda on: on.set(broker="filesystem:///docs.jsonl/q"),
-            "broker",
-            "directory",
-            "IBIDEM_BROKER",
-        ),
-        case(
             "a stranger",
             lambda on: on.rabbitmq("guest:no"),
             "broker",
@@ -256,7 +229,6 @@ SHUT = "opensearch+http://127.0.0.1:1"
             "delete_queue",
             server="rabbitmq",
         ),
-        case("nobody at work", lambda on: on.waits(), "workers", "1 batch waiting", "ibidem worker"),
         case("no reader of HTML", lambda on: on.without("trafilatura"), "reader for html", "ibidem-search[readers]"),
     ],
 )

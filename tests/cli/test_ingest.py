@@ -11,11 +11,15 @@ import time
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
+from faults.kill import processes_with
+from ibidem_core.settings import load
 from ibidem_workers.runs import AGAIN
 from support.command_line import Answer, Run
+from support.rabbitmq_queues import delete_queues
 
 
 @pytest.mark.slow
@@ -81,11 +85,37 @@ def test_the_language_of_a_document_that_does_not_say_is_detected_and_the_summar
     assert "Languages: en 3, de 3." in run("ingest", "manuals")[1]
 
 
+@pytest.mark.server("rabbitmq")
+def test_what_is_not_waited_for_stays_in_the_queue(run: Run, rabbitmq: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    Path("new.jsonl").write_text('{"id": "new", "text": "A new text."}', encoding="utf-8")
+    monkeypatch.setenv("IBIDEM_BROKER", rabbitmq)
+    monkeypatch.setenv("IBIDEM_INDEX", f"waits-{uuid4().hex}")
+    code, out, err = run("ingest", "new.jsonl", "--no-wait")
+    assert code == 0
+    assert "1  still in the queue" in out
+    assert "ibidem worker" in err
+    delete_queues(load())
+
+
+@pytest.mark.parametrize(
+    ("broker", "words"), [("", "no broker keeps it"), ("redis://127.0.0.1:1", "Redis may lose one")]
+)
+def test_not_to_wait_is_refused_where_a_batch_could_be_lost(
+    run: Run, monkeypatch: pytest.MonkeyPatch, broker: str, words: str
+) -> None:
+    monkeypatch.setenv("IBIDEM_BROKER", broker)
+    code, _, err = run("ingest", "docs.jsonl", "--no-wait")
+    assert code == 2
+    assert words in " ".join(err.split())
+    assert "RabbitMQ" in err
+
+
+@pytest.mark.slow
 def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
     answer: Answer, run: Run, monkeypatch
 ) -> None:
     monkeypatch.setenv("IBIDEM_LOG", "debug")
-    code, out, err = run("ingest", "docs.jsonl", "--json", "--no-wait")
+    code, out, err = run("ingest", "docs.jsonl", "--json")
     assert json.loads(out)["run"]
     lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
     events = [event["event"] for event in lines if event["logger"].endswith("submit")]
@@ -121,11 +151,11 @@ def indexed_count(status: dict[str, Any]) -> int:
 
 
 @pytest.mark.slow
-def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: Run, answer: Answer) -> None:
+def test_sigterm_ends_it_with_its_processes(run: Run, answer: Answer) -> None:
     line = json.dumps({"id": "a", "text": "Some words that fill a batch. " * 50})
     run_before = answer("status")["run"]
     command = [Path(sys.executable).with_name("ibidem"), "ingest", "-", "--json"]
-    environment = os.environ | {"IBIDEM_BATCH_CHARACTERS": "1000"}
+    environment = os.environ | {"IBIDEM_BATCH_CHARACTERS": "1001"}  # no other test's processes have it
     with subprocess.Popen(
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as ingest:
@@ -141,7 +171,7 @@ def test_sigterm_ends_it_with_its_workers_and_leaves_the_rest_in_the_queue(run: 
     status = answer("status")
     assert f"ibidem status {status['run']}" in err
     assert status["state"] == "interrupted"
-    assert status["pending"] == len(list(Path(".ibidem/queue").rglob("ready/*")))  # a document each
+    assert not processes_with("IBIDEM_BATCH_CHARACTERS", "1001")
     assert 10 <= indexed_count(status) <= 20  # the rest was not read yet
 
 

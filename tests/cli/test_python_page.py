@@ -50,19 +50,18 @@ WRONG: dict[str, tuple[Callable[[ibidem.Tables, ibidem.Settings], object], str]]
     "records to sign": (lambda tables, _: ibidem.sign([{"id": "a"}], tables), "is not a document.*read_record"),  # type: ignore[list-item]
     "a text to submit": (lambda _, settings: ibidem.submit("text", settings), "'text' is not a list of documents"),  # type: ignore[arg-type]
     "one document to submit": (lambda _, settings: ibidem.submit(GOOD, settings), "is not a list of documents"),  # type: ignore[arg-type]
-    "records to submit": (lambda _, settings: ibidem.submit([{"id": "a"}], settings, wait=False), "is not a document"),  # type: ignore[list-item]
+    "records to submit": (lambda _, settings: ibidem.submit([{"id": "a"}], settings), "is not a document"),  # type: ignore[list-item]
     "one path": (lambda *_: ibidem.read("cases.jsonl"), "'cases.jsonl' is not a list of paths"),
     "a path to an index": (lambda *_: ibidem.open_engine(Path("index.sqlite"), "news"), "sqlite:///"),  # type: ignore[arg-type]
     "a number for an index": (lambda *_: ibidem.open_engine("sqlite:///index.sqlite", 7), "index name 7"),  # type: ignore[arg-type]
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("mistake", "message"), WRONG.values(), ids=WRONG)
 def test_what_is_given_wrong_is_an_error_of_ours_that_says_what_is_right(
     mistake: Callable[[ibidem.Tables, ibidem.Settings], object], message: str, tmp_path: Path
 ) -> None:
-    settings = ibidem.Settings(
-        engine=f"sqlite:////{tmp_path}/index.sqlite", broker=f"filesystem:////{tmp_path}/queue", concurrency=1
-    )
+    settings = ibidem.Settings(engine=f"sqlite:////{tmp_path}/index.sqlite", concurrency=1)
     with pytest.raises(ibidem.IbidemError, match=message):
         mistake(ibidem.Tables(tmp_path / "tables"), settings)

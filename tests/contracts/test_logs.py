@@ -5,6 +5,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -56,8 +57,10 @@ def test_a_submission_logs_these_events_with_these_fields(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path) -> None:
+@pytest.mark.server("rabbitmq")
+def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path, rabbitmq: str) -> None:
     command, log = leases(tmp_path), tmp_path / "worker.log"
+    command.settings.update(IBIDEM_BROKER=rabbitmq, IBIDEM_INDEX=f"logs-{uuid4().hex}")
     command.run("ingest", "documents.jsonl", "--no-wait")
     with going_on(command, log, "worker"):
         wait_until(lambda: "batch done" in log.read_text(encoding="utf-8"), "no batch is done")

@@ -11,13 +11,18 @@ import pytest
 
 from contracts.command import Command, leases
 from contracts.golden import Golden
+from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
+from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import Batch
+from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from servers.indices import remove_indices
 
 STEPS = (
     "ingest documents.jsonl",
     "overrides add lease draft --author Ada --reason courts",
     "delete letter --yes",
+    "ingest documents.jsonl",
 )
 # A page of a backfill that was killed with it in hand, as it was noted.
 PAGE = {"number": 0, "after": -1, "upto": 99, "documents": 5, "deaths": 1}
@@ -36,11 +41,11 @@ def records(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[str, str, An
 
 def send_too_long(command: Command) -> None:
     """Let a worker refuse a document that the one who sent it took."""
-    for name, text in (("long", "far too long a text"), ("short", "short")):
-        (command.folder / f"{name}.jsonl").write_text(json.dumps({"id": name, "text": text}), encoding="utf-8")
-    assert command.run("ingest", "long.jsonl", "--no-wait").code == 0
-    strict = Command(command.folder, command.settings | {"IBIDEM_MAX_TEXT": "5"})
-    assert strict.run("ingest", "short.jsonl").code == 0
+    settings = Settings(max_text=5, tables=command.folder / "tables")
+    with closing(open_engine(f"sqlite:////{command.database}", "ibidem")) as engine:
+        context = WorkerContext(engine, Tables(settings.tables), settings)
+        batch = Batch(0, [{"id": "long", "text": "far too long a text", "version": 1}])
+        sign_and_write(context, Delivery("20260101-000000-0000aaaa", batch, died=True))
 
 
 def form(key: str) -> str:

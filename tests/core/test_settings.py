@@ -34,7 +34,7 @@ def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -
             {"IBIDEM_ENGINE": "mysql://x"},
             ["IBIDEM_ENGINE='mysql://x'", "unknown kind of address", "sqlite:///…", "opensearch+http://…"],
         ),
-        ({"IBIDEM_BROKER": "filesystem:///"}, ["IBIDEM_BROKER", "path"]),
+        ({"IBIDEM_BROKER": "filesystem:///queue"}, ["IBIDEM_BROKER", "amqp", "redis"]),
         ({"IBIDEM_INDEX": "News"}, ["IBIDEM_INDEX", "News", "lower-case"]),
         ({"IBIDEM_INDX": "news"}, ["IBIDEM_INDX", "IBIDEM_INDEX"]),
     ],

@@ -65,12 +65,11 @@ def mixed(rng: random.Random, good: int, bad: int) -> list[tuple[str, str]]:
 
 
 def taken_in(folder: Path, lines: list[tuple[str, str]]) -> Mixed:
-    """Take a file in through the file queue into SQLite, and compare what became of each line."""
+    """Take a file in into SQLite, and compare what became of each line."""
     path = folder / "mixed.jsonl"
     path.write_text("\n".join(line for _, line in lines))
     small_table(folder)
-    addresses = f"sqlite:////{folder}/index.sqlite", f"filesystem:////{folder}/queue"
-    way = Way(folder, *addresses, MAX_TEXT=MAX_TEXT, CONCURRENCY=2)
+    way = Way(folder, f"sqlite:////{folder}/index.sqlite", "", MAX_TEXT=MAX_TEXT, CONCURRENCY=2)
     began = time.monotonic()
     account: dict[str, Any] = way.json("ingest", str(path), exit_code=3, timeout=3_600)
     took = time.monotonic() - began

@@ -13,9 +13,8 @@ from faults.kill import descendants, processes_with
 from faults.submissions import Shelf
 from faults.table import small_table
 from ibidem_core.errors import Unavailable
-from ibidem_core.settings import file_path, load
+from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
-from ibidem_workers.brokers.files import SpoolDirectory
 from ibidem_workers.runs import runs, summary
 from servers import elasticsearch, opensearch, rabbitmq, redis
 from servers.command_line import Way
@@ -23,7 +22,7 @@ from servers.indices import remove_indices
 from servers.network import Trouble, network
 from servers.process import Process
 
-Broker = Literal["file", "rabbitmq", "redis"]
+Broker = Literal["none", "rabbitmq", "redis"]
 EngineName = Literal["sqlite", "opensearch", "elasticsearch"]
 Role = Literal["broker", "engine"]
 Victim = Literal["worker", "submitter", "broker", "engine", "network to the broker", "network to the engine"]
@@ -75,10 +74,9 @@ class Setting:
         self, folder: Path, broker: str, engine: str, rng: random.Random, breakable: dict[Victim, Breakable]
     ) -> None:
         self.folder, self.breakable = folder, breakable
-        self._feeds_its_own = not broker
+        self._works_itself = not broker
         small_table(folder)
-        engine, broker = engine or f"sqlite:////{folder}/index.sqlite", broker or f"filesystem:////{folder}/queue"
-        self.way = Way(folder, engine, broker, **SMALL)
+        self.way = Way(folder, engine or f"sqlite:////{folder}/index.sqlite", broker, **SMALL)
         self.settings = load(self.way.environment, folder)
         self.engine = open_engine(self.settings.engine, self.settings.index)
         self.shelf = Shelf(rng)
@@ -86,9 +84,9 @@ class Setting:
         self._settled: set[str] = set()
 
     def __enter__(self) -> Self:
-        """Make the index and start workers, where the queue is not one that commands feed their own from."""
+        """Make the index and start workers, where commands do not work themselves."""
         self.engine.create()
-        if not self._feeds_its_own:
+        if not self._works_itself:
             self.way.start_worker(concurrency=WORKERS)
         return self
 
@@ -116,11 +114,9 @@ class Setting:
 
     def settle(self, seconds: float) -> list[str]:
         """Let workers finish what killed commands had sent; returns the runs of which something is pending for ever."""
-        if self._feeds_its_own and self._folder().count_waiting() + self._folder().count_taken():
-            self.way.start_worker()
+        if self._works_itself:  # what a killed command had not done yet is done by the one that is given again
+            return []
         left = wait_for(lambda: not self._pending(), seconds)
-        if self._feeds_its_own:
-            self.way.stop()
         return [] if left else [f"run {run} stays pending" for run in self._pending()]
 
     def leftovers(self, seconds: float) -> list[str]:
@@ -137,9 +133,6 @@ class Setting:
         summaries = {run: summary(self.engine, run) for run in self.runs() - self._settled}
         self._settled |= {run for run, account in summaries.items() if not account["pending"]}
         return summaries.keys() - self._settled
-
-    def _folder(self) -> SpoolDirectory:
-        return SpoolDirectory(file_path(self.settings.broker) / self.settings.queue, self.settings.lease)
 
 
 def of_our_own(

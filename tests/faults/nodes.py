@@ -30,7 +30,7 @@ class Loss:
 
 
 def cluster_setting(nodes: Nodes, folder: Path, rng: random.Random) -> Setting:
-    """Take the file queue and a cluster, of which a command knows every node."""
+    """Take a cluster, of which a command knows every node."""
     return Setting(folder, "", nodes.address, rng, {})
 
 

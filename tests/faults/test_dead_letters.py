@@ -17,7 +17,7 @@ MAPPING = {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "
 
 @pytest.fixture
 def way(opensearch: str, tmp_path: Path) -> Iterator[Way]:
-    program = Way(tmp_path, opensearch, f"filesystem:////{tmp_path}/queue", FIELDS="meta=", CONCURRENCY=1)
+    program = Way(tmp_path, opensearch, "", FIELDS="meta=", CONCURRENCY=1)
     small_table(tmp_path)
     ask(opensearch, "PUT", f"/{program.index}", json.dumps({"mappings": MAPPING}))
     yield program

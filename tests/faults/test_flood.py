@@ -22,7 +22,7 @@ AWAY = 15.0
 @pytest.mark.timeout(600)
 def test_documents_wait_until_a_full_disk_has_room_again(resources: Own, tmp_path: Path) -> None:
     rng = random.Random(1987)  # noqa: S311 - a lot that can be drawn again
-    with of_our_own(resources, tmp_path, "file", "opensearch", rng) as setting:
+    with of_our_own(resources, tmp_path, "none", "opensearch", rng) as setting:
         assert warm_up(setting, DOCUMENTS).wrong == []
         path = tmp_path / "submitted.jsonl"
         lines = setting.shelf.write(path, DOCUMENTS)

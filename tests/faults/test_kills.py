@@ -11,9 +11,9 @@ from faults.round import Round, play, warm_up
 
 SEED = 1987
 
-# Queue and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all.
+# Broker and index, what is killed there, and how many documents a round submits; `benchmarks/faults.py` has all.
 SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
-    ("file", "sqlite", ("worker", "submitter"), 120),
+    ("none", "sqlite", ("worker", "submitter"), 120),
     ("rabbitmq", "sqlite", ("worker", "broker"), 120),
     ("redis", "opensearch", ("worker", "broker", "engine"), 24),
 ]
@@ -21,7 +21,7 @@ SETTINGS: list[tuple[Broker, EngineName, tuple[Victim, ...], int]] = [
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("case", SETTINGS, ids=["file", "rabbitmq", "redis"])
+@pytest.mark.parametrize("case", SETTINGS, ids=["none", "rabbitmq", "redis"])
 def test_whatever_is_killed_no_document_is_lost_or_there_twice(
     resources: Own, tmp_path: Path, case: tuple[Broker, EngineName, tuple[Victim, ...], int]
 ) -> None:

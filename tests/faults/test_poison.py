@@ -12,42 +12,39 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import SpoolDirectory
+from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.pool import Pool
-from ibidem_workers.runs import Progress, RunMonitor, summary
+from ibidem_workers.runs import summary
 
-BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
+BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
 
 # A worker that one document ends, as a fault in a library would.
 ENDED_BY_POISON = """
 import os, sys
-from ibidem_engines import signing
+from ibidem_engines import records
 from ibidem_workers import worker
 
-sign = signing.sign_and_pack
+sign = records.sign_and_pack
 
 def ends_here(documents, *others):
     if any("poison" in document.text for document in documents):
         os._exit(139)
     return sign(documents, *others)
 
-signing.sign_and_pack = ends_here
+records.sign_and_pack = ends_here
 sys.exit(worker.main(sys.argv[1]))
 """
 
 
 @pytest.fixture(params=BROKERS)
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    file = request.param == "file"
     return Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
-        broker=f"filesystem:////{tmp_path}/queue" if file else request.getfixturevalue(request.param),
+        broker=request.getfixturevalue(request.param),
         index=f"poison-{uuid4().hex}",
         tables=small_table(tmp_path),
         concurrency=1,
         lease=2,
-        tries=3 if file else 1,  # all queues count alike, and a lease takes its time to lapse
     )
 
 
@@ -57,18 +54,10 @@ def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_othe
 ) -> None:
     good = [Document(f"good-{number}", f"form a more perfect union {number}") for number in range(5)]
     source = [*good, Document("bad", "poison"), Document("last", "the last words")]
-    run = ingest_documents(source, settings, wait=False)
-    with (
-        closing(open_engine(settings.engine, settings.index)) as engine,
-        Pool(settings, quiet=True, command=[sys.executable, "-c", ENDED_BY_POISON]) as pool,
-    ):
-
-        def tend(_: Progress) -> None:
-            pool.check()
-            if settings.queue_folder is not None:
-                SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).recover()
-
-        RunMonitor(engine, run).wait(tend)
+    with closing(open_engine(settings.engine, settings.index)) as engine:
+        engine.create()
+        with Supervisor(settings, [sys.executable, "-c", ENDED_BY_POISON]):
+            run = ingest_documents(source, settings)
         counts = summary(engine, run)
         (letter,) = dead_letters.letters(engine)
     assert (counts["read"], counts["indexed"], counts["refused"], counts["pending"]) == (7, 6, 1, 0)

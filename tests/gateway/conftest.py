@@ -34,9 +34,7 @@ def fill(engine: Engine, tables: Tables) -> None:
 @pytest.fixture
 def settings(tmp_path: Path, tables: Tables) -> Settings:
     """Settings of a filled SQLite index."""
-    own_settings = Settings(
-        engine=f"sqlite:///{tmp_path}/index.sqlite", broker=f"filesystem:///{tmp_path}/queue", tables=tables.folder
-    )
+    own_settings = Settings(engine=f"sqlite:///{tmp_path}/index.sqlite", tables=tables.folder)
     engine = open_engine(own_settings.engine, own_settings.index)
     fill(engine, tables)
     engine.close()

@@ -32,7 +32,6 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Setting
     settings = Settings(
         engine=request.getfixturevalue(request.param),
         index=f"tried-{uuid4().hex}",
-        broker=f"filesystem:////{tmp_path}/queue",
         tables=tmp_path / "tables",
         concurrency=1,
         patience=1,

@@ -4,15 +4,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from typing_extensions import override
 
 from ibidem_core.errors import EngineError, Unavailable
-from ibidem_workers.brokers.files import SpoolDirectory
 from simulation.memory_cluster import Link
-from simulation.scheduler import Scheduler
 
 if TYPE_CHECKING:
     from simulation.world import World
@@ -84,19 +81,3 @@ def _arrive(effects: Sequence[Callable[[], object]]) -> None:
     with suppress(EngineError):
         for effect in effects:
             effect()
-
-
-class SteppedFolder(SpoolDirectory):
-    """The folder of a queue, between whose steps other processes run."""
-
-    scheduler: Scheduler
-
-    @override
-    def take(self, name: str, holder: str) -> Path | None:
-        self.scheduler.pause(self.scheduler.rng.random() * 0.01)
-        return super().take(name, holder)
-
-    @override
-    def put_back(self, path: Path, *, counts_try: bool) -> bool:
-        self.scheduler.pause(self.scheduler.rng.random() * 0.01)
-        return super().put_back(path, counts_try=counts_try)

@@ -7,7 +7,7 @@ so that hours cost nothing. A process that is killed runs none of its clean-up: 
 import heapq
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 
 from greenlet import getcurrent, greenlet
@@ -36,7 +36,6 @@ class Process:
     in_flight: Callable[[], object] | None = None  # what a request does that it has sent, and that has not arrived
     is_over: bool = False  # whether it has ended
     error: Exception | None = None  # the error that ended it
-    at_kill: list[Callable[[], object]] = field(default_factory=list)  # what the kernel does when it is killed
     fiber: greenlet | None = None
 
 
@@ -111,8 +110,6 @@ class Scheduler:
         if process.in_flight is not None and self.rng.random() < 0.5:
             self.later(self.rng.random() * IN_HAND, process.in_flight)
         process.in_flight = None
-        for effect in process.at_kill:
-            effect()
         if process.fiber:
             current, self._current = self._current, process
             process.fiber.throw(Killed)

@@ -5,13 +5,9 @@ accounted for once, nothing that was acknowledged is lost, what was taken down s
 """
 
 import logging
-import shutil
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
-from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from functools import partial
 from typing import TypeVar
 
 from ibidem_core.settings import Settings
@@ -20,10 +16,11 @@ from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import settle_all
 from simulation.faults import Faults
 from simulation.memory_cluster import MemoryCluster
+from simulation.memory_queue import Messages
 from simulation.promises import check
 from simulation.scheduler import Endless, Process, Scheduler
 from simulation.virtual_time import virtual_time
-from simulation.world import FOLDERS, Broken, World, tables, texts
+from simulation.world import Broken, World, tables, texts
 
 T = TypeVar("T")
 
@@ -46,6 +43,7 @@ class Focus:
     heirs: bool = False
     freeze: float | None = None  # of how many requests one process stands still before it sends it
     decisions: int = 0  # how many manual decisions there are, on two pairs of documents
+    is_same: bool = False  # whether all texts are the same
 
 
 # Each focus by its name; in `ANY` all is left to the seed.
@@ -56,6 +54,7 @@ FOCUSES: Mapping[str, Focus] = {
     "KILLED_DELETION": Focus(replaces=False, rewrites=True, deletions=1, kills=3),
     "DELETIONS": Focus(rewrites=True, deletions=2),
     "HEIRS": Focus(replaces=False, rewrites=True, deletions=2, settles=20, heirs=True, freeze=0.02),
+    "SAME_TEXT": Focus(replaces=False, rewrites=True, deletions=2, heirs=True, freeze=0.2, is_same=True),
     "DECISIONS": Focus(replaces=False, settles=5, freeze=0.02, decisions=6),
     "REPLACEMENT": Focus(replaces=True, rewrites=True),
     "REPLACEMENT_DELETION": Focus(replaces=True, deletions=1),
@@ -77,10 +76,9 @@ def run(seeds: Iterable[int], focus: str = "ANY") -> list[str]:
 def simulate(seed: int, focus: str = "ANY") -> World:
     """Run the schedule of a seed, and see that all promises were kept."""
     scheduler = Scheduler(seed)
-    folder = _new_folder()
-    with virtual_time(scheduler), _removed(folder):
+    with virtual_time(scheduler):
         try:
-            world = _build(scheduler, folder, FOCUSES[focus])
+            world = _build(scheduler, FOCUSES[focus])
             scheduler.run()
             _quiet(world)
             check(world)
@@ -92,27 +90,7 @@ def simulate(seed: int, focus: str = "ANY") -> World:
     return world
 
 
-@cache
-def _base() -> Path:
-    shared = Path("/dev/shm")  # noqa: S108 - a disk in memory, where there is one
-    folder = TemporaryDirectory(prefix="ibidem-simulation-", dir=shared if shared.is_dir() else gettempdir())
-    FOLDERS.append(folder)
-    return Path(folder.name)
-
-
-def _new_folder() -> Path:
-    return _base() / "queue"
-
-
-@contextmanager
-def _removed(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
+def _build(scheduler: Scheduler, focus: Focus) -> World:
     """Draw the processes and faults of a seed."""
     rng = scheduler.rng
     replaces = _chosen(focus.replaces, rng.random() < 0.3)
@@ -128,7 +106,7 @@ def _build(scheduler: Scheduler, folder: Path, focus: Focus) -> World:
     cluster = MemoryCluster(shards=1 if rng.random() < 0.8 else 2)
     cluster.create("news-1")
     cluster.aliases["news"] = "news-1"
-    world = World(scheduler, faults, folder, settings, cluster)
+    world = World(scheduler, faults, Messages(scheduler, float(settings.lease)), settings, cluster)
     _submissions(world, focus)
     _decisions(world, focus.decisions)
     mortal = _workers(world)
@@ -157,7 +135,7 @@ def _submissions(world: World, focus: Focus) -> None:
         documents = []
         for id_ in chosen:
             versions[id_] += 1
-            text = rng.choice(rng.choice(families))
+            text = families[0][0] if focus.is_same else rng.choice(rng.choice(families))
             documents.append(Document(id_, text, version=versions[id_], language="en"))
         return documents
 

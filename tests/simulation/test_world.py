@@ -28,19 +28,19 @@ def test_a_document_that_was_deleted_while_it_was_written_goes_though_its_group_
 
 
 def test_a_later_version_with_the_same_text_is_not_deleted_with_an_earlier() -> None:
-    assert run([1231], "HEIRS") == []
+    assert run([1192, 2290], "SAME_TEXT") == []
 
 
 def test_no_document_joins_a_lead_that_was_deleted_while_its_settler_stood_still_for_longer_than_its_lease() -> None:
-    assert run([5036], "HEIRS") == []
+    assert run([5036, 8179], "HEIRS") == []
 
 
 def test_a_join_that_another_has_undone_is_counted_by_neither_and_once_when_it_is_settled_again() -> None:
-    assert run([656], "PLAIN") == []
+    assert run([656, 4403], "PLAIN") == []
 
 
 def test_a_deletion_is_finished_by_the_replacement_that_goes_on_where_one_was_killed() -> None:
-    assert run([168, 1193, 5694], "REPLACEMENT_DELETION") == []
+    assert run([168, 464, 1193, 5694], "REPLACEMENT_DELETION") == []
 
 
 def test_a_seed_gives_the_same_schedule_again() -> None:

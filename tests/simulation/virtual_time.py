@@ -1,7 +1,7 @@
 """Virtual time and names for the code under simulation, which asks its modules `time`, `uuid4` and for processes."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest.mock import patch
 from uuid import UUID
@@ -9,7 +9,6 @@ from uuid import UUID
 import ibidem_core.errors as retry
 from ibidem_workers import runs, tasks
 from ibidem_workers.backfill import replace, run
-from ibidem_workers.brokers import files, lease
 from ibidem_workers.groups import lease as settling_lease
 from ibidem_workers.groups import service
 from simulation.scheduler import Process, Scheduler
@@ -34,39 +33,6 @@ class VirtualTime:
     perf_counter = monotonic
 
 
-class SimulatedHeartbeat:
-    """Heartbeat of a lease, in virtual time: it stops with its process."""
-
-    def __init__(self, scheduler: Scheduler, beat: Callable[[], bool], seconds: float) -> None:
-        self._scheduler, self._beat, self._pause = scheduler, beat, seconds / lease.BEATS
-        self._process, self._is_over = scheduler.current, False
-        self._run()
-
-    def _run(self) -> None:
-        process = self._process
-        if not self._is_over and not (process and process.is_over) and self._beat():
-            self._scheduler.later(self._pause, self._run)
-
-    def stop(self) -> None:
-        """Stop beating."""
-        self._is_over = True
-
-
-class LeaseFiles:
-    """The module `os` for leases of the file queue: their time is the virtual one, and a kill frees the lock."""
-
-    def __init__(self, scheduler: Scheduler, real: object) -> None:
-        self._scheduler, self._real = scheduler, real
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._real, name)
-
-    def utime(self, path: object) -> None:
-        """Touch a file."""
-        now = self._scheduler.wall_clock()
-        self._real.utime(path, (now, now))  # type: ignore[attr-defined]
-
-
 def ended(scheduler: Scheduler, name: str) -> bool:
     """Return whether a process has ended, as one of the same machine sees it."""
     machine, _, process_name = name.partition("~")
@@ -89,12 +55,6 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         return UUID(int=scheduler.rng.getrandbits(128), version=4)
 
     changes = {
-        (files, "time"): clock,
-        (files, "uuid4"): draw,
-        (lease, "time"): clock,
-        (lease, "uuid4"): draw,
-        (lease, "os"): LeaseFiles(scheduler, lease.os),
-        (lease, "Heartbeat"): lambda beat, seconds: SimulatedHeartbeat(scheduler, beat, seconds),
         (settling_lease, "time"): clock,
         (settling_lease, "uuid4"): draw,
         (settling_lease, "this_process"): lambda: name_of(scheduler.current),

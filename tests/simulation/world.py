@@ -3,11 +3,10 @@
 Everything that they run above the cluster in memory is the code that real processes run.
 """
 
-import os
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -22,12 +21,12 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_opened
 from ibidem_workers.batches import Batch
-from ibidem_workers.brokers.files import FileQueue, SpoolDirectory
 from ibidem_workers.groups.service import follow_decisions, settle
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
-from simulation.faults import Faults, FaultyLink, SteppedFolder
+from simulation.faults import Faults, FaultyLink
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import MemoryEngine
+from simulation.memory_queue import MemoryQueue, Messages
 from simulation.scheduler import Scheduler
 from support.leases import english_tables
 
@@ -68,7 +67,7 @@ class World:
 
     scheduler: Scheduler  # of its processes
     faults: Faults  # what goes wrong
-    folder: Path  # where the queue is
+    messages: Messages  # in the queue
     settings: Settings  # settings of all processes
     cluster: MemoryCluster
     # The versions of each document that were submitted.
@@ -87,12 +86,6 @@ class World:
         """Open the index as a process of its own."""
         return MemoryEngine(FaultyLink(self), name)
 
-    def queue(self) -> FileQueue:
-        """Open the queue as a process of its own; a kill of it frees its lock."""
-        folder = SteppedFolder(self.folder, float(self.settings.lease))
-        folder.scheduler = self.scheduler
-        return FileQueue(folder, 1 << 20)
-
     def submit(self, number: int, documents: Sequence[Document]) -> None:
         """Send a batch to the queue."""
         for each in documents:
@@ -101,11 +94,10 @@ class World:
         self.documents += len(documents)
         self.send(Batch(number, [each.as_record() for each in documents]))
 
-    def send(self, batch: Batch, tries: int | None = None) -> None:
+    def send(self, batch: Batch, *, again: bool = False) -> None:
         """Put a message into the queue."""
         self.scheduler.pause(0.001)
-        message = orjson.dumps([batch.number, batch.records, batch.part, tries])
-        SpoolDirectory(self.folder, float(self.settings.lease)).put(message)
+        self.messages.put(orjson.dumps([batch.number, batch.records, again]))
 
     def work(self, *, until: Callable[[], bool]) -> None:
         """Take messages and write their documents, as a worker does.
@@ -113,29 +105,23 @@ class World:
         What Celery does is written down here: a message is acknowledged once its task has returned, and a batch that
         cannot be written now goes back to the queue.
         """
-        queue, context = self.queue(), WorkerContext(self.engine(), tables(), self.settings)
-        process = self.scheduler.current
+        queue, context = MemoryQueue(self.messages), WorkerContext(self.engine(), tables(), self.settings)
         while True:
-            entry = queue.get()
-            if process is not None and queue._lease is not None and not process.at_kill:
-                process.at_kill.append(partial(_free, queue._lease))
-            if entry is None:
+            message = queue.get()
+            if message is None:
                 if until():
                     queue.close()
                     return
                 self.scheduler.pause(0.2)
                 continue
-            number, records, part, earlier = orjson.loads(entry.message)
-            tries = entry.tries + (earlier or 0)
-            delivery = Delivery(RUN, Batch(number, records, part), tries, again=earlier is not None)
-            if tries > self.settings.most_tries:
-                raise Broken(f"batch {delivery.key} is set aside")
+            number, records, again = orjson.loads(message.body)
+            delivery = Delivery(RUN, Batch(number, records), died=message.tries > 0, again=again)
             try:
-                sign_and_write(context, delivery, lambda single: self.send(single, 0))
+                sign_and_write(context, delivery)
             except Unavailable:
-                self.send(delivery.batch, tries)
+                self.send(delivery.batch, again=True)
             self.scheduler.pause(self.scheduler.rng.random() * 0.01)
-            queue.ack(entry)
+            queue.ack(message)
 
     def delete(self, id_: str, version: int, *, any_version: bool) -> None:
         """Delete a document, and try again until it is acknowledged."""
@@ -197,8 +183,3 @@ def _state(engine: MemoryEngine, into: str) -> str:
     """Return how far a backfill into an index is."""
     checkpoint = load_checkpoint(engine, into)
     return checkpoint.state if checkpoint else ""
-
-
-def _free(lease: object) -> None:
-    """Close the file of a lease, as the kernel does for a process that has ended."""
-    os.close(lease._handle)  # type: ignore[attr-defined]

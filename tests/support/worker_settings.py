@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the workers: settings of a SQLite index with a file queue, and the engine that they name."""
+"""Fixtures of the tests of the workers: settings of a SQLite index, and the engine that they name."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +14,6 @@ from ibidem_engines.engine import Engine
 def settings(tmp_path: Path, tables_folder: Path) -> Settings:
     return Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
-        broker=f"filesystem:////{tmp_path}/queue",
         tables=tables_folder,
         concurrency=2,
         patience=1,

@@ -43,17 +43,21 @@ class Release:
     settings: dict[str, str]  # which index it is
     second: str  # the name that a copy gets; it takes over the alias that is the first name
 
-    def run(self, *typed: str, version: str = "this") -> subprocess.CompletedProcess[str]:
-        """Run a command of this version, or of the next one, whose schema is another."""
+    def environment(self, version: str) -> dict[str, str]:
+        """Return the environment of a command."""
         others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
         (self.folder / "next").mkdir(exist_ok=True)
         (self.folder / "next" / "sitecustomize.py").write_text(NEXT)
         path = {"PYTHONPATH": str(self.folder / "next")} if version == "next" else {}
+        return others | self.settings | path
+
+    def run(self, *typed: str, version: str = "this") -> subprocess.CompletedProcess[str]:
+        """Run a command of this version, or of the next one, whose schema is another."""
         command = [Path(sys.executable).with_name("ibidem"), *typed]
         return subprocess.run(
             command,
             cwd=self.folder,
-            env=others | self.settings | path,
+            env=self.environment(version),
             capture_output=True,
             text=True,
             check=False,
@@ -121,8 +125,12 @@ def test_the_next_version_is_right_after_the_backfill(release: Release) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.server("rabbitmq")
 @pytest.mark.parametrize("schema", [SCHEMA])
-def test_what_waits_in_the_queue_is_left_by_workers_before_the_backfill_and_indexed_after_it(release: Release) -> None:
+def test_what_waits_in_the_queue_is_left_by_workers_before_the_backfill_and_indexed_after_it(
+    release: Release, rabbitmq: str
+) -> None:
+    release.settings["IBIDEM_BROKER"] = rabbitmq
     (release.folder / "new.jsonl").write_text('{"id": "new", "text": "A newly found deed of gift."}')
     run = release.json("ingest", "new.jsonl", "--no-wait")["run"]
     worker = release.run("worker", version="next")
@@ -131,7 +139,11 @@ def test_what_waits_in_the_queue_is_left_by_workers_before_the_backfill_and_inde
     assert release.json("status", run)["pending"] == 1
     process = release.run("backfill", "--into", release.second, version="next")
     assert process.returncode == 0, process.stderr
-    release.json("ingest", "documents.jsonl", version="next")  # its workers take what was sent before, first
+    with subprocess.Popen(
+        [Path(sys.executable).with_name("ibidem"), "worker"], env=release.environment("next"), cwd=release.folder
+    ) as worker_process:
+        release.json("ingest", "documents.jsonl", version="next")  # what was sent before is taken first
+        worker_process.terminate()
     account = release.json("status", run, version="next")
     assert (account["pending"], account["indexed"], account["refused"]) == (0, 1, 0)
 

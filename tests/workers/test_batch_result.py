@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from ibidem_core.errors import DamagedRecord
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.batch_result import BatchResult
+from ibidem_workers.batches import BatchResult
 
 NUMBERS = st.integers(0, 1_000)
 ACCOUNTS = st.builds(
@@ -36,7 +36,7 @@ def test_the_documents_of_two_accounts_add_up(result: BatchResult, other: BatchR
     assert total.languages == Counter(result.languages) + Counter(other.languages)
 
 
-@pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"parts": None}])
+@pytest.mark.parametrize("damage", [{"indexed": "2"}, {"refusals": [["where"]]}, {"replaced": None}])
 def test_a_damaged_account_is_named(damage: dict[str, object]) -> None:
     with pytest.raises(DamagedRecord, match="stored with the index is damaged"):
         BatchResult.from_json(BatchResult().as_json() | damage)

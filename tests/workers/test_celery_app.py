@@ -1,4 +1,4 @@
-"""Each broker counts what no worker carries out."""
+"""The Celery application: JSON alone, late acknowledgement, a queue for each index, and what no worker carries out."""
 
 import time
 from collections.abc import Callable
@@ -9,11 +9,9 @@ import pytest
 from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
-from ibidem_core.errors import EngineError
+from ibidem_core.errors import EngineError, Unavailable
 from ibidem_core.settings import BROKERS as SCHEMES
 from ibidem_core.settings import Settings, load
-from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.redis import PREFIX, Stream, connect
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
 from ibidem_workers.consumer import Consumer
 from support.rabbitmq_queues import delete_queues
@@ -21,25 +19,10 @@ from support.rabbitmq_queues import delete_queues
 PATIENCE = 30.0
 
 
-def given_up_in_a_folder(settings: Settings) -> Callable[[], object]:
-    folder = SpoolDirectory(Path(settings.queue_folder or "") / settings.queue, 30)
-    folder.put(b"not ours")
-    (name,) = folder.names()
-    message = folder.take(name, "me")
-    assert message is not None
-    folder.give_up(message)
-    return lambda: None
-
-
 def given_up_in_redis(settings: Settings) -> Callable[[], object]:
-    queue, message = Stream(connect(settings.broker), PREFIX + settings.queue, 30), None
-    queue.put(b"not ours")
-    while message is None:
-        message = queue.get()
-    queue.reject(message)
-    queue.close()
-    key = f"ibidem:{settings.queue}"
-    return lambda: Redis.from_url(settings.broker).delete(key, f"{key}:given-up")
+    key, client = f"ibidem:{settings.queue}-dead", Redis.from_url(settings.broker)
+    client.lpush(key, "not ours")
+    return lambda: client.delete(key)
 
 
 def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
@@ -51,16 +34,14 @@ def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
 
 
 BROKERS = {
-    "filesystem": (given_up_in_a_folder, "that no submitter has sent", "given-up"),
-    "redis": (given_up_in_redis, "that no submitter has sent", ":given-up"),
-    "rabbitmq": (given_up_in_rabbitmq, "that no submitter has sent, or that ended its workers too often", "-dead"),
+    "redis": given_up_in_redis,
+    "rabbitmq": given_up_in_rabbitmq,
 }
 
 
 @pytest.mark.parametrize(
     "broker",
     [
-        "filesystem",
         pytest.param("redis", marks=pytest.mark.server("redis")),
         pytest.param("rabbitmq", marks=pytest.mark.server("rabbitmq")),
     ],
@@ -68,17 +49,16 @@ BROKERS = {
 def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     request: pytest.FixtureRequest, tmp_path: Path, broker: str
 ) -> None:
-    address = f"filesystem:///{tmp_path}" if broker == "filesystem" else request.getfixturevalue(broker)
-    settings = load({"IBIDEM_BROKER": address, "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path)
-    give_up, problem, where = BROKERS[broker]
+    settings = load(
+        {"IBIDEM_BROKER": request.getfixturevalue(broker), "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path
+    )
     connect_broker(settings)
     assert make_broker(settings).count_rejected().count == 0
-    remove = give_up(settings)
+    remove = BROKERS[broker](settings)
     deadline = time.monotonic() + PATIENCE
     while not (rejections := make_broker(settings).count_rejected()).count and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert (rejections.count, rejections.what) == (1, problem)
-    assert rejections.where.endswith(where)
+    assert (rejections.count, rejections.where) == (1, f"queue {settings.queue}-dead")
     remove()
 
 
@@ -94,4 +74,37 @@ def test_every_scheme_that_the_settings_take_has_its_broker() -> None:
 
 
 def test_the_consumer_that_workers_are_told_to_use_is_ours(settings: Settings) -> None:
-    assert symbol_by_name(make_app(settings).conf.worker_consumer) is Consumer
+    assert symbol_by_name(make_app(settings.changed(broker="redis://redis.example")).conf.worker_consumer) is Consumer
+
+
+ADDRESSES = ["amqp://mq.example//", "redis://redis.example/0"]
+
+
+@pytest.mark.parametrize("broker", ADDRESSES)
+def test_nothing_but_json_is_read_and_nothing_is_acknowledged_early(broker: str) -> None:
+    conf = make_app(Settings(broker=broker)).conf
+    assert conf.accept_content == ["json"]
+    assert (conf.task_acks_late, conf.task_reject_on_worker_lost, conf.worker_prefetch_multiplier) == (True, True, 1)
+    assert conf.result_backend is None
+
+
+def test_each_index_has_its_queue() -> None:
+    queues = {
+        make_app(Settings(index=index, broker="redis://redis.example")).conf.task_default_queue
+        for index in ("news", "law")
+    }
+    assert queues == {"news-ibidem-ingest", "law-ibidem-ingest"}
+
+
+def test_a_rabbitmq_queue_is_kept_on_several_nodes_and_gives_poison_up() -> None:
+    queue, dead = make_app(Settings(broker="amqp://mq.example//", index="news")).conf.task_queues
+    assert queue.queue_arguments["x-queue-type"] == "quorum"
+    assert queue.queue_arguments["x-delivery-limit"] > 1_000 * Settings().tries
+    assert queue.queue_arguments["x-dead-letter-routing-key"] == dead.name
+
+
+def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:
+    with pytest.raises(Unavailable, match="IBIDEM_BROKER") as caught:
+        connect_broker(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
+    assert "secret" not in str(caught.value)
+    assert "127.0.0.1:1" in str(caught.value)

@@ -20,6 +20,7 @@ def processes(folder: Path, *commands: bytes) -> Path:
     ("commands", "code"),
     [
         ((b"python\0/usr/local/bin/ibidem\0worker\0", WORKER), 0),
+        ((b"python\0/usr/local/bin/ibidem\0worker\0", b"[celeryd: news-1@host:MainProcess] -active-"), 0),
         ((b"python\0/usr/local/bin/ibidem\0worker\0",), 1),
         ((b"python\0/usr/local/bin/ibidem\0backfill\0--follow\0",), 0),
     ],

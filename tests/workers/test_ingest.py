@@ -1,6 +1,9 @@
 """A whole run: read, sent, signed, written, accounted for."""
 
+import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
 from uuid import uuid4
 
@@ -8,26 +11,20 @@ import pytest
 from redis import Redis
 
 from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers import dead_letters
 from ibidem_workers import ingest as ingest_module
-from ibidem_workers.brokers.files import SpoolDirectory
+from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
 from ibidem_workers.submit import IngestRequest
 
 
-def queue(settings: Settings) -> SpoolDirectory:
-    assert settings.queue_folder is not None
-    return SpoolDirectory(settings.queue_folder / settings.queue, settings.lease)
-
-
 @pytest.mark.slow
-def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
-    engine: Engine, settings: Settings, tmp_path: Path
-) -> None:
+def test_every_document_of_a_file_is_accounted_for(engine: Engine, settings: Settings, tmp_path: Path) -> None:
     lines = [
         '{"id": "a", "text": "We the People of the United States, in Order to form a more perfect Union"}',
         '{"id": "b", "text": "We the people of the United States, in order to form a more perfect union"}',
@@ -54,13 +51,6 @@ def test_a_file_goes_through_the_queue_and_every_document_is_accounted_for(
         "state": "done",
     }
     assert looks[-1].has_ended
-    assert (queue(settings).count_waiting(), queue(settings).count_taken(), queue(settings).workers()) == (0, 0, 0)
-
-
-def test_without_waiting_the_batches_lie_in_the_queue_for_other_workers(engine: Engine, settings: Settings) -> None:
-    run = ingest_documents([Document("a", "some words"), Document("b", "other words")], settings, wait=False)
-    counts = summary(engine, run)
-    assert (counts["read"], counts["state"], counts["pending"], queue(settings).count_waiting()) == (0, "waiting", 2, 1)
 
 
 @pytest.mark.slow
@@ -73,24 +63,43 @@ def test_a_run_that_is_stopped_says_how_to_go_on(engine: Engine, settings: Setti
     with pytest.raises(Interruption, match=r"the same command again.*ibidem status \d{8}-"):
         ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
     assert summary(engine)["state"] == "interrupted"
-    assert queue(settings).workers() == 0
 
 
 @pytest.mark.slow
-def test_a_full_queue_pauses_the_submission(
-    engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("ibidem_workers.ingest.IN_FLIGHT", 3)
-    waiting: list[int] = []
+def test_a_submission_pauses_while_too_many_batches_are_under_way(engine: Engine, settings: Settings) -> None:
+    ahead: list[int] = []
 
     def source() -> Iterator[Document | Refusal]:
-        for number in range(12):
-            waiting.append(queue(settings).count_waiting())
+        for number in range(20):
+            ahead.append(number - engine.info().documents)
             yield Document(str(number), "x " * 900)
 
     run = ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
-    assert max(waiting) <= 3
-    assert summary(engine, run)["indexed"] == 12
+    assert max(ahead) <= ingest_module.IN_HAND + 2
+    assert summary(engine, run)["indexed"] == 20
+
+
+@pytest.mark.server("redis")
+def test_what_a_broker_has_lost_is_sent_again(
+    redis: str, engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest_module, "LEASES", 0.5)
+    lossy = settings.changed(broker=redis, index=f"lossy-{uuid4().hex}", lease=2)
+    lost: list[int] = []
+
+    def lose(_: Progress) -> None:
+        if not lost:
+            lost.append(int(Redis.from_url(redis).delete(f"ibidem:{lossy.queue}")))  # type: ignore[arg-type]
+
+    with closing(open_engine(lossy.engine, lossy.index)) as own:
+        own.create()
+        with ThreadPoolExecutor(1) as other, ExitStack() as stack:
+            run = other.submit(ingest_documents, [Document("a", "some words")], lossy, report=lose)
+            while not lost:
+                time.sleep(0.01)
+            stack.enter_context(Supervisor(lossy))
+            counts = summary(own, run.result(60))
+    assert (lost, counts["indexed"], counts["pending"]) == ([1], 1, 0)
 
 
 @pytest.mark.slow

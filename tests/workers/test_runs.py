@@ -12,8 +12,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batch_result import BatchResult, refusals_as_json
-from ibidem_workers.batches import batch_key
+from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
 from ibidem_workers.runs import BLOCK, MAX_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
 from support.examples import examples
 
@@ -41,8 +40,8 @@ def noted_run(engine: Engine, batches: int, documents: int, state: str = "submit
     return record
 
 
-def note(engine: Engine, number: int, account: BatchResult, part: int | None = None) -> None:
-    engine.put_records("runs", {batch_key("run", number, part): account.as_json()})
+def note(engine: Engine, number: int, account: BatchResult) -> None:
+    engine.put_records("runs", {batch_key("run", number): account.as_json()})
 
 
 def test_the_summary_has_the_names_that_the_command_promises(engine: Engine) -> None:
@@ -102,17 +101,6 @@ def test_what_is_read_is_what_became_of_it_at_any_time(
     assert (counts["pending"], counts["state"]) == (missing, "waiting" if missing else "done")
 
 
-def test_a_batch_that_was_sent_again_is_done_with_its_last_part(engine: Engine) -> None:
-    noted_run(engine, 1, 2)
-    note(engine, 0, BatchResult(parts=2))
-    note(engine, 0, BatchResult(indexed=1), part=0)
-    watch = RunMonitor(engine, "run")
-    assert not watch.look().has_ended
-    note(engine, 0, BatchResult(indexed=1), part=1)
-    progress = watch.look()
-    assert (progress.has_ended, progress.done) == (True, 2)
-
-
 def test_a_long_run_is_followed_block_by_block(engine: Engine) -> None:
     batches = 2 * BLOCK + 50
     noted_run(engine, batches, batches)
@@ -130,12 +118,6 @@ def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine)
     note(engine, 0, BatchResult(indexed=5))
     counts = summary(engine, "run")
     assert (counts["read"], counts["state"], counts["pending"]) == (5, "reading", 0)
-
-
-def test_a_batch_sent_again_as_more_documents_than_a_batch_may_hold_asks_for_no_more_than_that(engine: Engine) -> None:
-    noted_run(engine, 1, 1)
-    note(engine, 0, BatchResult(parts=10**12))
-    assert not RunMonitor(engine, "run").look().has_ended
 
 
 def test_a_record_that_names_more_batches_than_there_can_be_is_read_to_where_accounts_end(engine: Engine) -> None:

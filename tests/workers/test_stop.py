@@ -1,23 +1,24 @@
 """A worker that is asked to end finishes the batch in hand, and the next one finds the others at once."""
 
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
-from kombu import Queue
 from redis import Redis
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.celery_app import make_app
+from ibidem_workers import executors
+from ibidem_workers.batches import TRIES
+from ibidem_workers.celery_app import connect_broker, make_app
+from ibidem_workers.executors import Supervisor, WorkerFailure
+from ibidem_workers.ingest import ToBroker
 from ibidem_workers.runs import RunMonitor
 from ibidem_workers.submit import Submission
 from support.rabbitmq_queues import delete_queues
@@ -43,72 +44,44 @@ BATCHES = 4
 LONG = 3_600  # seconds of a lease that no test waits for
 
 
-@pytest.fixture(
-    params=[
-        "file",
-        pytest.param("rabbitmq", marks=pytest.mark.server("rabbitmq")),
-        pytest.param("redis", marks=pytest.mark.server("redis")),
-    ]
-)
+@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")])
 def queued(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Settings]:
     """Settings with each of the queues, under a name that no other run uses."""
-    kind = request.param
-    broker = settings.broker if kind == "file" else request.getfixturevalue(kind)
+    broker = request.getfixturevalue(request.param)
     own_settings = settings.changed(broker=broker, index=f"stop-{uuid4().hex}", lease=LONG, concurrency=1)
     yield own_settings
-    if kind == "redis":
-        Redis.from_url(broker).delete(f"ibidem:{own_settings.queue}")
-    elif kind == "rabbitmq":
+    if request.param == "rabbitmq":
         delete_queues(own_settings)
+    else:
+        client: Any = Redis.from_url(broker)
+        client.delete(*client.keys(f"ibidem:*{own_settings.queue}*"))
 
 
 @pytest.fixture
 def index(queued: Settings) -> Iterator[Engine]:
     engine = open_engine(queued.engine, queued.index)
     engine.create()
+    connect_broker(queued)
     yield engine
     engine.close()
 
 
 def waiting(settings: Settings) -> int:
-    with make_app(settings).connection_for_write() as connection:
-        queue = Queue(settings.queue, channel=connection.default_channel)
-        return int(queue.queue_declare(passive=True).message_count)
+    app = make_app(settings)
+    with app.connection_for_write() as connection:
+        return int(app.conf.task_queues[0](connection.default_channel).queue_declare().message_count)
 
 
 def submitted(engine: Engine, settings: Settings) -> str:
     """Submit documents that each fill a batch."""
     text = "some words that fill a batch of their own " * 30
     source = [Document(f"story-{number}", f"Number {number}: {text}") for number in range(BATCHES)]
-    return Submission(engine, settings.changed(batch_characters=1_000)).send(source).run
+    small = settings.changed(batch_characters=1_000)
+    return Submission(engine, small, ToBroker(small).send).send(source).run
 
 
-def slow_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
-    """Start a worker and wait until it has a batch in hand."""
-    starter = start_worker(settings, gate)
-    come((gate / "begun").exists)
-    return starter
-
-
-def start_worker(settings: Settings, gate: Path) -> subprocess.Popen[bytes]:
-    """Start the starter of workers, and have it fork one."""
-    starter = subprocess.Popen(
-        [sys.executable, "-c", SLOW, str(gate), this_process()],
-        env=settings.as_environment(),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-    assert starter.stdin is not None
-    starter.stdin.write(b"0 \n")
-    starter.stdin.flush()
-    return starter
-
-
-def ended(output: bytes) -> bytes:
-    """Return the exit code that a starter told of its worker."""
-    (line,) = (line for line in output.splitlines() if line.startswith(b"ended 0 "))
-    return line.removeprefix(b"ended 0 ")
+def worker(settings: Settings, gate: Path) -> Supervisor:
+    return Supervisor(settings, [sys.executable, "-c", SLOW, str(gate)])
 
 
 def come(happens: Callable[[], bool]) -> None:
@@ -124,33 +97,64 @@ def test_it_finishes_the_batch_in_hand_and_hands_back_the_rest_at_once(
     index: Engine, queued: Settings, tmp_path: Path
 ) -> None:
     run = submitted(index, queued)
-    with slow_worker(queued, tmp_path) as worker:
-        worker.send_signal(signal.SIGTERM)
+    with worker(queued, tmp_path) as first:
+        come((tmp_path / "begun").exists)
+        first.process.terminate()
         (tmp_path / "on").touch()
-        worker.wait(60)  # not by the end of its input
-        output, errors = worker.communicate()
-    assert (ended(output), worker.returncode) == (b"0", 0), errors
-    assert RunMonitor(index, run).look().batches_done == 1
-    come(lambda: waiting(queued) == BATCHES - 1)
+        assert first.process.wait(60) == 0
+    done = RunMonitor(index, run).look().batches_done
+    assert 1 <= done < BATCHES
+    come(lambda: waiting(queued) == BATCHES - done)
 
-    with slow_worker(queued, tmp_path) as second:
+    with worker(queued, tmp_path) as second:
         assert RunMonitor(index, run).wait().done == BATCHES
-        second.terminate()
-        second.wait(60)
-        output, errors = second.communicate()
-    assert (ended(output), second.returncode) == (b"0", 0), errors
-    come(lambda: waiting(queued) == 0)
+        come(lambda: waiting(queued) == 0)
+        second.process.terminate()
+        assert second.process.wait(60) == 0
     assert index.info().documents == BATCHES
 
 
 @pytest.mark.slow
-def test_one_that_has_nothing_in_hand_ends_at_once(index: Engine, queued: Settings, tmp_path: Path) -> None:
-    (tmp_path / "on").touch()
-    with start_worker(queued, tmp_path) as worker:
-        assert worker.stdout is not None
-        events = {worker.stdout.readline().split()[0] for _ in range(2)}
-        assert events == {b"pid", b"ready"}
-        worker.terminate()
-        worker.wait(60)
-        output, errors = worker.communicate()
-    assert (ended(output), worker.returncode) == (b"0", 0), errors
+def test_one_that_waits_for_the_engine_hands_its_batch_back_after_the_grace_period(
+    index: Engine, queued: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "GRACE", 1.0)
+    submitted(index, queued)
+    began = time.monotonic()
+    with worker(queued, tmp_path):
+        come((tmp_path / "begun").exists)
+    assert time.monotonic() - began < 30
+    come(lambda: waiting(queued) == BATCHES)
+
+
+@pytest.mark.slow
+def test_a_batch_that_takes_longer_than_a_lease_is_given_to_no_other(
+    index: Engine, queued: Settings, tmp_path: Path
+) -> None:
+    run = submitted(index, queued)
+    with worker(queued.changed(lease=2, concurrency=2), tmp_path):
+        come((tmp_path / "begun").exists)
+        time.sleep(6)
+        (tmp_path / "on").touch()
+        assert RunMonitor(index, run).wait().done == BATCHES
+    assert not [key for key, _ in index.get_records("runs", run) if key.endswith(TRIES)]
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_killed_is_started_again_and_one_that_ends_is_an_error(
+    index: Engine, queued: Settings, tmp_path: Path
+) -> None:
+    run = submitted(index, queued)
+    with worker(queued.changed(lease=2), tmp_path) as one:
+        come((tmp_path / "begun").exists)
+        (tmp_path / "on").touch()
+        first = one.process
+        first.kill()
+        first.wait()
+        one.check()
+        assert one.process.pid != first.pid
+        assert RunMonitor(index, run).wait().done == BATCHES
+        one.process.terminate()
+        one.process.wait(60)
+        with pytest.raises(WorkerFailure, match="code 0"):
+            one.check()

@@ -11,23 +11,22 @@ from uuid import uuid4
 import orjson
 import pytest
 from celery import Celery
-from kombu.connection import Connection
+from redis import Redis
 
+from faults.kill import children
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.redis import GIVEN_UP, PREFIX, connect
-from ibidem_workers.celery_app import TASK, make_app
+from ibidem_workers.celery_app import TASK, make_app, make_broker
+from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.messages import compress
-from ibidem_workers.pool import Pool
 from ibidem_workers.runs import RunMonitor
 from support.rabbitmq_queues import delete_queues
 
 PATIENCE = 60.0
-BROKERS = ["file", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis"))]
+BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
 RUN = "20260101-000000-aaaa"
 RECORD = {"id": "strange", "text": "x"}
 
@@ -47,7 +46,7 @@ def body(*arguments: object, **embedded: object) -> str:
     return orjson.dumps([arguments, {}, embedded]).decode()
 
 
-GOOD = body(RUN, 0, [RECORD], None)
+GOOD = body(RUN, 0, [RECORD])
 # Headers of a message whose arguments are right.
 HEADERS: Mapping[str, Mapping[str, object]] = {
     "no task": {"task": None},
@@ -61,8 +60,7 @@ HEADERS: Mapping[str, Mapping[str, object]] = {
     "no time limits": {"timelimit": "soon"},
     "another compression": {"compression": "os.system"},
     "no compression": {"compression": "zlib"},
-    "no number of tries": {"ibidem-tries": "many"},
-    "fewer tries than none": {"ibidem-tries": -1_000_000},
+    "no sign of a second delivery": {"ibidem-again": "often"},
     "a time in the far future": {"eta": "2999-01-01T00:00:00+00:00"},
     "a time that has passed": {"expires": "2001-01-01T00:00:00+00:00"},
     "a limit on time": {"timelimit": [1, 1]},
@@ -89,21 +87,19 @@ BODIES: Mapping[str, str] = {
     "an empty list": "[]",
     "an object": '{"task": "os.system", "id": "a", "args": ["true"]}',
     "no arguments": body(),
-    "records in no list": body(RUN, 0, "no list", None),
-    "no number": body(RUN, "no number", [RECORD], None),
-    "no record": body(RUN, 0, ["no record"], None),
-    "a run where all runs stand": body("run", 0, [RECORD], None),
-    "a run below another": body("a/b", 0, [RECORD], None),
-    "a part that is no number": body(RUN, 0, [RECORD], "x"),
-    "a number that is too large": body(RUN, 10**18, [RECORD], None),
-    "half a character for a run": body(RUN, 0, [RECORD], None).replace(RUN, "\\ud800"),
+    "records in no list": body(RUN, 0, "no list"),
+    "no number": body(RUN, "no number", [RECORD]),
+    "no record": body(RUN, 0, ["no record"]),
+    "a run where all runs stand": body("run", 0, [RECORD]),
+    "a run below another": body("a/b", 0, [RECORD]),
+    "one argument more": body(RUN, 0, [RECORD], None),
+    "a number that is too large": body(RUN, 10**18, [RECORD]),
+    "half a character for a run": body(RUN, 0, [RECORD]).replace(RUN, "\\ud800"),
     "lists in lists": "[" * 100_000 + "]" * 100_000,
-    "no run": body({"run": 1}, 0, [RECORD], None),
-    "more arguments": body(RUN, 0, [RECORD], None, "/etc/passwd"),
-    "what is to be run when it fails": body(
-        RUN, 0, [RECORD], None, errbacks=[{"task": TASK, "args": ["a"], "kwargs": {}}]
-    ),
-    "what is to be run then": body(RUN, 0, [RECORD], None, chain=[{"task": TASK, "args": [], "kwargs": {}}]),
+    "no run": body({"run": 1}, 0, [RECORD]),
+    "more arguments": body(RUN, 0, [RECORD], "/etc/passwd"),
+    "what is to be run when it fails": body(RUN, 0, [RECORD], errbacks=[{"task": TASK, "args": ["a"], "kwargs": {}}]),
+    "what is to be run then": body(RUN, 0, [RECORD], chain=[{"task": TASK, "args": [], "kwargs": {}}]),
     "named arguments": orjson.dumps([[RUN, 0, [RECORD]], {"part": 7}, {}]).decode(),
 }
 
@@ -111,7 +107,7 @@ BODIES: Mapping[str, str] = {
 @pytest.fixture(params=BROKERS)
 def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
     """An index of its own, so a queue of its own, on each broker."""
-    broker = f"filesystem:////{tmp_path}/queue" if request.param == "file" else request.getfixturevalue(request.param)
+    broker = request.getfixturevalue(request.param)
     own_settings = Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
         broker=broker,
@@ -125,7 +121,8 @@ def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path
     if request.param == "rabbitmq":
         delete_queues(own_settings)
     if request.param == "redis":
-        connect(broker).delete(PREFIX + own_settings.queue, PREFIX + own_settings.queue + GIVEN_UP)
+        client: Any = Redis.from_url(broker)
+        client.delete(*client.keys(f"ibidem:*{own_settings.queue}*"))
 
 
 def lay(
@@ -133,7 +130,6 @@ def lay(
 ) -> None:
     """Put a message of our task into the queue, with some changes."""
     app = make_app(settings)
-    app.conf.broker_transport_options["body_encoding"] = "base64"  # bytes of any kind
     with app.connection_for_write() as connection:
         foreign_headers = {
             name: value for name, value in (read_own(app) | headers).items() if name not in headers or value is not None
@@ -154,27 +150,9 @@ def read_own(app: Celery) -> dict[str, Any]:
     return headers
 
 
-def lay_raw(settings: Settings, message: bytes) -> None:
-    """Lay bytes into a queue of ours, as somebody does who can write into its folder or its stream."""
-    if settings.queue_folder is not None:
-        SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).put(message)
-    else:
-        connect(settings.broker).xadd(PREFIX + settings.queue, {"message": message, "tries": "many"})
-
-
 def given_up(settings: Settings) -> int:
     """Count the messages that are kept because they could not be carried out."""
-    if settings.queue_folder is not None:
-        return len(list(SpoolDirectory(settings.queue_folder / settings.queue, settings.lease).given_up.iterdir()))
-    if settings.broker.startswith("amqp"):
-        with make_app(settings).connection_for_write() as connection:
-            return messages(connection, f"{settings.queue}-dead")
-    return int(connect(settings.broker).xlen(PREFIX + settings.queue + GIVEN_UP))  # type: ignore[arg-type]
-
-
-def messages(connection: Connection, queue: str) -> int:
-    """Count the messages of a queue in RabbitMQ."""
-    return int(connection.default_channel.queue_declare(queue, passive=True).message_count)
+    return make_broker(settings).count_rejected().count
 
 
 def wait_for(condition: Callable[[], bool]) -> bool:
@@ -192,10 +170,9 @@ def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, 
     for content in BODIES.values():
         lay(settings, {}, content)
     unknown_terms = len(HEADERS) + len(BODIES)
-    if not settings.broker.startswith("amqp"):
+    if settings.broker.startswith("redis"):  # what is no message at all is not kept
         for raw in (b"", b"\xff", b"[]", b"{}", b'{"headers": {}, "properties": {}}'):
-            lay_raw(settings, raw)
-            unknown_terms += 1
+            Redis.from_url(settings.broker).lpush(f"ibidem:{settings.queue}", raw)
     assert indexed_after(engine, settings) == (1, 1)
     assert wait_for(lambda: given_up(settings) == unknown_terms), given_up(settings)
 
@@ -208,7 +185,7 @@ def test_a_document_that_cannot_be_written_is_a_dead_letter_and_what_is_behind_i
         lay(
             settings,
             {},
-            body(RUN, number, [{"id": "fine", "text": "We"}], None).replace('{"id":"fine"', f'{record},{{"id":"fine"'),
+            body(RUN, number, [{"id": "fine", "text": "We"}]).replace('{"id":"fine"', f'{record},{{"id":"fine"'),
         )
     assert indexed_after(engine, settings) == (1, 2)
     letters = dead_letters.letters(engine)
@@ -222,14 +199,18 @@ def test_a_small_message_never_fills_the_memory(engine: Engine, settings: Settin
     kind, pack = {"bz2": ("application/x-bz2", bz2.compress), "zstd": ("application/zstd", compress)}[packed]
     text = b" " * BOMB
     lay(settings, {"compression": kind}, pack(text))
-    ingest_documents([Document("good", "We the People")], settings, wait=False)
-    with Pool(settings, quiet=True) as pool:
-        wait_for(lambda: pool.check() or given_up(settings) == 1)
-        wait_for(lambda: pool.check() or engine.info().documents == 1)
-        (pid,) = pool.pids
-        most = next(line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM"))
-    assert (given_up(settings), engine.info().documents) == (1, 1)
-    assert int(most.split()[1]) * 1024 < BOMB
+    with Supervisor(settings) as worker:
+        ingest_documents([Document("good", "We the People")], settings)
+        assert wait_for(lambda: given_up(settings) == 1)
+        most = [peak(pid) for pid in (worker.process.pid, *children(worker.process.pid))]
+    assert engine.info().documents == 1
+    assert max(most) < BOMB
+
+
+def peak(pid: int) -> int:
+    """Return the most memory that a process has taken."""
+    line = next(each for each in Path(f"/proc/{pid}/status").read_text().splitlines() if each.startswith("VmHWM"))
+    return int(line.split()[1]) * 1024
 
 
 @pytest.mark.slow
@@ -250,25 +231,23 @@ def test_a_path_in_a_message_is_read_by_no_worker(engine: Engine, settings: Sett
         {"id": str(secret), "text": None, "path": str(secret)},
         {"id": "b", "text": "x", "url": f"file://{secret}"},
     ]
-    lay(settings, {}, body(RUN, 0, records, None))
+    lay(settings, {}, body(RUN, 0, records))
     assert indexed_after(engine, settings) == (1, 2)
     assert engine.fetch([(settings.index, "b")])[0].document.text == "x"
 
 
 def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
     """Send a document behind what lies in the queue and let one worker work."""
-    run = ingest_documents([Document("good", "We the People")], settings, wait=False)
-    with Pool(settings, quiet=True) as pool:
-        watch = RunMonitor(engine, run)
-        wait_for(lambda: pool.check() or watch.look().has_ended)
-        first = pool.pids
-        wait_for(lambda: pool.check() or not waiting(settings))
-        assert pool.pids == first, "a message ended its worker"
-    return watch.look().done, engine.info().documents
+    with Supervisor(settings) as worker:
+        run = ingest_documents([Document("good", "We the People")], settings)
+        processes = children(worker.process.pid)
+        assert wait_for(lambda: not waiting(settings))
+        assert (worker.process.poll(), children(worker.process.pid)) == (None, processes), "a message ended its worker"
+    return RunMonitor(engine, run).look().done, engine.info().documents
 
 
 def waiting(settings: Settings) -> bool:
     """Return whether a message waits in the queue."""
-    with make_app(settings).connection_for_read() as connection:
-        queue = connection.default_channel.queue_declare(settings.queue, passive=True)
-        return bool(queue.message_count)
+    app = make_app(settings)
+    with app.connection_for_read() as connection:
+        return bool(app.conf.task_queues[0](connection.default_channel).queue_declare().message_count)

@@ -13,57 +13,58 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
-from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.transport import read_message
+from ibidem_workers.batches import SerializedBatch
 from ibidem_workers.runs import record, summary
 from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
 
 
-def read_batches(settings: Settings) -> list[dict[str, object]]:
-    """Read the documents that lie in the queue."""
-    assert settings.queue_folder is not None
-    folder = SpoolDirectory(settings.queue_folder / settings.queue, 60)
-    documents: list[dict[str, object]] = []
-    for name in folder.names():
-        entry = folder.take(name, "me")
-        assert entry is not None
-        message = read_message(entry.read_bytes())
-        assert message is not None
-        documents += orjson.loads(message["body"])[0][2]
-    return documents
+class Sent(list[dict[str, object]]):
+    """The documents that were sent."""
+
+    def __call__(self, _: str, batch: SerializedBatch) -> None:
+        self.extend(orjson.loads(each.json) for each in batch.documents)
 
 
-def test_documents_without_a_version_get_one_that_grows_with_the_lines(engine: Engine, settings: Settings) -> None:
-    Submission(engine, settings).send([Document("a", "x"), Document("b", "x", version=7), Document("a", "y")])
-    first, middle, second = read_batches(settings)
+@pytest.fixture
+def sent() -> Sent:
+    return Sent()
+
+
+def test_documents_without_a_version_get_one_that_grows_with_the_lines(
+    engine: Engine, settings: Settings, sent: Sent
+) -> None:
+    Submission(engine, settings, sent).send([Document("a", "x"), Document("b", "x", version=7), Document("a", "y")])
+    first, middle, second = sent
     assert middle["version"] == 7
     assert 10**15 < int(str(first["version"])) < int(str(second["version"]))
 
 
-def test_a_document_travels_with_the_place_it_was_read_from(engine: Engine, settings: Settings) -> None:
-    Submission(engine, settings).send([Document("a", "x", where="news.jsonl:17"), Document("b", "x")])
-    assert [record["ibidem.where"] for record in read_batches(settings)] == ["news.jsonl:17", "document 2"]
+def test_a_document_travels_with_the_place_it_was_read_from(engine: Engine, settings: Settings, sent: Sent) -> None:
+    Submission(engine, settings, sent).send([Document("a", "x", where="news.jsonl:17"), Document("b", "x")])
+    assert [record["ibidem.where"] for record in sent] == ["news.jsonl:17", "document 2"]
 
 
-def test_a_later_run_gives_higher_versions(engine: Engine, settings: Settings) -> None:
+def test_a_later_run_gives_higher_versions(engine: Engine, settings: Settings, sent: Sent) -> None:
     total = [Document(str(number), "x") for number in range(500)]
-    Submission(engine, settings).send(total)
-    Submission(engine, settings).send([Document("0", "y")])
-    versions = [int(str(record["version"])) for record in read_batches(settings)]
+    Submission(engine, settings, sent).send(total)
+    Submission(engine, settings, sent).send([Document("0", "y")])
+    versions = [int(str(record["version"])) for record in sent]
     assert versions == sorted(set(versions))
 
 
-def test_large_documents_travel_alone(engine: Engine, settings: Settings) -> None:
+def test_large_documents_travel_alone(engine: Engine, settings: Settings, sent: Sent) -> None:
     small_settings = settings.changed(batch_characters=1_000)
-    record = Submission(engine, small_settings).send(
+    record = Submission(engine, small_settings, sent).send(
         [Document("a", "x" * 600), Document("b", "x" * 5_000), Document("c", "x")]
     )
     assert (record.batches, record.documents) == (3, 3)
 
 
-def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(engine: Engine, settings: Settings) -> None:
+def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(
+    engine: Engine, settings: Settings, sent: Sent
+) -> None:
     total = 2 * REFUSALS_A_SLICE + 3
-    run = Submission(engine, settings).send(Refusal(f"f:{at}", "", "", "not JSON") for at in range(total)).run
+    run = Submission(engine, settings, sent).send(Refusal(f"f:{at}", "", "", "not JSON") for at in range(total)).run
     counts = summary(engine, run)
     assert (counts["read"], counts["refused"], counts["state"]) == (total, total, "done")
     refusals = counts["refusals"]
@@ -71,48 +72,52 @@ def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(engine: Engine,
     assert [record["where"] for record in refusals] == [f"f:{at}" for at in range(total)]
 
 
-def test_a_value_that_json_cannot_carry_is_refused_before_it_travels(engine: Engine, settings: Settings) -> None:
-    run = Submission(engine, settings).send([Document("a", "x", meta={"n": 2**70}), Document("b", "x")]).run
-    assert [record["id"] for record in read_batches(settings)] == ["b"]
+def test_a_value_that_json_cannot_carry_is_refused_before_it_travels(
+    engine: Engine, settings: Settings, sent: Sent
+) -> None:
+    run = Submission(engine, settings, sent).send([Document("a", "x", meta={"n": 2**70}), Document("b", "x")]).run
+    assert [record["id"] for record in sent] == ["b"]
     (refusal,) = summary(engine, run)["refusals"]  # type: ignore[misc] # a list, as the test above shows
     assert (refusal["id"], refusal["field"]) == ("a", "meta")
 
 
-def test_ids_that_come_twice_are_said(engine: Engine, settings: Settings) -> None:
-    run = Submission(engine, settings).send([Document("a", "x"), Document("b", "x"), Document("a", "y")]).run
+def test_ids_that_come_twice_are_said(engine: Engine, settings: Settings, sent: Sent) -> None:
+    run = Submission(engine, settings, sent).send([Document("a", "x"), Document("b", "x"), Document("a", "y")]).run
     assert (record(engine, run).repeated, record(engine, run).repeated_ids) == (1, ["a"])
 
 
-def test_fields_that_went_into_meta_are_said(engine: Engine, settings: Settings) -> None:
+def test_fields_that_went_into_meta_are_said(engine: Engine, settings: Settings, sent: Sent) -> None:
     tally = Tally()
     tally.moved.update(["court"])
-    run = Submission(engine, settings, tally=tally).send([Document("a", "x")]).run
+    run = Submission(engine, settings, sent, tally=tally).send([Document("a", "x")]).run
     assert summary(engine, run)["meta_fields"] == ["court"]
 
 
-def test_documents_whose_date_cannot_be_read_are_counted(engine: Engine, settings: Settings) -> None:
+def test_documents_whose_date_cannot_be_read_are_counted(engine: Engine, settings: Settings, sent: Sent) -> None:
     dates = ["circa 1787", "03/04/2024", "March 4, 2024", "1787", None]
     documents = [read_record({"id": f"d{n}", "text": "x", "date": date}, "f") for n, date in enumerate(dates)]
-    run = Submission(engine, settings).send([*documents, Document("hand", "x", date="44 BC")]).run
+    run = Submission(engine, settings, sent).send([*documents, Document("hand", "x", date="44 BC")]).run
     assert summary(engine, run)["unread_dates"] == 3
 
 
-def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, settings: Settings) -> None:
+def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, settings: Settings, sent: Sent) -> None:
     def source() -> Iterator[Document | Refusal]:
         yield Refusal("f:1", "", "", "not JSON")
         yield Document("a", "x" * 900)
         yield Document("b", "x" * 900)
         raise KeyboardInterrupt
 
-    submission = Submission(engine, settings.changed(batch_characters=1_000))
+    submission = Submission(engine, settings.changed(batch_characters=1_000), sent)
     with pytest.raises(KeyboardInterrupt):
         submission.send(source())
     counts = summary(engine, submission.record.run)
     assert (counts["state"], counts["pending"], counts["refused"]) == ("interrupted", 1, 1)
-    assert [record["id"] for record in read_batches(settings)] == ["a"]
+    assert [record["id"] for record in sent] == ["a"]
 
 
-def test_a_note_that_the_engine_carries_out_late_undoes_no_later_one(engine: Engine, settings: Settings) -> None:
+def test_a_note_that_the_engine_carries_out_late_undoes_no_later_one(
+    engine: Engine, settings: Settings, sent: Sent
+) -> None:
     """A node that nobody heard had it in hand: the run was `reading` for ever, and its command never ended."""
     kind, late = type(engine), list[Callable[[], object]]()
 
@@ -128,6 +133,6 @@ def test_a_note_that_the_engine_carries_out_late_undoes_no_later_one(engine: Eng
     with ExitStack() as stack:
         for name in ("put_records", "replace_record"):
             stack.enter_context(patch.object(kind, name, noted(name)))
-        run = Submission(engine, settings).send([Document("a", "x")]).run
+        run = Submission(engine, settings, sent).send([Document("a", "x")]).run
     late[0]()
     assert record(engine, run).state == "submitted"

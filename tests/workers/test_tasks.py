@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import pytest
 from celery.worker import consumer
@@ -14,8 +14,7 @@ from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batch_result import BatchResult
-from ibidem_workers.batches import Batch
+from ibidem_workers.batches import Batch, BatchResult
 from ibidem_workers.consumer import DELAYED, Consumer
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
@@ -37,17 +36,13 @@ SPEECH = (
 
 @dataclass
 class Worker:
-    """A worker in this very process: takes batches and keeps what it sends back to the queue."""
+    """A worker in this very process."""
 
     context: WorkerContext
-    sent: list[Batch] = field(default_factory=list)
 
-    def take(self, *records: dict[str, object], number: int = 0, tries: int = 0) -> BatchResult | None:
+    def take(self, *records: dict[str, object], number: int = 0, died: bool = False) -> BatchResult:
         batch = Batch(number, [{"version": 1} | record for record in records])
-        return sign_and_write(self.context, Delivery("run", batch, tries), self.sent.append)
-
-    def take_again(self, batch: Batch, tries: int = 0) -> BatchResult | None:
-        return sign_and_write(self.context, Delivery("run", batch, tries), self.sent.append)
+        return sign_and_write(self.context, Delivery("run", batch, died=died))
 
 
 @pytest.fixture
@@ -55,8 +50,7 @@ def worker(engine: Engine, settings: Settings) -> Worker:
     return Worker(WorkerContext(engine, Tables(settings.tables), settings))
 
 
-def counts(account: BatchResult | None) -> tuple[int, int, int, int]:
-    assert account is not None
+def counts(account: BatchResult) -> tuple[int, int, int, int]:
     return account.indexed, account.unchanged, account.stale, len(account.refusals)
 
 
@@ -68,13 +62,13 @@ def test_documents_are_indexed_and_accounted_for(worker: Worker) -> None:
 
 def test_the_account_is_noted_before_the_message_may_be_acknowledged(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, number=7)
-    assert account is not None
     assert dict(worker.context.engine.get_records("runs", "run/00000007")) == {"run/00000007": account.as_json()}
 
 
 def test_a_batch_that_is_accounted_for_is_left_alone(worker: Worker) -> None:
-    assert worker.take({"id": "a", "text": SPEECH}) is not None
-    assert worker.take({"id": "a", "text": "other text"}) is None
+    first = worker.take({"id": "a", "text": SPEECH})
+    assert worker.take({"id": "a", "text": "other text"}, {"id": "b", "text": "b"}) == first
+    assert worker.context.engine.info().documents == 1
 
 
 def test_a_document_that_comes_again_is_unchanged(worker: Worker) -> None:
@@ -96,7 +90,7 @@ def test_what_was_deleted_later_than_it_was_submitted_stays_away(worker: Worker,
 def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Worker) -> None:
     records = [{"id": "a", "text": SPEECH, "version": 5}, {"id": "b", "text": f"{SPEECH} indeed", "version": 6}]
     worker.take(*records, number=1)
-    account = worker.take(*records, number=2, tries=1)
+    account = worker.take(*records, number=2, died=True)
     assert counts(account) == (2, 0, 0, 0)
 
 
@@ -112,7 +106,6 @@ def test_the_same_id_twice_in_a_batch_leaves_the_newer_version(worker: Worker, e
 
 def test_a_text_without_words_is_indexed_and_counted_as_unsigned(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": " … "}, {"id": "b", "text": ""})
-    assert account is not None
     assert (account.indexed, account.unsigned) == (2, 2)
 
 
@@ -133,7 +126,6 @@ def test_a_refusal_names_the_place_that_the_document_was_read_from_and_keeps_the
         {"id": "b", "text": SPEECH, "language": "tomorrow", WHERE: 17},
         number=1,
     )
-    assert account is not None
     assert {each.where for each in account.refusals} == {"news.jsonl:17", "a/x", "b/x", "message run/00000001"}
     (of_b,) = [each for each in account.refusals if each.where == "b/x"]
     assert "the index has this id from /c/x, and this document is from /b/x" in of_b.why
@@ -207,20 +199,59 @@ def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: E
     assert counts(worker.take({"id": "a", "text": SPEECH})) == (1, 0, 0, 0)
 
 
-def test_a_batch_that_ended_its_worker_too_often_comes_again_as_single_documents(worker: Worker) -> None:
-    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "b"}, number=4, tries=3)
-    assert account is not None
-    assert (account.parts, account.documents) == (2, 0)
-    assert [(part.number, part.part, part.records[0]["id"]) for part in worker.sent] == [(4, 0, "a"), (4, 1, "b")]
-    assert counts(worker.take_again(worker.sent[0])) == (1, 0, 0, 0)
+class Death(BaseException):
+    """The end of a worker."""
 
 
-def test_a_document_that_ended_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
-    part = Batch(4, [{"id": "a", "text": SPEECH, "version": 1}], part=0)
-    assert counts(worker.take_again(part, tries=3)) == (0, 0, 0, 1)
+def deadly(worker: Worker, deaths: list[str]) -> Worker:
+    """A worker whose process ends, again and again, when it is to write the document `bad`."""
+
+    def fails(arguments: Sequence[object]) -> Exception | None:
+        (records,) = arguments
+        assert isinstance(records, list)
+        if any(record.document.id == "bad" for record in records):
+            deaths.append(",".join(record.document.id for record in records))
+            raise Death
+        return None
+
+    return with_flaw(worker, "write", fails)
+
+
+def test_a_batch_that_ends_its_worker_too_often_is_done_document_by_document(worker: Worker) -> None:
+    deaths: list[str] = []
+    dying, account = deadly(worker, deaths), None
+    records = [{"id": name, "text": f"{SPEECH} {name}"} for name in ("a", "bad", "b")]
+    while account is None:
+        try:
+            account = dying.take(*records, number=4, died=bool(deaths))
+        except Death:
+            assert len(deaths) < 10
+    assert deaths == 3 * ["a,bad,b"] + 3 * ["bad"]
+    assert counts(account) == (2, 0, 0, 1)
     (letter,) = dead_letters.letters(worker.context.engine)
-    assert (letter.tries, letter.record["text"]) == (4, SPEECH)
+    assert (letter.refusal.id, letter.tries) == ("bad", 4)
     assert "crashed its worker 3 times" in letter.refusal.why
+    assert worker.take(*records, number=4, died=True) == account
+
+
+def test_a_document_alone_that_ends_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
+    deaths: list[str] = []
+    dying, account = deadly(worker, deaths), None
+    while account is None:
+        try:
+            account = dying.take({"id": "bad", "text": SPEECH}, died=bool(deaths))
+        except Death:
+            assert len(deaths) < 10
+    assert (len(deaths), counts(account)) == (3, (0, 0, 0, 1))
+
+
+def test_a_message_that_is_only_sent_again_counts_no_try(worker: Worker) -> None:
+    failing = with_flaw(worker, "write", lambda _: Permanent("the disk is full"))
+    for _ in range(5):
+        with pytest.raises(Permanent):
+            failing.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "b"})
+    assert dict(worker.context.engine.get_records("runs", "run/")) == {}
+    assert counts(worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "b"})) == (2, 0, 0, 0)
 
 
 def test_fields_that_must_not_differ_take_duplicates_apart(worker: Worker, engine: Engine) -> None:
@@ -239,7 +270,6 @@ def test_a_version_far_in_the_future_is_refused(worker: Worker) -> None:
     a_year = 365 * 24 * 3600 * 10**6
     for number, version in enumerate((time.time_ns() // 1_000 + a_year, (1 << 63) - 1)):
         account = worker.take({"id": "a", "text": SPEECH, "version": version}, number=number)
-        assert account is not None
         (refusal,) = account.refusals
         assert (refusal.id, refusal.field) == ("a", "version")
         assert "not later than tomorrow" in refusal.why

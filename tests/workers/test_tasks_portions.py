@@ -47,14 +47,10 @@ def worker(address: str, settings: Settings, plan: Plan) -> Iterator[tuple[Worke
         yield WorkerContext(to, Tables(settings.tables), small_settings), server
 
 
-def delivery(version: int = 1, tries: int = 0, number: int = 0) -> Delivery:
+def delivery(version: int = 1, *, died: bool = False, number: int = 0) -> Delivery:
     words = "we the people of the united states in order to form a more perfect union"
     records = [{"id": f"d{at}", "text": f"{words} {at} times over", "version": version} for at in range(DOCUMENTS)]
-    return Delivery("run", Batch(number, list(records)), tries)
-
-
-def never(_: Batch) -> None:
-    raise AssertionError("nothing is sent again")
+    return Delivery("run", Batch(number, list(records)), died=died)
 
 
 def bulks(server: Between) -> list[list[str]]:
@@ -80,9 +76,8 @@ def test_four_portions_are_under_way_at_the_same_time(address: str, settings: Se
 
     with worker(address, settings, plan) as (context, server):
         context.engine._write_mode.expects_new = True  # type: ignore[attr-defined] # as after a first batch
-        account = sign_and_write(context, delivery(), never)
+        account = sign_and_write(context, delivery())
         assert len(bulks(server)) == 4
-    assert account is not None
     assert (account.indexed, account.documents, count_of(address)) == (DOCUMENTS, DOCUMENTS, DOCUMENTS)
 
 
@@ -97,10 +92,9 @@ def test_what_a_busy_server_rejects_is_written_by_fewer_requests_and_counted(add
             return BUSY
 
     with worker(address, settings, plan) as (context, server):
-        account = sign_and_write(context, delivery(), never)
+        account = sign_and_write(context, delivery())
         assert context.engine.rejections == 7
         assert {id_ for batch in bulks(server) for id_ in batch} == {f"d{at}" for at in range(DOCUMENTS)}
-    assert account is not None
     assert (account.indexed, account.documents, count_of(address)) == (DOCUMENTS, DOCUMENTS, DOCUMENTS)
 
 
@@ -113,20 +107,19 @@ def test_a_server_that_stays_busy_leaves_the_batch_unaccounted_for_and_a_later_t
     with worker(address, settings, plan) as (context, _):
         impatient = replace(context, has_ended=lambda: True)
         with pytest.raises(Unavailable, match="overloaded"):
-            sign_and_write(impatient, delivery(), never)
+            sign_and_write(impatient, delivery())
         assert context.engine.get_record("runs", "run/00000000") is None
     with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, delivery(tries=1), never)
-    assert account is not None
+        account = sign_and_write(context, delivery(died=True))
     assert (account.indexed, account.unchanged, count_of(address)) == (DOCUMENTS, 0, DOCUMENTS)
 
 
 def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(address: str, settings: Settings) -> None:
     with worker(address, settings, lambda _: None) as (context, server):
-        sign_and_write(context, delivery(), never)
+        sign_and_write(context, delivery())
         before = len(server.asked)
         records_more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().batch.records)]
-        sign_and_write(context, Delivery("run", Batch(1, list(records_more))), never)
+        sign_and_write(context, Delivery("run", Batch(1, list(records_more))))
         paths = [request.path.partition("?")[0] for request in server.asked[before:]]
     assert not [path for path in paths if path == f"/{INDEX}/_mget"]
     assert not [path for path in paths if "_refresh" in path or "_search" in path]
@@ -136,8 +129,7 @@ def test_one_bad_document_of_a_portion_takes_no_other_with_it(address: str, sett
     batch = delivery()
     batch.batch.records[17] = {"id": "d17", "text": "a", "language": "yesterday", "version": 1}
     with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, batch, never)
-    assert account is not None
+        account = sign_and_write(context, batch)
     assert (account.indexed, [refusal.id for refusal in account.refusals], account.documents) == (
         39,
         ["d17"],
@@ -149,8 +141,7 @@ def test_of_a_repeated_id_the_newer_version_stays(address: str, settings: Settin
     batch = delivery()
     batch.batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
     with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, batch, never)
+        account = sign_and_write(context, batch)
         context.engine.refresh()
         (newer,) = context.engine.fetch([(INDEX, "d0")])
-    assert account is not None
     assert (account.indexed, account.stale, newer.document.text) == (39, 1, "the newer one")

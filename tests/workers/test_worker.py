@@ -7,10 +7,10 @@ import sys
 import pytest
 
 from faults.environment import wait_for
-from faults.kill import kill, living
+from faults.kill import children, kill, living
 from ibidem_core.settings import Settings
-from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.pool import STOPPED
+from ibidem_workers.executors import STOPPED
+from ibidem_workers.processes import this_process
 
 
 def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProcess[str]:
@@ -29,33 +29,31 @@ def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
 
 
 STARTS = """
-import os, sys
-from ibidem_workers.pool import Pool
+import sys
 from ibidem_core.settings import load
-with Pool(load()) as pool:
-    while sys.argv[1] != "starting" and len(pool.pids) < pool.settings.workers:
-        pool.check()
-    print(pool._starter.pid, *pool.pids, flush=True)
-    while sys.argv[1] == "ready" and not pool.is_ready:
-        pool.check()
-    print("now", flush=True)
+from ibidem_workers.executors import Supervisor
+with Supervisor(load()) as worker:
+    print(worker.process.pid, flush=True)
     sys.stdin.read()
 """
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("when", ["starting", "forked", "ready"])
-def test_workers_end_when_what_started_them_is_killed_also_while_they_start(settings: Settings, when: str) -> None:
-    environment = os.environ | settings.as_environment()
-    command = [sys.executable, "-c", STARTS, when]
+@pytest.mark.server("redis")
+@pytest.mark.parametrize("is_starting", [True, False])
+def test_workers_end_when_what_started_them_is_killed_also_while_they_start(
+    settings: Settings, redis: str, is_starting: bool
+) -> None:
+    environment = os.environ | settings.changed(broker=redis).as_environment()
     with subprocess.Popen(
-        command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        [sys.executable, "-c", STARTS], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as starter:
         assert starter.stdout is not None
-        workers = [int(each) for each in starter.stdout.readline().split()]
-        assert starter.stdout.readline() == "now\n"
+        worker = int(starter.stdout.readline())
+        workers = [worker]
+        assert is_starting or wait_for(lambda: len(children(worker)) == settings.workers, 60)
+        workers += children(worker)
         starter.kill()
-    assert len(workers) == (1 if when == "starting" else 1 + settings.workers)
     try:
         assert wait_for(lambda: not any(map(living, workers)), 60)
     finally:

@@ -1,39 +1,36 @@
 """Celery application, configured from the settings: broker, queue, late acknowledgement.
 
-For each broker (file queue, RabbitMQ, Redis) a class configures Celery, checks the client and counts rejected messages.
+For each broker (RabbitMQ, Redis) a class configures Celery, checks the client and counts rejected messages.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import kombu.serialization
 import orjson
-from amqp.exceptions import AMQPError
+from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, ResourceError
 from celery import Celery
-from kombu.connection import Connection
 from kombu.entity import Queue
 from kombu.exceptions import OperationalError
 from typing_extensions import override
 
-from ibidem_core.address import redact
-from ibidem_core.errors import Unavailable
+from ibidem_core.address import redact, redact_text, secrets
+from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.batches import Batch, SerializedBatch, batch_key
-from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.brokers.rabbitmq import redacted_message, translate_error
-from ibidem_workers.messages import COMPRESSION, TRIES_BEFORE, most_of_message, register_compression
+from ibidem_workers.batches import Record, batch_key
+from ibidem_workers.messages import AGAIN, COMPRESSION, most_of_message, register_compression
 
-RAW = 2  # bytes at most that one byte of a body takes in a queue of ours, where a body is a string of JSON
-
-FOREIGN = "that no submitter has sent"
 TIMEOUT_S = 5
+
+# Deliveries of a message before RabbitMQ sets it aside (from version 4 on after 20, unless told): the ledger splits a
+# batch after `tries`, and then each of its documents may end a worker as often.
+MAX_DELIVERIES = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +46,9 @@ class RejectedMessages:
 class Broker(ABC):
     """One kind of broker."""
 
+    remedy: ClassVar[str]  # command that removes a queue
+    steps: ClassVar[frozenset[str]] = frozenset()  # what a worker's consumer does besides Celery's own steps
+
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
@@ -56,80 +56,56 @@ class Broker(ABC):
     def celery_config(self) -> dict[str, Any]:
         """Return Celery's configuration for this broker: address, transport, queues."""
 
-    @abstractmethod
+    @property
+    def dead_queue(self) -> str:
+        """Name of the queue of rejected messages."""
+        return f"{self.settings.queue}-dead"
+
     def count_rejected(self) -> RejectedMessages:
         """Count the messages that no worker can process."""
+        app = make_app(self.settings)
+        connection = app.connection_for_read(connect_timeout=TIMEOUT_S)
+        with _errors(self.settings.broker, "does not answer", "start it, or try again"), connection:
+            count = app.conf.task_queues[-1](connection.default_channel).queue_declare().message_count
+        what = "that no submitter has sent"
+        return RejectedMessages(count, what, f"queue {self.dead_queue}", self.remedy.format(self.dead_queue))
 
     def require_client(self) -> None:  # noqa: B027 - most brokers need no more than the core install
         """Refuse a broker whose client is not installed."""
 
 
-class FileQueue(Broker):
-    """File queue: folders of messages, without a server."""
-
-    @override
-    def celery_config(self) -> dict[str, Any]:
-        folder = str(self.settings.queue_folder or Path())
-        return {
-            "broker_url": "filesystem://localhost/",
-            "broker_transport": "ibidem_workers.brokers.files:Transport",
-            "broker_transport_options": {"folder": folder, **_transport_options(self.settings)},
-        } | _own_queue(self.settings)
-
-    @override
-    def count_rejected(self) -> RejectedMessages:
-        settings = self.settings
-        folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
-        return RejectedMessages(len(list(folder.given_up.iterdir())), FOREIGN, str(folder.given_up), "remove them")
-
-
 class RabbitMq(Broker):
     """Quorum queues on RabbitMQ."""
 
+    remedy = "rabbitmqctl purge_queue {}"
+
     @override
     def celery_config(self) -> dict[str, Any]:
-        settings = self.settings
-        arguments = {
-            "x-queue-type": "quorum",
-            # Our own split and dead letters act at `tries`; the broker's limit is the last resort.
-            "x-delivery-limit": settings.most_tries,
+        quorum: dict[str, object] = {"x-queue-type": "quorum"}
+        arguments = quorum | {
+            "x-delivery-limit": MAX_DELIVERIES,
             "x-dead-letter-exchange": "",
-            "x-dead-letter-routing-key": self._dead_queue,
+            "x-dead-letter-routing-key": self.dead_queue,
             "x-dead-letter-strategy": "at-least-once",
             "x-overflow": "reject-publish",
         }
         return {
-            "broker_url": settings.broker,
             "broker_transport_options": {"confirm_publish": True},
+            "broker_heartbeat": self.settings.lease,
             "task_default_queue_type": "quorum",
             "worker_detect_quorum_queues": True,
             "task_queues": [
-                Queue(settings.queue, queue_arguments=arguments),
-                Queue(self._dead_queue, queue_arguments={"x-queue-type": "quorum"}),
+                Queue(self.settings.queue, queue_arguments=arguments),
+                Queue(self.dead_queue, queue_arguments=quorum),
             ],
         }
 
-    @override
-    def count_rejected(self) -> RejectedMessages:
-        broker, name = self.settings.broker, self._dead_queue
-        try:
-            with Connection(broker, connect_timeout=TIMEOUT_S) as connection:
-                count = connection.default_channel.queue_declare(name, passive=True).message_count
-        except AMQPError as error:
-            raise translate_error(error, broker) from error
-        except (OperationalError, OSError) as error:
-            message = f"the broker {redact(broker)} does not answer: {redacted_message(error, broker)}"
-            raise Unavailable(message, "try again") from error
-        message = f"{FOREIGN}, or that ended its workers too often"
-        return RejectedMessages(count, message, f"queue {name}", f"rabbitmqctl purge_queue {name}")
 
-    @property
-    def _dead_queue(self) -> str:
-        return f"{self.settings.queue}-dead"
+class Redis(Broker):
+    """Lists in Redis."""
 
-
-class RedisStream(Broker):
-    """A stream in Redis."""
+    remedy = "redis-cli DEL ibidem:{}"
+    steps = frozenset({"ibidem_workers.redis_transport:Renewal"})
 
     @override
     def require_client(self) -> None:
@@ -138,44 +114,32 @@ class RedisStream(Broker):
 
     @override
     def celery_config(self) -> dict[str, Any]:
+        lease, queue = self.settings.lease, self.settings.queue
         return {
-            "broker_url": self.settings.broker,
-            "broker_transport": "ibidem_workers.brokers.redis:Transport",
-            "broker_transport_options": {"url": self.settings.broker, **_transport_options(self.settings)},
-        } | _own_queue(self.settings)
-
-    @override
-    def count_rejected(self) -> RejectedMessages:
-        from ibidem_workers.brokers.redis import count_given_up  # noqa: PLC0415 - its client is an extra
-
-        key, count = count_given_up(self.settings.broker, self.settings.queue)
-        return RejectedMessages(count, FOREIGN, f"stream {key}", f"redis-cli DEL {key}")
-
-
-def _transport_options(settings: Settings) -> dict[str, Any]:
-    return {
-        "lease": settings.lease,
-        "most": RAW * most_of_message(settings),
-        "queue": settings.queue,
-        "body_encoding": None,
-    }
-
-
-def _own_queue(settings: Settings) -> dict[str, Any]:
-    """Configure our queue."""
-    return {
-        "task_queues": [Queue(settings.queue)],
-        "worker_enable_remote_control": False,
-        "worker_send_task_events": False,
-    }
+            "broker_transport": "ibidem_workers.redis_transport:Transport",
+            "broker_transport_options": {
+                "global_keyprefix": "ibidem:",
+                "deadletter_queue": self.dead_queue,
+                "unacked_key": f"{queue}-unacked",
+                "unacked_index_key": f"{queue}-unacked-index",
+                "unacked_mutex_key": f"{queue}-unacked-mutex",
+                "visibility_timeout": lease,
+                "unacked_restore_interval": max(1, lease / 5),
+                "unacked_restore_throttle": 1,  # by default lapsed messages come up to 100 s later
+                "unacked_mutex_expire": max(2, lease),  # by default none come for five minutes after a kill
+                "socket_timeout": 10,
+                "socket_connect_timeout": 5,
+                "health_check_interval": 5,
+            },
+            "task_queues": [Queue(queue), Queue(self.dead_queue)],
+        }
 
 
 BY_SCHEME: Mapping[str, type[Broker]] = {
-    "filesystem": FileQueue,
     "amqp": RabbitMq,
     "amqps": RabbitMq,
-    "redis": RedisStream,
-    "rediss": RedisStream,
+    "redis": Redis,
+    "rediss": Redis,
 }
 
 
@@ -183,13 +147,12 @@ def make_broker(settings: Settings) -> Broker:
     """Return the configured broker.
 
     >>> type(make_broker(Settings(broker="redis://127.0.0.1/0"))).__name__
-    'RedisStream'
+    'Redis'
     """
     return BY_SCHEME[settings.broker.partition("://")[0]](settings)
 
 
 TASK = "ibidem.sign_and_write"
-COMPRESSED_FROM = 20_000  # bytes from which a message to RabbitMQ is compressed; it refuses messages over 16 MB
 
 # Name of our JSON serializer in Kombu: it inserts documents that are JSON already as they are.
 SERIALIZER = "ibidem-json"
@@ -215,7 +178,9 @@ _COMMON: dict[str, object] = {
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,
     "broker_connection_max_retries": None,  # a worker waits for its broker forever
-    "broker_heartbeat": 0,  # a worker answers none while it signs; the next delivery detects a dead connection
+    "worker_enable_remote_control": False,
+    "worker_send_task_events": False,
+    "worker_cancel_long_running_tasks_on_connection_loss": False,  # the ledger skips what comes twice
 }
 
 
@@ -225,60 +190,90 @@ def make_app(settings: Settings) -> Celery:
     app = Celery("ibidem", set_as_current=False)
     app.conf.update(_COMMON)
     app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)
-    app.conf.update(ibidem_message_bytes=most_of_message(settings))
-    app.conf.update(make_broker(settings).celery_config())
+    app.conf.update(broker_url=settings.broker, ibidem_message_bytes=most_of_message(settings))
+    broker = make_broker(settings)
+    app.conf.update(broker.celery_config())
+    app.steps["consumer"] |= broker.steps
     return app
 
 
-def send(app: Celery, run: str, batch: Batch | SerializedBatch, tries: int | None = None) -> None:
-    """Send a batch to the queue."""
-    with _publishing(app):
+def send(
+    app: Celery, run: str, number: int, documents: Sequence[orjson.Fragment | Record], *, again: bool = False
+) -> None:
+    """Send a batch to the queue; `again` where an earlier message may have been worked on."""
+    remedy = "check the broker (IBIDEM_BROKER), then run the same command again"
+    with _errors(app.conf.broker_write_url or "", "does not take messages", remedy):
         app.send_task(
             TASK,
-            args=[run, batch.number, batch.body, batch.part],
-            argsrepr=batch_key(run, batch.number, batch.part),
+            args=[run, number, documents],
+            argsrepr=batch_key(run, number),
             kwargsrepr="",
-            compression=_compression(app, batch),
-            headers={} if tries is None else {TRIES_BEFORE: tries},
+            compression=COMPRESSION,
+            headers={AGAIN: True} if again else {},
         )
 
 
 @contextmanager
-def _publishing(app: Celery) -> Iterator[None]:
-    """Translate the errors of a broker that does not accept messages."""
+def _errors(url: str, failure: str, remedy: str) -> Iterator[None]:
+    """Translate the errors of a broker."""
     try:
         yield
     except AMQPError as error:
-        raise translate_error(error, app.conf.broker_write_url or "") from error
+        raise translate_error(error, url) from error
     except (OperationalError, OSError) as error:
-        url = app.conf.broker_write_url or ""
-        raise Unavailable(
-            f"the broker {redact(url)} does not take messages: {redacted_message(error, url)}",
-            "check the broker (IBIDEM_BROKER), then run the same command again",
-        ) from error
+        raise Unavailable(f"the broker {redact(url)} {failure}: {redacted_message(error, url)}", remedy) from error
+
+
+# By the class of the client's error: whether to try again, what happened, what to do.
+REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
+    (
+        AccessRefused,
+        Permanent,
+        "rejects this user and password, or does not permit the user to use the queue",
+        "correct them in IBIDEM_BROKER, or give the user the right to configure, write and read",
+    ),
+    (
+        NotAllowed,
+        Permanent,
+        "has no such virtual host, or does not permit it to this user",
+        "name another in IBIDEM_BROKER: amqp://user:password@host/NAME; `//` at the end is the default one",
+    ),
+    (
+        PreconditionFailed,
+        Permanent,
+        "already has the queue, with other arguments (from another version, or another IBIDEM_TRIES)",
+        "let workers of that version empty it, then delete it: rabbitmqctl delete_queue NAME",
+    ),
+    (
+        ResourceError,
+        Unavailable,
+        "has no room for the queue",
+        "look at its log; free space on its disk or in its memory",
+    ),
+)
+
+
+def redacted_message(error: Exception, broker: str) -> str:
+    """Return the message of a client error, without the secrets in the broker's address."""
+    return redact_text(str(error).rstrip("."), secrets([broker]))
+
+
+def translate_error(error: AMQPError, broker: str) -> EngineError:
+    address, message = redact(broker), redacted_message(error, broker)
+    for client_type, error_type, reason, remedy in REFUSED:
+        if isinstance(error, client_type):
+            return error_type(f"the broker {address} {reason}: {message}", remedy)
+    return Unavailable(
+        f"the broker {address} closed the connection: {message}", "look at its log, then run the same command again"
+    )
 
 
 def connect_broker(settings: Settings) -> None:
     """Connect to the broker once, and check the queue, which is created if missing."""
     make_broker(settings).require_client()
     app = make_app(settings)
-    try:
-        with app.connection_for_write() as connection:
-            _connect(connection)
-            for queue in app.conf.task_queues:
-                queue(connection.default_channel).declare()
-    except AMQPError as error:
-        raise translate_error(error, settings.broker) from error
-    except (OperationalError, OSError) as error:
-        message = f"the broker {redact(settings.broker)} does not answer: {redacted_message(error, settings.broker)}"
-        raise Unavailable(message, "start it, or correct IBIDEM_BROKER") from error
-
-
-def _connect(connection: Connection) -> None:
-    connection.ensure_connection(max_retries=1, timeout=5, interval_start=0.2)
-
-
-def _compression(app: Celery, batch: Batch | SerializedBatch) -> str | None:
-    if app.conf.broker_transport:
-        return None  # a queue of ours, which compresses by itself
-    return COMPRESSION if batch.size > COMPRESSED_FROM else None
+    remedy = "start it, or correct IBIDEM_BROKER"
+    with _errors(settings.broker, "does not answer", remedy), app.connection_for_write() as connection:
+        connection.ensure_connection(max_retries=1, timeout=TIMEOUT_S, interval_start=0.2)
+        for queue in app.conf.task_queues:
+            queue(connection.default_channel).declare()

@@ -1,17 +1,18 @@
-"""Run of an ingest, from the command line or a program: sends documents through the queue into the index.
+"""Run of an ingest, from the command line or a program: documents are cut into batches, which workers sign and write.
 
-With the file queue, local workers are started, supervised and stopped; otherwise other workers take the documents.
+With a broker, `ibidem worker` takes the batches from a queue; without one, they are done by processes of this one, or
+in this process where its files hold few documents.
 """
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import ExitStack, closing
-from itertools import chain
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
-
-from typing_extensions import override
+from typing import Protocol
 
 from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
@@ -24,13 +25,13 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import dead_letters
-from ibidem_workers.brokers.files import SpoolDirectory
-from ibidem_workers.celery_app import connect_broker
+from ibidem_workers.batches import SerializedBatch
+from ibidem_workers.celery_app import connect_broker, make_app, make_broker, send
+from ibidem_workers.executors import Pool
 from ibidem_workers.groups.service import settle_all
-from ibidem_workers.inline_worker import MAX_CHARACTERS, MAX_DOCUMENTS, work_inline
-from ibidem_workers.pool import Pool
-from ibidem_workers.runs import AGAIN, Progress, RunMonitor, summary
+from ibidem_workers.runs import AGAIN, Progress, RunMonitor, may_be_harmful, summary
 from ibidem_workers.submit import IngestRequest, Source, Submission
+from ibidem_workers.tasks import SentBatch, SigningJob, WorkerContext, work_on
 
 
 def check_tables(engine: Engine, tables: Tables) -> None:
@@ -49,14 +50,11 @@ def check_tables(engine: Engine, tables: Tables) -> None:
             )
 
 
-IN_FLIGHT = 200  # batches in the file queue beyond which the submission pauses
+IN_HAND = 3  # batches for each process of this one
+IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
-RECOVERS_EVERY = 1.0
 WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
-
-MAX_FILE_BYTES = 5_000_000  # bytes of files beyond which a run is not small, whatever they hold
-
-MAX_SECONDS = 0.5  # seconds in which the files of a run are read that is worked on inline
+LEASES = 6.0  # leases without a result after which batches are sent again: a broker may have lost them
 
 _log = logging.getLogger(__name__)
 
@@ -98,16 +96,103 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     paths: Sequence[str | Path] = (),
 ) -> str:
     """Ingest documents, as `ingest` does; refusals among them are recorded."""
-    with closing(open_engine(settings.address, settings.index)) as engine:
+    if not wait and not settings.broker.startswith("amqp"):
+        raise UsageError(
+            "without waiting, no one sends a batch again that was lost, and "
+            + ("Redis may lose one" if settings.broker else "no broker keeps it"),
+            "wait, or set IBIDEM_BROKER to RabbitMQ: amqp://HOST",
+        )
+    with closing(open_engine(settings.address, settings.index)) as engine, ExitStack() as stack:
+        if settings.broker:
+            sender: Sender = ToBroker(settings)
+        else:
+            sender = stack.enter_context(ToProcesses(engine, settings))
+        _prepare(engine, settings)
         if not wait:
-            _prepare(engine, settings)
-            return Submission(engine, settings, paths, tally).send(source).run
-        with _LocalRun(engine, settings, report, paths) as local:
-            _prepare(engine, settings)
-            engine.group_set()  # groups that cannot be settled are refused before anything is written
-            run = local.run(source, tally)
+            return Submission(engine, settings, sender.send, paths, tally).send(source).run
+        engine.group_set()  # groups that cannot be settled are refused before anything is written
+        run = _LocalRun(engine, settings, sender, report).run(source, paths, tally)
         retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
         return run
+
+
+class Sender(Protocol):
+    """The way of batches to who works on them."""
+
+    window: int  # batches under way beyond which the submission pauses
+    is_own: bool  # whether processes of this one work on them, so that nothing goes on without it
+
+    def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:
+        """Send a batch."""
+
+    def finish(self) -> None:
+        """Take note that no other batch comes."""
+
+    def check(self) -> None:
+        """Raise the error of a batch."""
+
+
+class ToBroker:
+    """Batches go to the queue of a broker."""
+
+    window, is_own = IN_FLIGHT, False
+
+    def __init__(self, settings: Settings) -> None:
+        make_broker(settings).require_client()
+        self._app, self._patience = make_app(settings), settings.patience
+
+    def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:
+        """Publish a batch."""
+        retry_unavailable(lambda: send(self._app, run, batch.number, batch.body, again=again), self._patience)
+
+    def finish(self) -> None:
+        """Do nothing: each batch was published at once."""
+
+    def check(self) -> None:
+        """Do nothing: workers keep their errors."""
+
+
+class ToProcesses(ExitStack):
+    """Batches go to processes of this one; the only batch of a small run is done here, before another would start."""
+
+    is_own = True
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        super().__init__()
+        self.window = IN_HAND * settings.workers
+        self._engine, self._settings = engine, settings
+        self._held: SentBatch | None = None
+        self._futures = deque[Future[None]]()
+
+    @cached_property
+    def _pool(self) -> "Pool[SentBatch, None]":
+        return self.enter_context(Pool(SigningJob(self._settings), self._settings.workers))
+
+    def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
+        """Hand a batch to the pool; the first waits whether another comes, if it is small."""
+        sent = run, batch.number, [each.json for each in batch.documents]
+        if batch.number == 0 and batch.is_small and not may_be_harmful(self._engine, run):
+            self._held = sent
+            return
+        if self._held is not None:
+            self._futures.append(self._pool.submit(self._held))
+            self._held = None
+        self._futures.append(self._pool.submit(sent))
+
+    def finish(self) -> None:
+        """Do the batch that has waited."""
+        if self._held is not None:
+            context = WorkerContext(self._engine, Tables(self._settings.tables), self._settings)
+            work_on(context, self._held)
+
+    def check(self) -> None:
+        """Raise the error of a batch."""
+        for _ in range(len(self._futures)):
+            future = self._futures.popleft()
+            if future.done():
+                future.result()
+            else:
+                self._futures.append(future)
 
 
 def _prepare(engine: Engine, settings: Settings) -> None:
@@ -116,7 +201,8 @@ def _prepare(engine: Engine, settings: Settings) -> None:
     _check_shards(engine)
     check_tables(engine, Tables(settings.tables))
     check_distinct(engine, settings.distinct, writes=True)
-    connect_broker(settings)
+    if settings.broker:
+        connect_broker(settings)
 
 
 def _check_shards(engine: Engine) -> None:
@@ -139,120 +225,75 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
     return run
 
 
-class _LocalRun(ExitStack):
-    """A run that this process waits for; with the file queue, it starts its own workers."""
+class _LocalRun:
+    """A run that this process waits for: it keeps a window of batches under way, and sends again what stalls."""
 
-    def __init__(self, engine: Engine, settings: Settings, report: Report, paths: Sequence[str | Path]) -> None:
-        super().__init__()
-        self._engine, self._settings, self._report, self._paths = engine, settings, report, paths
-        self._may_be_small = settings.queue_folder is not None and _are_small_files(paths)
-        self._folder: SpoolDirectory | None = None
-        self._pool: Pool | None = None
-        self._watch: RunMonitor | None = None
-        self._run = ""
-        self._last_look = self._last_recovery = 0.0
-        self._last_all_done = time.monotonic()
+    def __init__(self, engine: Engine, settings: Settings, sender: Sender, report: Report) -> None:
+        self._engine, self._settings, self._sender, self._report = engine, settings, sender, report
+        self._under_way: dict[int, SerializedBatch] = {}
+        self._last_look = 0.0
+        self._stalls_after = float(LEASES * settings.lease)
+        self._last_all_done = self._last_sent = time.monotonic()
         self._is_warned = False
 
-    @override
-    def __enter__(self) -> Self:
-        """Start the workers of a large run, which load while the engine creates the index."""
-        super().__enter__()
-        if not self._may_be_small and self._is_queue_empty():
-            self._start_workers()
-        return self
-
-    @override
-    def __exit__(self, *details: Any) -> bool | None:  # noqa: PYI036 - as the base has them
-        """Stop the workers; Ctrl-C still stops the run."""
-        try:
-            return super().__exit__(*details)
-        except KeyboardInterrupt as error:
-            raise self._interruption() from error
-
-    def _interruption(self) -> Interruption:
-        return Interruption(
-            f"run {self._run} was stopped; documents already sent are in the queue",
-            f"{AGAIN}; progress: ibidem status {self._run}",
-        )
-
-    def _is_queue_empty(self) -> bool:
-        """Return whether the queue is empty; messages of an earlier run are not signed before all checks."""
-        folder = self._settings.queue_folder
-        return (
-            folder is not None
-            and not SpoolDirectory(folder / self._settings.queue, self._settings.lease).count_waiting()
-        )
-
-    def run(self, source: Source, tally: Tally | None) -> str:
+    def run(self, source: Source, paths: Sequence[str | Path], tally: Tally | None) -> str:
         """Send all documents, wait for their results, and return the run's name."""
-        submission = Submission(self._engine, self._settings, self._paths, tally, self._pause_while_full)
-        run = self._run = submission.record.run
+        submission = Submission(self._engine, self._settings, self._send, paths, tally)
+        self._run = submission.record.run
         try:
-            items, is_small = self._begin(source) if self._may_be_small else (source, False)
-            if not is_small:
-                self._start_workers()
-            submission.send(items)
-            if is_small and not work_inline(self._engine, self._settings):
-                self._start_workers()
-            self._monitor().wait(self._tend)
+            submission.send(source, self._finish)
+            self._drain()
+            self._monitor.wait(self._report)
         except KeyboardInterrupt as error:
-            raise self._interruption() from error
-        return run
+            sent = "" if self._sender.is_own else "; documents already sent are in the queue"
+            raise Interruption(
+                f"run {self._run} was stopped{sent}", f"{AGAIN}; progress: ibidem status {self._run}"
+            ) from error
+        return self._run
 
-    def _begin(self, source: Source) -> tuple[Source, bool]:
-        """Read the first documents; returns all documents, and whether they are few enough for this process.
-
-        Workers are started while files are read where that takes a while.
-        """
-        items, began, characters = iter(source), time.monotonic(), 0
-        head: list[Document | Refusal] = []
-        for item in items:
-            head.append(item)
-            characters += len(item.text) if isinstance(item, Document) else 0
-            is_small = len(head) <= MAX_DOCUMENTS and characters <= MAX_CHARACTERS
-            if not is_small or time.monotonic() - began > MAX_SECONDS:
-                return chain(head, items), False
-        return head, True
-
-    def _start_workers(self) -> None:
-        """Start workers if the queue is a folder and none are running."""
-        folder = self._settings.queue_folder
-        if folder is not None and self._pool is None:
-            self._folder = SpoolDirectory(folder / self._settings.queue, self._settings.lease)
-            self._pool = self.enter_context(Pool(self._settings, quiet=True))
-
-    def _pause_while_full(self) -> None:
-        """Pause while the queue is full, so that a large collection does not fill the disk twice."""
-        if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor().pause):
-            self._tend(self._monitor().look())
-        while self._folder is not None and self._folder.count_waiting() >= IN_FLIGHT:
-            self._tend(self._monitor().look())
-            time.sleep(self._monitor().pause)
-
+    @cached_property
     def _monitor(self) -> RunMonitor:
-        if self._watch is None:
-            self._watch = RunMonitor(self._engine, self._run, self._settings.patience)
-        return self._watch
+        return RunMonitor(self._engine, self._run, self._settings.patience)
 
-    def _tend(self, progress: Progress) -> None:
-        """Restart dead workers, requeue their messages, and report progress."""
+    def _send(self, _: str, batch: SerializedBatch) -> None:
+        """Send a batch, and pause while too many are under way."""
+        self._under_way[batch.number] = batch
+        self._sender.send(self._run, batch)
+        if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor.pause):
+            self._look()
+        while len(self._under_way) >= self._sender.window:
+            self._wait()
+
+    def _finish(self) -> None:
+        self._sender.finish()
+        if self._sender.is_own:
+            self._drain()
+
+    def _drain(self) -> None:
+        """Wait until every batch has a result."""
+        while self._under_way:
+            self._wait()
+
+    def _wait(self) -> None:
+        time.sleep(self._monitor.pause)
+        self._look()
+
+    def _look(self) -> None:
+        """Read new results, report progress, and send batches again if nothing has been done for long."""
+        self._sender.check()
+        progress = self._monitor.look()
         self._last_look = time.monotonic()
-        if self._pool is not None:
-            self._pool.check()
-        if self._folder is not None and self._last_look - self._last_recovery > RECOVERS_EVERY:
-            self._last_recovery = self._last_look
-            self._folder.recover()
-        self._warn_of_idleness(progress)
+        for number in list(filter(self._monitor.is_done, self._under_way)):
+            del self._under_way[number]
+        if progress.batches <= progress.batches_done:
+            self._last_all_done = self._last_look
+        if not self._sender.is_own:
+            self._tend(min(progress.idle, self._last_look - self._last_all_done))
         self._report(progress)
 
-    def _warn_of_idleness(self, progress: Progress) -> None:
-        """Warn once if batches wait and none is taken: workers may be missing, or take those of another index."""
-        now = time.monotonic()
-        if progress.batches <= progress.batches_done:
-            self._last_all_done = now
-        idle = min(progress.idle, now - self._last_all_done)
-        if self._settings.queue_folder is None and idle > WARNS_AFTER and not self._is_warned:
+    def _tend(self, idle: float) -> None:
+        """Warn once if no worker takes a batch: it may be missing, or take those of another index; send them again."""
+        if idle > WARNS_AFTER and not self._is_warned:
             self._is_warned = True
             _log.warning(
                 "no worker has finished a batch of run %s in %d seconds; each index has workers of its own: "
@@ -261,31 +302,27 @@ class _LocalRun(ExitStack):
                 idle,
                 self._settings.index,
             )
-
-
-def _are_small_files(paths: Sequence[str | Path]) -> bool:
-    """Return whether paths are a few small files; a folder may be large, and a pipe may be slow."""
-    files = [Path(path) for path in paths]
-    if not 0 < len(files) <= MAX_DOCUMENTS or not all(map(Path.is_file, files)):
-        return False
-    return sum(file.stat().st_size for file in files) <= MAX_FILE_BYTES
+        if min(idle, self._last_look - self._last_sent) > self._stalls_after:
+            for batch in self._under_way.values():
+                self._sender.send(self._run, batch, again=True)
+            self._last_sent, self._stalls_after = time.monotonic(), 2 * self._stalls_after
 
 
 def submit(
     documents: Iterable[Document | Refusal], settings: Settings | None = None, *, wait: bool = True
 ) -> dict[str, object]:
-    """Send documents through the queue into the index.
+    """Sign documents and write them into the index.
 
     Args:
         documents: Documents from `read`, `read_record` or made by hand; refusals among them are noted.
         settings: Where to; read from environment and files when None.
-        wait: Whether to wait until every document is accounted for; with the file queue workers are then started.
+        wait: Whether to wait until every document is accounted for; not to wait needs RabbitMQ.
 
     Returns:
         State of the run, as `ibidem ingest --json` prints it.
 
     Raises:
-        UsageError: An item is not a document; the documents before it are in the queue.
+        UsageError: An item is not a document; those before it are in the index, or in the queue.
         Unavailable: Engine or broker did not answer.
     """
     if isinstance(documents, str | bytes | Mapping) or not isinstance(documents, Iterable):

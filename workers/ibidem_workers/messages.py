@@ -89,17 +89,19 @@ def _refuse(_: bytes) -> bytes:
     raise ValueError("no submitter compresses messages in this way")
 
 
-# Header with the number of earlier deliveries of a message, named as in RabbitMQ's quorum queues.
-TRIES = "x-delivery-count"
-
-TRIES_BEFORE = "ibidem-tries"  # the header of a batch that was sent again: how often it had ended its worker by then
+AGAIN = "ibidem-again"  # header of a batch that was sent before, and may have been worked on
 
 # Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message.
 NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "argsrepr", "kwargsrepr"})
 
+# Values of other headers.
+EXPECTED = (
+    *(("compression", COMPRESSION), ("timelimit", [None, None])),
+    *((name, True) for name in ("ignore_result", "redelivered", AGAIN)),
+)
+
 FOR_BROKERS = "x-"  # prefix of headers that brokers add and Celery ignores
 
-MAX_TRIES = 1_000_000
 MAX_NUMBER = 10**12
 
 _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
@@ -121,24 +123,18 @@ def check(message: Message, limit: int) -> None:
 
 def _check_headers(headers: Mapping[str, object]) -> None:
     for name, value in headers.items():
-        if name in (TRIES, TRIES_BEFORE):
-            fine = _is_count(value, MAX_TRIES)
-        elif name in NAMES:
+        if name in NAMES:
             fine = value is None or isinstance(value, str)
         else:
-            fine = (
-                not value
-                or name.startswith(FOR_BROKERS)
-                or (name, value) in (("compression", COMPRESSION), ("timelimit", [None, None]), ("ignore_result", True))
-            )
+            fine = not value or name.startswith(FOR_BROKERS) or (name, value) in EXPECTED
         if not fine:
             raise ValueError(f"unexpected header {name!r}")
 
 
-def _check_arguments(run: object, number: object, records: object, part: object = None) -> None:
+def _check_arguments(run: object, number: object, records: object) -> None:
     if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # "run" is the key of the runs themselves
         raise ValueError("it does not name its run")
-    if not _is_count(number, MAX_NUMBER) or not (part is None or _is_count(part, MAX_NUMBER)):
+    if not _is_count(number, MAX_NUMBER):
         raise ValueError("it does not have a number in its run")
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it contains no documents")

@@ -13,9 +13,8 @@ from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batch_block import BLOCK, Block
-from ibidem_workers.batch_result import NO_RESULT, BatchResult, refusals_from_json
-from ibidem_workers.brokers.lease import has_exited, host_name
+from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, refusals_from_json
+from ibidem_workers.processes import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
 
@@ -88,6 +87,8 @@ LEVELS = ("identical", "near")
 # How to continue a run that was broken off.
 AGAIN = "run the same command again; documents already indexed are skipped (`unchanged`)"
 
+LAST_RUNS = 10  # runs of the same files among which one that was broken off counts
+
 SHARE = 10  # one part in so many of the time may be spent on looking at the state of a run
 
 INDEX_PATH = "index "  # begin of the path of a run that signs an index
@@ -117,6 +118,32 @@ class Progress:
     def has_ended(self) -> bool:
         """Whether every document has an outcome, and no more documents will come."""
         return self.submitted and self.batches_done >= self.batches  # a killed submitter may have sent more
+
+
+BLOCK = 100  # batches of a block: one whose batches all have a result is not read again
+
+
+@dataclass(slots=True)
+class Block:
+    """The results of a hundred batches, read by key, which needs no refresh."""
+
+    missing: set[str]  # keys of batches that have no result yet
+    sums: BatchResult = NO_RESULT  # sum of the results
+
+    @classmethod
+    def of(cls, run: str, number: int) -> "Block":
+        """Return a block of a run in which no batch has a result yet."""
+        return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
+
+    def read(self, engine: Engine) -> None:
+        """Read the missing results."""
+        for key, entry in engine.get_records_by_key("runs", sorted(self.missing)).items():
+            self.missing.remove(key)
+            self.sums += read_account(entry)
+
+    def complete(self) -> int:
+        """Count the batches that have a result."""
+        return BLOCK - len(self.missing)
 
 
 class RunMonitor:
@@ -156,6 +183,11 @@ class RunMonitor:
             idle=time.monotonic() - self._last_change,
         )
 
+    def is_done(self, number: int) -> bool:
+        """Return whether a batch has a result."""
+        at = number // BLOCK - self._first
+        return at < 0 or (at < len(self._blocks) and batch_key(self.record.run, number) not in self._blocks[at].missing)
+
     def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
         """Wait until every document has an outcome; `report` is called after each read and may raise to stop."""
         while True:
@@ -180,7 +212,7 @@ class RunMonitor:
                 self._blocks.append(Block.of(self.record.run, number))
             block = self._blocks[number - self._first]
             block.read(self._engine)
-            empty = 0 if block.batches else empty + 1
+            empty = 0 if block.complete() else empty + 1
             # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
             if empty > (EMPTY if is_noted else 0):
                 break
@@ -203,6 +235,16 @@ def _read_run(engine: Engine, run: str) -> RunRecord:
     if entry is None:
         raise UsageError(f"there is no run {run!r}", "see the last one: ibidem status")
     return check_entry(entry, RunRecord.from_json)
+
+
+def may_be_harmful(engine: Engine, run: str) -> bool:
+    """Return whether a document of a run may end its process, as one of the last runs of the same files was broken off.
+
+    So may a run without files: a program must not end with one of its documents, and dead letters have ended a process.
+    """
+    paths = _read_run(engine, run).paths
+    same = [each for each in runs(engine) if each.paths == paths and each.run != run]
+    return not set(paths) - NO_FILES or any(each.state != "submitted" for each in same[-LAST_RUNS:])
 
 
 def runs(engine: Engine) -> list[RunRecord]:

@@ -16,11 +16,9 @@ from ibidem_engines.ledger import OwnRecord, count_joined
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice, Tally
-from ibidem_workers.batch_result import refusals_as_json
-from ibidem_workers.batches import SerializedBatch, SerializedDocument, batch_key, cut, serialize
-from ibidem_workers.brokers.lease import this_process
-from ibidem_workers.celery_app import make_app, send
+from ibidem_workers.batches import SerializedBatch, SerializedDocument, batch_key, cut, refusals_as_json, serialize
 from ibidem_workers.messages import MAX_STRUCTURE, most_of_record, too_dense
+from ibidem_workers.processes import this_process
 from ibidem_workers.runs import RunRecord, State, new_run, refusals_key
 
 SHOWN = 20  # repeated ids that are kept to be shown
@@ -81,28 +79,30 @@ class Submission:
         self,
         engine: Engine,
         settings: Settings,
+        send: Callable[[str, SerializedBatch], None],
         paths: Sequence[str | Path] = (),
         tally: Tally | None = None,
-        after_batch: Callable[[], None] = lambda: None,
     ) -> None:
         self.record = RunRecord(new_run(), [str(path) for path in paths], time.time(), holder=this_process())
-        self._engine, self._settings, self._after_batch = engine, settings, after_batch
+        self._engine, self._settings, self._send_batch = engine, settings, send
         self._head = OwnRecord(engine, "runs", self.record.key)
-        self._app, self._patience = make_app(settings), float(settings.patience)
+        self._patience = float(settings.patience)
         self._tally = tally or Tally()
         self._seen_ids = SeenIds()
         self._refusals: list[Refusal] = []
         self._slices = 0
         self._last_note = 0.0
 
-    def send(self, source: Source) -> RunRecord:
-        """Send all documents and record the refusals; progress is recorded in any case."""
+    def send(self, source: Source, finish: Callable[[], None] = lambda: None) -> RunRecord:
+        """Send all documents and record the refusals; the run is interrupted unless it is finished, too."""
         self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
         self._note("reading")
         self._log_event("run begun")
         try:
             for batch in cut(self._documents(source), self._settings.batch_characters):
                 self._send(batch)
+            self._note_refusals()
+            finish()
         except BaseException:
             self._patience = 0.0
             with suppress(EngineError):  # the error that stopped the run is the one to report
@@ -110,7 +110,6 @@ class Submission:
                 self._note("interrupted")
             self._log_event("run interrupted")
             raise
-        self._note_refusals()
         self._note("submitted")
         self._log_event("run submitted")
         return self.record
@@ -146,7 +145,7 @@ class Submission:
 
     def _send(self, batch: SerializedBatch) -> None:
         began = time.perf_counter()
-        retry_unavailable(lambda: send(self._app, self.record.run, batch), self._patience)
+        self._send_batch(self.record.run, batch)
         event = {"batch": batch_key(self.record.run, batch.number), "documents": len(batch.documents)}
         _log.debug("batch sent", extra=event | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self.record.repeated, self.record.repeated_ids = self._seen_ids.repeated, self._seen_ids.repeated_ids
@@ -154,7 +153,6 @@ class Submission:
         self.record.documents += len(batch.documents)
         if time.monotonic() - self._last_note > NOTED_EVERY:
             self._note("reading")
-        self._after_batch()
 
     def _refuse(self, refusal: Refusal) -> None:
         self.record.refused += 1

@@ -1,32 +1,63 @@
-"""Celery task of a batch: reads, signs and writes its documents, and records the result."""
+"""Work on a batch: reads, signs and writes its documents, and records the result in the ledger.
 
+The ledger keeps the promises: a try is counted before work begins, the result is recorded before the batch is
+acknowledged, and a batch that was tried too often is done document by document. Whoever runs a batch runs it again.
+"""
+
+import faulthandler
 import logging
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import starmap
+from typing import TypeVar
 
+import orjson
+
+from ibidem_core import logs
 from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.logs import Stages, log_context
 from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.ledger import read_entries
 from ibidem_engines.records import records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batch_log import log_batch
-from ibidem_workers.batch_result import BatchResult
-from ibidem_workers.batches import Batch, batch_key
+from ibidem_workers.batches import TRIES, Batch, BatchResult, Tries, batch_key, read_account
 from ibidem_workers.dead_letters import printable, writable
 from ibidem_workers.overlap import WRITES, overlap
+
+Answer = TypeVar("Answer")
 
 _log = logging.getLogger(__name__)
 
 
 A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers documents: clocks differ, but not by that
+
+
+WARMED = "en"  # language whose idf table is loaded before the first batch
+
+SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is ended, and another one tries the batch
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Exit this process, with its stack on standard error, if the block takes too long.
+
+    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
+    """
+    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
+    try:
+        yield
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +79,9 @@ class Delivery:
 
     run: str  # the run that it belongs to
     batch: Batch  # the documents
-    tries: int = 0  # how often it was handed out before and its worker ended
+    died: bool = False  # whether a worker has ended with it in hand since it was last handed out
     again: bool = False  # whether an earlier try may have written some of it
+    tries: int = 0  # how often it was tried before, by the ledger
     stages: Stages = field(default_factory=Stages)  # how long each stage takes
 
     @property
@@ -63,29 +95,78 @@ class Delivery:
         return f"message {self.key}"
 
 
-def sign_and_write(context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]) -> BatchResult | None:
+def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
     """Sign and write a batch; its result is stored first, so that the message can be acknowledged.
 
-    A batch that has an account already is left alone. One that ended its workers too often is sent again as single
-    documents, and a single one goes to the dead letters.
+    A batch that has a result already is left alone. One that ended its workers too often is done document by document,
+    and a document that does goes to the dead letters.
     """
     with log_context(run=delivery.run, batch=delivery.key):
-        if retry_unavailable(
-            lambda: _is_noted(context.engine, delivery.key), context.settings.patience, context.has_ended
-        ):
-            return None
+        tries = _patiently(context, lambda: _begin(context.engine, delivery))
+        if isinstance(tries, BatchResult):
+            return tries
+        delivery = replace(delivery, tries=tries)
         rejections = context.engine.rejections
-        account, letters = _account(context, delivery, send)
+        account, letters = _account(context, delivery)
         with delivery.stages("note"):
-            retry_unavailable(
-                lambda: _note(context.engine, delivery, account, letters), context.settings.patience, context.has_ended
-            )
-        log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - rejections)
+            _patiently(context, lambda: _note(context.engine, delivery, account, letters))
+        _log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - rejections)
         return account
 
 
-def _is_noted(engine: Engine, key: str) -> bool:
-    return engine.get_record("runs", key) is not None
+SentBatch = tuple[str, int, list[bytes]]  # run, number and documents in JSON
+
+
+@dataclass(frozen=True, slots=True)
+class SigningJob:
+    """Work on batches in a process of the pool."""
+
+    settings: Settings
+
+    def open(self, has_ended: Callable[[], bool]) -> Callable[[SentBatch, int], None]:
+        """Open engine and tables."""
+        settings = self.settings
+        logs.set_up(settings)
+        tables = Tables(settings.tables)
+        tables.of(WARMED)
+        engine = open_engine(settings.address, settings.index)
+        context = WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS))
+
+        return partial(work_on, context)
+
+
+def work_on(context: WorkerContext, sent: SentBatch, deaths: int = 0) -> None:
+    """Sign and write a batch that processes have ended with so often."""
+    run, number, documents = sent
+    sign_and_write(context, Delivery(run, Batch(number, list(map(orjson.loads, documents))), died=deaths > 0))
+
+
+def _log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
+    """Log the result of a batch; run and batch come from the log context."""
+    for refusal in result.refusals:
+        _log.info("document refused", extra={"document": refusal.id, "field": refusal.field, "why": refusal.why})
+    if _log.isEnabledFor(logging.INFO):
+        counts = {name: getattr(result, name) for name in ("documents", "indexed", "unchanged", "stale")}
+        seldom = {"tries": tries, "rejections": rejections}
+        counts |= {"refused": len(result.refusals)} | stages.ms()
+        _log.info("batch done", extra=counts | {name: count for name, count in seldom.items() if count})
+
+
+def _patiently(context: WorkerContext, call: Callable[[], Answer]) -> Answer:
+    return retry_unavailable(call, context.settings.patience, context.has_ended)
+
+
+def _begin(engine: Engine, delivery: Delivery) -> int | BatchResult:
+    """Return how often a batch ended its worker, counted here, or its result if it has one."""
+    key, tries_key = delivery.key, f"{delivery.key}{TRIES}"
+    entries = engine.get_records_by_key("runs", [key, tries_key])
+    if key in entries:
+        return read_account(entries[key])
+    stored = (found.tries for _, found in read_entries(entries.items(), Tries.from_json))
+    tries, is_single = next(stored, 0) + delivery.died, delivery.batch.part is not None
+    if delivery.died or is_single:  # a single document is counted as it begins, since it cannot be told which one died
+        engine.put_records("runs", {tries_key: {"tries": tries + is_single}})
+    return tries
 
 
 def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
@@ -94,19 +175,19 @@ def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequ
     engine.put_records("runs", {delivery.key: result.as_json()})
 
 
-def _account(
-    context: WorkerContext, delivery: Delivery, send: Callable[[Batch], None]
-) -> tuple[BatchResult, Sequence[dead_letters.DeadLetter]]:
+def _account(context: WorkerContext, delivery: Delivery) -> tuple[BatchResult, Sequence[dead_letters.DeadLetter]]:
     batch = delivery.batch
     if delivery.tries < context.settings.tries:
         account = _process(context, delivery)
-    elif len(batch.records) > 1:
-        parts = batch.singles()
-        for part in parts:
-            send(part)
-        return BatchResult(parts=len(parts)), ()
-    else:
+    elif len(batch.records) == 1:
         account = BatchResult(refusals=[_refusal(delivery, f"it crashed its worker {delivery.tries} times")])
+    else:
+        _log.warning(
+            "batch ended its workers and is done document by document",
+            extra={"tries": delivery.tries, "documents": len(batch.records)},
+        )
+        singles = (replace(delivery, batch=each, died=False, again=True, stages=Stages()) for each in batch.singles())
+        return sum((sign_and_write(context, single) for single in singles), BatchResult()), ()
     account = replace(account, refusals=[printable(refusal) for refusal in account.refusals])
     return account, _letters(delivery, account.refusals)
 
@@ -190,7 +271,7 @@ def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
     delivery = portion.delivery
     with delivery.stages("write"):
         outcomes = retry_unavailable(write, context.settings.patience, context.has_ended)
-    if delivery.tries or delivery.again or len(calls) > 1:
+    if delivery.tries or delivery.died or delivery.again or len(calls) > 1:
         return list(starmap(_own_outcome, zip(outcomes, portion.records, strict=True)))
     return outcomes
 

@@ -105,9 +105,8 @@ class Demonstration:
 
 
 def own_settings(settings: Settings) -> Settings:
-    """Return settings with an engine and a queue in a separate folder, so that no other index is touched."""
-    engine, broker = f"sqlite:///{FOLDER / 'index.sqlite'}", f"filesystem:///{FOLDER / 'queue'}"
-    return settings.changed(engine=engine, broker=broker, fields="")
+    """Return settings with an engine in a separate folder and no broker, so that no other index is touched."""
+    return settings.changed(engine=f"sqlite:///{FOLDER / 'index.sqlite'}", broker="", fields="")
 
 
 def demonstrate(

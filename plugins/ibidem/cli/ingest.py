@@ -117,7 +117,7 @@ def run(
     is_empty = not result["read"] and not result["pending"]
     if is_empty:
         messages().print(Text(sanitize(no_document_message(paths))))
-    if not wait and settings.queue_folder is not None:
+    if not wait:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"] or is_empty:
         raise typer.Exit(SOME_REFUSED)

@@ -9,12 +9,12 @@ from ibidem.cli.app import Sigterm
 from ibidem.cli.console import messages
 from ibidem_core import logs
 from ibidem_core.address import redact
-from ibidem_core.errors import Unavailable
+from ibidem_core.errors import Unavailable, retry_unavailable
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
+from ibidem_workers.executors import Supervisor
 from ibidem_workers.groups.service import settle
-from ibidem_workers.pool import Pool
 
 LOOK_EVERY = 0.5
 SETTLES = 2.0  # seconds for which documents are grouped between two looks at the workers
@@ -25,14 +25,19 @@ def run() -> None:
     settings = load()
     settings = settings.changed(log=settings.log or "info")
     logs.set_up(settings)
+    if not settings.broker:
+        raise UsageError(
+            "there is no queue: IBIDEM_BROKER is not set", "set it to RabbitMQ or Redis; see docs/production.md"
+        )
     messages().print(
         f"{settings.workers} at work on {redact(settings.broker)}, queue {settings.queue}; Ctrl-C ends them"
     )
-    with suppress(Sigterm), Pool(settings) as pool:
-        engine, refusal = open_engine(settings.address, settings.index), ""
-        while True:
-            pool.check()
-            if pool.is_ready:
+    engine, refusal = open_engine(settings.address, settings.index), ""
+    with suppress(Sigterm):
+        retry_unavailable(engine.create, settings.patience)
+        with Supervisor(settings) as worker:
+            while True:
+                worker.check()
                 try:
                     settle(engine, SETTLES)
                 except Unavailable:  # the workers report it, and wait
@@ -41,4 +46,4 @@ def run() -> None:
                     if str(error) != refusal:  # documents are ingested nevertheless
                         messages().print(Text(f"groups are not settled: {error}"))
                     refusal = str(error)
-            time.sleep(LOOK_EVERY)
+                time.sleep(LOOK_EVERY)

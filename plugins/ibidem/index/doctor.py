@@ -36,8 +36,7 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import checkpoint as backfill
-from ibidem_workers.batch_result import BatchResult
-from ibidem_workers.brokers.files import SpoolDirectory
+from ibidem_workers.batches import TRIES, BatchResult, Tries
 from ibidem_workers.celery_app import connect_broker, make_broker
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import HEADS, RunRecord, read_refusals
@@ -73,9 +72,10 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
 def reader(ledger: Ledger, key: str) -> Parse[object]:
     """Return the parser for a key's record."""
     if ledger == "runs":
+        of_batches = Tries.from_json if key.endswith(TRIES) else BatchResult.from_json
         return next(
             (read for start, read in _RUNS.items() if key.startswith(start)),
-            (read_refusals if "/refused/" in key else BatchResult.from_json),
+            (read_refusals if "/refused/" in key else of_batches),
         )
     return _READERS[ledger]
 
@@ -125,9 +125,7 @@ def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Che
     yield check_tables_folder(settings)
     broker = check_broker(settings)
     yield broker
-    if settings.queue_folder is not None and broker.ok:
-        yield check_workers(settings)
-    if broker.ok:
+    if broker.ok and settings.broker:
         yield from check_messages(settings)
     if broker.ok and settings.broker.startswith("redis"):
         yield from check_redis(settings)
@@ -323,21 +321,13 @@ def check_tables_folder(settings: Settings) -> Check:
 
 
 def check_broker(settings: Settings) -> Check:
+    if not settings.broker:
+        return Check("broker", ok=True, what="none: ibidem ingest signs in processes of its own")
     try:
         connect_broker(settings)
     except IbidemError as error:
         return Check.from_issue("broker", error)
     return Check("broker", ok=True, what=redact(settings.broker))
-
-
-def check_workers(settings: Settings) -> Check:
-    """Check the workers and the length of the file queue."""
-    folder = SpoolDirectory((settings.queue_folder or settings.tables) / settings.queue, settings.lease)
-    waiting, at_work = folder.count_waiting(), folder.workers()
-    message = f"{at_work} at work, {format_count(waiting, 'batch', 'batches')} waiting"
-    if waiting and not at_work:
-        return Check("workers", ok=False, what=message, remedy="start some with: ibidem worker")
-    return Check("workers", ok=True, what=message, remedy="" if at_work else "ibidem ingest starts its own")
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:
@@ -359,7 +349,7 @@ def check_messages(settings: Settings) -> Iterator[Check]:
 def check_redis(settings: Settings) -> Iterator[Check]:
     """Check that Redis persists messages, and does not evict any when its memory is full."""
     try:
-        from ibidem_workers.brokers.redis import configuration  # noqa: PLC0415 - its client is an extra
+        from ibidem_workers.redis_transport import configuration  # noqa: PLC0415 - its client is an extra
 
         policy = configuration(settings.broker, *LASTING)
     except IbidemError as error:

@@ -121,11 +121,11 @@ def stories(count: int, turn: int = 0) -> dict[str, Source]:
 
 
 @pytest.fixture(params=KINDS[:1])
-def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
-    """Settings of an index that ibidem makes in OpenSearch, and fills through a queue in a folder."""
+def settings(request: pytest.FixtureRequest, tables_folder: Path) -> Iterator[Settings]:
+    """Settings of an index that ibidem makes in OpenSearch."""
     engine: str = request.getfixturevalue(request.param)
-    broker, index = f"filesystem:////{tmp_path}/queue", f"own-{uuid4().hex}"
-    yield Settings(engine=engine, broker=broker, index=index, tables=tables_folder, concurrency=2, patience=1)
+    index = f"own-{uuid4().hex}"
+    yield Settings(engine=engine, index=index, tables=tables_folder, concurrency=2, patience=1)
     remove_indices(engine, index)
 
 

@@ -37,7 +37,7 @@ from ibidem_workers.backfill.checkpoint import (
     read_all,
     read_ranges,
 )
-from ibidem_workers.batch_result import NO_RESULT, BatchResult
+from ibidem_workers.batches import NO_RESULT, BatchResult
 from ibidem_workers.ingest import ingest_documents
 
 NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]

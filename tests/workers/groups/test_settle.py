@@ -79,6 +79,18 @@ def test_where_the_next_lead_changes_while_a_group_is_split_the_rest_of_it_gets_
 
 
 @pytest.mark.usefixtures("uncounted")
+def test_where_the_next_lead_changes_while_a_lead_joins_another_the_rest_of_its_group_gets_a_lead() -> None:
+    with index() as engine:
+        write(engine, x=OTHER, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
+        Follower(engine).catch_up()
+        write(engine, 2, a=f"{OTHER} more")
+        with before_a_write(engine, lambda: write(engine, 3, b=" ".join(f"third{at}" for at in range(90)))):
+            Follower(engine).catch_up()
+        check(engine)
+        assert groups(engine) == {"x": "x", "a": "x", "b": "b", "c": "c"}
+
+
+@pytest.mark.usefixtures("uncounted")
 def test_the_followers_of_each_rewritten_lead_of_a_portion_are_looked_at() -> None:
     third, fourth = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("third", "fourth"))
     with index() as engine:
@@ -105,6 +117,17 @@ def test_a_document_that_joined_is_no_lead_though_searches_show_it_as_one(order:
         write(engine, **{f"{number}{name}": texts[name]})
     Follower(engine, size=1).catch_up()
     assert groups(engine) == plain(engine)
+
+
+def test_a_lead_that_was_given_a_group_of_its_own_is_joined_only_once_searches_show_it() -> None:
+    engine = opened(MemoryCluster(), "news")
+    engine.create()
+    write(engine, a=OTHER, b=TEXT)
+    engine.groups().assign([Assignment(each, "a group", lead=True) for each in named(engine, "ab")])
+    write(engine, c=f"{TEXT} more")
+    Follower(engine, size=1).catch_up()
+    check(engine)
+    assert groups(engine) == {"a": "a", "b": "c", "c": "c"}
 
 
 def settler_of(engine: Engine) -> Settler:

@@ -26,8 +26,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
 from ibidem_workers.backfill.survivors import delete_survivors
-from ibidem_workers.batch_result import BatchResult
-from ibidem_workers.batches import batch_key
+from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.overlap import WRITES, overlap
 
 

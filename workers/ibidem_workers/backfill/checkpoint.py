@@ -17,7 +17,7 @@ from ibidem_engines.ledger import read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, parse_marks
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.schema import SCHEMA
-from ibidem_workers.batch_result import NO_RESULT, BatchResult
+from ibidem_workers.batches import NO_RESULT, BatchResult
 
 Item = TypeVar("Item")
 

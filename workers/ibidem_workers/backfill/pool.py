@@ -15,7 +15,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, sign_batch
-from ibidem_workers.pool import WorkerFailure
+from ibidem_workers.executors import WorkerFailure
 
 FEW = 1_500  # number of documents below which starting processes does not pay
 

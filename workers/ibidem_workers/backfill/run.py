@@ -18,11 +18,11 @@ from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchO
 from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
 from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
-from ibidem_workers.batch_result import BatchResult
-from ibidem_workers.brokers.lease import this_process
+from ibidem_workers.batches import BatchResult
+from ibidem_workers.executors import WorkerFailure
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
-from ibidem_workers.pool import WorkerFailure
+from ibidem_workers.processes import this_process
 from ibidem_workers.runs import HEADS, INDEX_PATH, RunRecord, State, new_run
 
 Report = Callable[[int, int], None]  # called with the documents that are done, and how many there are

@@ -164,7 +164,7 @@ class Follower:
 
     def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents against the columns of all leads."""
-        if settler.recent_joins:  # joins of another part: searches still show them as leads
+        if settler.recent_changes:  # of another part: searches still show these as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
         read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)

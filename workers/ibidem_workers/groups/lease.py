@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from uuid import uuid4
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.brokers.lease import has_exited, this_process
+from ibidem_workers.processes import has_exited, this_process
 
 MOMENT = 0.05  # seconds after which every process that saw the lease free in the same moment has taken it too
 

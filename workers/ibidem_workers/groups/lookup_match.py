@@ -21,8 +21,8 @@ class LookUpMatch:
     store: StoredGroups  # the index's groups
     rules: Rules  # the rules that documents are settled by
     marks: Marks  # up to which write of each part leads are settled
-    # Documents that joined since searches were last refreshed; a search may still show them as leads.
-    recent_joins: Collection[DocumentRef] = frozenset()
+    # Documents that changed groups since searches were last refreshed, which may still show them as leads of the old.
+    recent_changes: Collection[DocumentRef] = frozenset()
 
     def joins(self, rows: Sequence[Row]) -> list[Join]:
         """Return the joins of a block, including joins among its rows; all other rows become leads."""
@@ -48,7 +48,7 @@ class LookUpMatch:
         row_names = {row.name for row in rows}
         partners = self.rules.overrides.partners(row_names)
         leads |= {row.name: row for row in self._override_leads(partners - leads.keys())}
-        return [row for name, row in leads.items() if name not in self.recent_joins and name not in row_names]
+        return [row for name, row in leads.items() if name not in self.recent_changes and name not in row_names]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
         """Return the look-up keys of each document with words."""

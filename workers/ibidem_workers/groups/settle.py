@@ -29,8 +29,8 @@ class Settler:
 
     store: StoredGroups  # the index's groups
     rules: Rules  # the rules that documents are settled by
-    # Documents that joined since searches were last refreshed; a search may still show them as leads.
-    recent_joins: set[DocumentRef] = field(default_factory=set)
+    # Documents that changed groups since searches were last refreshed, which may still show them as leads of the old.
+    recent_changes: set[DocumentRef] = field(default_factory=set)
     _places: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -51,7 +51,7 @@ class Settler:
     def refresh(self) -> None:
         """Make writes visible to searches."""
         self.store.newest()
-        self.recent_joins.clear()
+        self.recent_changes.clear()
 
     def _settle(self, portion: Sequence[GroupedDocument], plan: Plan, match: Match, marks: Marks) -> Counter[str]:
         followers = self._followers(portion)
@@ -63,7 +63,7 @@ class Settler:
         return self.write(joins, documents, plan, changes)
 
     def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        return LookUpMatch(self.store, self.rules, marks, self.recent_joins).joins(rows)
+        return LookUpMatch(self.store, self.rules, marks, self.recent_changes).joins(rows)
 
     def write(
         self,
@@ -75,14 +75,16 @@ class Settler:
         """Write joins; returns how many were written, by level."""
         groups = self._groups(joins, documents)
         plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
-        if changes and not all(self.store.assign(changes)):
-            self._mend({group for each in changes for group in (each.document.group, each.group)})
+        is_whole = not changes or all(self.store.assign(changes))
+        self.recent_changes |= {ref(each.document) for each in changes}
         joiners = [Assignment(documents[join.name], groups[join.lead], lead=False) for join in joins]
         outcomes = self.store.assign(joiners) if joiners else []
         written = [join for join, is_written in zip(joins, outcomes, strict=True) if is_written]
-        self.recent_joins |= {join.name for join in written}
+        self.recent_changes |= {join.name for join in written}
         if len(written) < len(joins):
             written += self._find_written(set(joins) - set(written), groups)
+        if not is_whole:  # only now: a lead that has joined another is none of its group
+            self._mend({group for each in changes for group in (each.document.group, each.group)})
         return Counter(join.level for join in written)
 
     def _mend(self, groups: Collection[str]) -> None:
@@ -106,7 +108,7 @@ class Settler:
         names = [ref(each) for each in portion]
         for members in self.store.members([each.group for each in portion if each.group], names):
             for each in members:
-                if ref(each) not in self.recent_joins:
+                if ref(each) not in self.recent_changes:
                     followers[each.group].append(each)
         return followers
 

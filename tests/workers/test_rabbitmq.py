@@ -5,9 +5,7 @@ from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFa
 
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings
-from ibidem_workers.batches import Batch
-from ibidem_workers.brokers.rabbitmq import translate_error
-from ibidem_workers.celery_app import connect_broker, make_app, send
+from ibidem_workers.celery_app import connect_broker, make_app, send, translate_error
 
 
 @pytest.mark.parametrize(
@@ -35,4 +33,4 @@ def test_a_wrong_password_is_not_repeated_in_the_message(rabbitmq: str) -> None:
         connect_broker(Settings(broker=broker))
     assert "s3cret" not in str(caught.value)
     with pytest.raises(Permanent, match="user and password"):
-        send(make_app(Settings(broker=broker)), "run", Batch(0, [{"id": "a", "text": "x"}]))
+        send(make_app(Settings(broker=broker)), "run", 0, [{"id": "a", "text": "x"}])

@@ -1,1 +1,0 @@
-"""Brokers: Kombu transports over a folder and over Redis, leases, and RabbitMQ's errors."""

@@ -1,0 +1,240 @@
+"""Processes that work: executors, which each do one item of a job at a time; and Celery's worker under its supervisor.
+
+An executor that ends with an item in hand is replaced, and the item is done again; the job counts how often, and
+bounds it. Each is started anew by its own command, so that it shares no lock with this process, whatever program this
+is. `python -m ibidem_workers.executors HANDLE` is one.
+"""
+
+import gc
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from multiprocessing import Pipe
+from multiprocessing.connection import Connection
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from ibidem_core.errors import EngineError
+from ibidem_core.settings import Settings
+from ibidem_ingest.errors import IbidemError
+from ibidem_workers.processes import is_stopped, this_process
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
+
+COMMAND = (sys.executable, "-m", "ibidem_workers.executors")
+CELERY = (sys.executable, "-m", "ibidem_workers.worker")
+STOPPED = 3  # exit code of a worker that another would end in the same way
+ENDS = 5.0  # seconds after the grace period in which a worker puts its messages back
+GRACE = 30.0  # seconds that an executor has for the item in hand when the pool ends
+STOPPED_FOR = 5.0  # seconds after which an executor that the system has stopped is killed, so that its item is done
+
+# Objects after which the garbage collector looks for cycles; a batch makes some 100,000, nearly all without any.
+COLLECTED_AFTER = 50_000
+
+LOOKS_EVERY = 0.2  # seconds after which an idle executor looks whether it was asked to end
+
+_log = logging.getLogger(__name__)
+
+
+class WorkerFailure(EngineError):
+    """A worker could not start, or the engine refuses writes."""
+
+
+class Job(Protocol):
+    """What executors do; it is pickled, as are its items and answers."""
+
+    def open(self, has_ended: Callable[[], bool]) -> Callable[[Any, int], Any]:
+        """Open engine and tables; returns what does an item, told how many executors have ended with it in hand."""
+
+
+class _Ended(Exception):
+    """An executor has ended."""
+
+
+class _Executor:
+    """One process, as its pool has it."""
+
+    def __init__(self, job: Job) -> None:
+        self._connection, theirs = Pipe()
+        self.process = subprocess.Popen(  # noqa: S603 - this module
+            [*COMMAND, str(theirs.fileno())],
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is for this process alone
+        )
+        theirs.close()
+        try:
+            self._exchange(job)
+        except _Ended as error:
+            raise WorkerFailure(
+                f"a worker ended with code {self.process.returncode} before it began",
+                "look at what it wrote above; then run the same command again",
+            ) from error
+
+    def ask(self, item: object, deaths: int) -> Any:
+        """Return the answer to an item, or raise its error."""
+        answer = self._exchange((item, deaths))
+        if isinstance(answer, BaseException):
+            raise answer
+        return answer
+
+    def _exchange(self, message: object) -> Any:
+        try:
+            self._connection.send(message)
+            while not self._connection.poll(STOPPED_FOR):
+                if is_stopped(self.process.pid):
+                    self.process.kill()
+            return self._connection.recv()
+        except (EOFError, OSError) as error:
+            self.process.wait()
+            raise _Ended from error
+
+    def wait(self, seconds: float) -> None:
+        """Wait for the end of the process, which is killed when it takes too long."""
+        try:
+            self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Pool(Generic[Item, Answer]):
+    """Executors of one job, as a context manager; the first starts at once, others as items come."""
+
+    def __init__(self, job: Job, processes: int) -> None:
+        self._job, self.processes = job, processes
+        self._threads = ThreadPoolExecutor(processes, "executor")
+        self._own = threading.local()
+        self._is_ending = False
+        self._executors: list[_Executor] = []
+
+    def __enter__(self) -> Self:
+        """Start the first executor."""
+        self._threads.submit(self._executor)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Finish the items in hand, and drop those that wait."""
+        self._is_ending = True
+        self._threads.shutdown(wait=False, cancel_futures=True)
+        self._end_all()
+        self._threads.shutdown()
+        self._end_all()  # those that were being started
+
+    def _end_all(self) -> None:
+        for executor in list(self._executors):
+            executor.process.terminate()
+        for executor in list(self._executors):
+            executor.wait(GRACE)
+
+    def submit(self, item: Item) -> "Future[Answer]":
+        """Hand an item to the next free executor."""
+        return self._threads.submit(self._do, item)
+
+    def _do(self, item: Item) -> Answer:
+        deaths = 0
+        while True:
+            try:
+                answer: Answer = self._executor().ask(item, deaths)
+            except _Ended as error:
+                if self._is_ending:
+                    raise WorkerFailure(
+                        "a worker was ended with its batch in hand", "run the same command again"
+                    ) from error
+                deaths += 1
+                self._executors.remove(self._own.executor)
+                del self._own.executor
+            else:
+                return answer
+
+    def _executor(self) -> _Executor:
+        """Return the executor of this thread."""
+        if not hasattr(self._own, "executor"):
+            self._own.executor = _Executor(self._job)
+            self._executors.append(self._own.executor)
+        executor: _Executor = self._own.executor
+        return executor
+
+
+class Supervisor:
+    """Celery's worker as a process of its own, as a context manager."""
+
+    def __init__(self, settings: Settings, command: Sequence[str] = CELERY) -> None:
+        self._settings, self._command = settings, command
+
+    def __enter__(self) -> Self:
+        """Start the worker."""
+        variables = {name: value for name, value in os.environ.items() if not name.upper().startswith("IBIDEM_")}
+        self.process = subprocess.Popen(  # noqa: S603 - this package itself
+            [*self._command, this_process()],
+            env=variables | self._settings.as_environment(),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # this process handles Ctrl-C; a worker ends its batch first
+        )
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Ask the worker to end the batches in hand; after a grace period it puts them back."""
+        for number, seconds in ((signal.SIGTERM, GRACE), (signal.SIGQUIT, ENDS), (signal.SIGKILL, None)):
+            self.process.send_signal(number)
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(seconds)
+                return
+
+    def check(self) -> None:
+        """Start the worker again if it was killed; one that has ended by itself is an error."""
+        code = self.process.poll()
+        if code is not None and code >= 0:
+            raise WorkerFailure(f"the worker ended with code {code}", "look at what it wrote above")
+        if code is not None:
+            self.__enter__()
+
+
+def main(handle: str) -> None:
+    """Do items until asked to end, or until there is nobody who asks."""
+    is_ending = False
+
+    def end(*_: object) -> None:
+        nonlocal is_ending
+        is_ending = True
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, end)
+    threading.Thread(target=_end_with_parent, args=[os.getppid()], daemon=True).start()
+    connection = Connection(int(handle))
+    job: Job = connection.recv()
+    gc.freeze()  # imported objects are never garbage; scanning them at each collection takes a tenth of the time
+    gc.set_threshold(COLLECTED_AFTER)
+    connection.send(None)
+    do: Callable[[Any, int], Any] | None = None
+    with suppress(EOFError, BrokenPipeError):  # there is nobody any more who asks
+        while not is_ending:
+            if not connection.poll(LOOKS_EVERY):
+                continue
+            item, deaths = connection.recv()
+            try:
+                do = do or job.open(lambda: is_ending)
+                answer = do(item, deaths)
+            except IbidemError as error:
+                answer = error
+            except Exception as error:  # noqa: BLE001 - it is raised in the process that waits
+                _log.exception("a worker failed")
+                answer = WorkerFailure(f"a worker failed: {type(error).__name__}: {error}", "look at its log, above")
+            connection.send(answer)
+
+
+def _end_with_parent(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(1)
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
