@@ -69,8 +69,13 @@ record Nodes(
 
     /** Returns whether some indexes have one shard together. */
     boolean haveOneShard(List<String> indexes) {
-        IndexMetadata index = indexes.size() == 1 ? metadata.current().index(indexes.get(0)) : null;
-        return index != null && index.getNumberOfShards() == 1;
+        return indexes.size() == 1 && shards(indexes.get(0)) == 1;
+    }
+
+    /** Returns how many shards an index has. */
+    int shards(String name) {
+        IndexMetadata index = metadata.current().index(name);
+        return index == null ? 0 : index.getNumberOfShards();
     }
 
     /** Returns the indexes of a search; empty if there are none, or if only its hits name them. */

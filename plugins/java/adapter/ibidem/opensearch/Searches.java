@@ -1,14 +1,18 @@
 package ibidem.opensearch;
 
 import ibidem.core.Depth;
+import ibidem.core.FoundGroups;
 import ibidem.core.GroupedSearch;
 import ibidem.core.InnerSearches;
 import ibidem.core.LedgerCache;
 import ibidem.core.Ledgers;
 import ibidem.core.Name;
+import ibidem.core.PackedField;
 import ibidem.core.Request;
 import ibidem.core.ResultList;
-import ibidem.core.ShardPage;
+import ibidem.core.StoredSearch;
+import ibidem.core.Way;
+import ibidem.lucene.GroupSpec;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -17,6 +21,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import org.apache.lucene.search.TotalHits;
 import org.opensearch.ExceptionsHelper;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -47,18 +52,24 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     private final List<String> indexes;
     private final Supplier<ThreadContext.StoredContext> context;
     private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
+    /** The search as one whose groups are stored; null where a window is grouped. */
+    private final StoredSearch<SearchResponse, SearchHit, Place> stored;
+
+    private final GroupSpec spec;
+    private final Way way;
 
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
+    private TotalHits total;
 
     /**
      * @param nodes services of the node
      * @param ledgers records next to indexes
      * @param deep the search
-     * @param dedupe how to group it
+     * @param chosen how to group it
      * @param task under which it runs; null where none is known
      */
-    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Request dedupe, Task task) {
+    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way chosen, Task task) {
         this.nodes = nodes;
         this.deep = deep;
         this.request = deep.request();
@@ -66,20 +77,33 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         context = nodes.threads().getThreadContext().newRestorableContext(true);
+        way = chosen.unless(inner.partOfWindows(), Engine.mergesShards() || nodes.haveOneShard(indexes));
+        Request dedupe = way.request();
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
         grouped = new GroupedSearch<>(
                 node, this, new Responses(), dedupe, from, request.source().size());
+        stored = !way.isWindow() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
+        spec = stored == null ? null : spec(stored.members());
+    }
+
+    private GroupSpec spec(int members) {
+        int start = Math.max(0, request.source().from());
+        int size = GroupedSearch.size(request.source().size());
+        boolean scored = request.source().trackScores();
+        String field = way.by().equals(Way.CONTENT) ? PackedField.CONTENT : PackedField.GROUP;
+        boolean isOne = nodes.haveOneShard(indexes);
+        int groups = isOne ? size : start + size;
+        int most = Math.min(members, Math.max(1, deepest() / Math.max(1, groups)));
+        return new GroupSpec(field, isOne ? start : 0, groups, most, scored, !isOne);
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        ShardPage.Spec page = grouped.pageOfShard();
-        if (page == null) {
-            return inner.window(grouped.depth());
+        if (stored != null) {
+            return inner.pass(spec, null);
         }
-        Nodes services = nodes; // else the request would hold this search for as long as a node remembers the request
-        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> services, page));
+        return inner.window(grouped.depth());
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
@@ -89,7 +113,17 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         listener = ActionListener.runAfter(next, () -> Engine.release(response));
         try {
             Completeness.check(response);
-            grouped.goOn(response);
+            if (stored == null) {
+                total = response.getHits().getTotalHits();
+                grouped.goOn(response);
+                return;
+            }
+            FoundGroups<SearchHit> found = Engine.found(
+                    response,
+                    request.source().from(),
+                    GroupedSearch.size(request.source().size()));
+            total = new TotalHits(found.matches(), TotalHits.Relation.EQUAL_TO);
+            stored.goOn(found);
         } catch (Exception e) {
             listener.onFailure(e);
         }
@@ -113,11 +147,6 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public boolean isRescored() {
         return inner.isRescored();
-    }
-
-    @Override
-    public boolean goWithPageOfShard() {
-        return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
     }
 
     @Override
@@ -146,6 +175,13 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     }
 
     @Override
+    public void members(Set<String> groups, Consumer<FoundGroups<SearchHit>> next) {
+        int most = Math.min(stored.members(), Math.max(1, deepest() / groups.size()));
+        GroupSpec one = new GroupSpec(spec.field(), 0, groups.size(), most, spec.scored(), spec.keyed());
+        sendWhole(inner.pass(one, groups), response -> next.accept(Engine.found(response, 0, groups.size())));
+    }
+
+    @Override
     public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
         send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(batch(answer)), error -> {
             RestStatus status = ExceptionsHelper.status(error);
@@ -157,7 +193,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         })));
     }
 
-    private static LedgerCache.Batch batch(SearchResponse answer) {
+    static LedgerCache.Batch batch(SearchResponse answer) {
         SearchHit[] hits = answer.getHits().getHits();
         Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
         return new LedgerCache.Batch(
@@ -175,9 +211,11 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
         list.account().putAll(notes());
-        SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
+        list.account().putAll(way.account());
+        list.account().put("grouper", BY);
+        SearchHits hits = new Hits(list, request.source(), stored != null).list(total);
         listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
-        if (inner.showsOtherDocuments()) {
+        if (stored == null && inner.showsOtherDocuments()) {
             sendWhole(later(inner.otherDocuments()), others -> Answer.send(listener, hits, first, others, list));
         } else {
             Answer.send(listener, hits, first, first, list);
@@ -191,7 +229,7 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
             notes.put("raised", deep.raised());
         }
         String fields = Engine.nearestFields(request.source());
-        if (!fields.isEmpty() && first.getHits().getTotalHits().value() == 0) {
+        if (!fields.isEmpty() && total.value() == 0) {
             notes.put("remedy", "check whether documents have vectors in " + fields + ", and pass the filters of knn");
         }
         return notes;

@@ -1,15 +1,18 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.FoundGroups;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
+import ibidem.lucene.GroupSpec;
+import ibidem.lucene.ShardGroups;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
-import org.elasticsearch.TransportVersion;
+import org.apache.lucene.search.SortField;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.search.SearchRequest;
@@ -19,13 +22,12 @@ import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.util.concurrent.ThreadContext;
-import org.elasticsearch.index.query.SearchExecutionContext;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchHits;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
 import org.elasticsearch.search.fetch.StoredFieldsSpec;
-import org.elasticsearch.search.rescore.RescorerBuilder;
+import org.elasticsearch.search.sort.SortBuilder;
 import org.elasticsearch.search.vectors.KnnSearchBuilder;
 
 /** What Elasticsearch does in its own way; the sources that both engines share ask for it here. */
@@ -42,20 +44,6 @@ final class Engine {
         }
     }
 
-    /** Ranks the top of a shard again. */
-    abstract static class Rescorer<R extends RescorerBuilder<R>> extends RescorerBuilder<R> {
-        Rescorer() {}
-
-        Rescorer(StreamInput in) throws IOException {
-            super(in);
-        }
-
-        @Override
-        public TransportVersion getMinimalSupportedVersion() {
-            return TransportVersion.zero();
-        }
-    }
-
     static Map<String, Object> readMap(StreamInput in) throws IOException {
         return in.readGenericMap();
     }
@@ -64,21 +52,9 @@ final class Engine {
         out.writeGenericMap(values);
     }
 
-    static Map<String, String> readStrings(StreamInput in) throws IOException {
-        return in.readMap(StreamInput::readString);
-    }
-
-    static void writeStrings(StreamOutput out, Map<String, String> values) throws IOException {
-        out.writeMap(values, StreamOutput::writeString);
-    }
-
     /** Returns a key that identifies the caller. */
     static String caller(ThreadContext context) {
         return Objects.toString(context.getHeader(IDENTITY), "");
-    }
-
-    static String indexName(SearchExecutionContext context) {
-        return context.index().getName();
     }
 
     /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
@@ -144,6 +120,28 @@ final class Engine {
         if (search.fetchFields() != null) {
             search.fetchFields().forEach(source::fetchField);
         }
+    }
+
+    /** Returns whether the groups of several shards are merged. */
+    static boolean mergesShards() {
+        return true;
+    }
+
+    /** Asks for the groups of all matches. */
+    static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
+        source.aggregation(new GroupsBuilder(spec, sorts));
+    }
+
+    /** Returns the groups that shards found, those of a page with their hits. */
+    static FoundGroups<SearchHit> found(SearchResponse response, int from, int size) {
+        List<InternalGroups.Shard> shards = response.getAggregations()
+                .<InternalGroups>get(GroupsBuilder.NAME)
+                .shards();
+        SortField[] sort = shards.isEmpty() ? null : shards.get(0).hits().getSortFields();
+        List<ShardGroups.Shard<SearchHit>> all = shards.stream()
+                .map(each -> new ShardGroups.Shard<>(each.groups(), each.hits().getHits()))
+                .toList();
+        return ShardGroups.merge(all, sort, Math.max(0, from), size);
     }
 
     /** Returns the search as it is: there are no pipelines of searches here. */

@@ -9,6 +9,7 @@ import org.apache.lucene.util.SetOnce;
 import org.elasticsearch.action.support.ActionFilter;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.indices.breaker.BreakerSettings;
 import org.elasticsearch.monitor.jvm.JvmInfo;
 import org.elasticsearch.plugins.ActionPlugin;
@@ -75,13 +76,18 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     }
 
     @Override
-    public List<RescorerSpec<?>> getRescorers() {
-        return List.of(
-                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
+    public List<AggregationSpec> getAggregations() {
+        return List.of(new AggregationSpec(GroupsBuilder.NAME, GroupsBuilder::new, GroupsBuilder::parse)
+                .addResultReader(InternalGroups::new));
+    }
+
+    @Override
+    public void onIndexModule(IndexModule index) {
+        index.addSearchOperationListener(new PageContexts());
     }
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new PageFetch());
+        return List.of(new PackedFetch(confirmed));
     }
 }

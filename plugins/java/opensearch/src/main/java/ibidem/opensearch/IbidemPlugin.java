@@ -2,6 +2,7 @@ package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
 import ibidem.lucene.ConfirmedIds;
+import ibidem.lucene.SharedGroups;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -30,6 +31,7 @@ import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.search.pipeline.Processor;
 import org.opensearch.search.pipeline.SearchRequestProcessor;
 import org.opensearch.search.pipeline.SearchResponseProcessor;
+import org.opensearch.search.query.QueryCollectorContextSpecFactory;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.client.Client;
 import org.opensearch.watcher.ResourceWatcherService;
@@ -43,6 +45,7 @@ public final class IbidemPlugin extends Plugin
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
     private final ConfirmedIds confirmed = new ConfirmedIds();
+    private final SharedGroups.Cache shared = new SharedGroups.Cache();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -92,18 +95,18 @@ public final class IbidemPlugin extends Plugin
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse));
-    }
-
-    @Override
-    public List<RescorerSpec<?>> getRescorers() {
-        return List.of(
-                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
+                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse),
+                new SearchExtSpec<>(GroupsExt.NAME, GroupsExt::new, GroupsExt::parse));
     }
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new PageFetch());
+        return List.of(new PackedFetch(confirmed), new GroupsCollector.Fetch());
+    }
+
+    @Override
+    public List<QueryCollectorContextSpecFactory> getCollectorContextSpecFactories() {
+        return List.of((context, query, arguments) -> GroupsCollector.of(context, shared));
     }
 
     @Override
