@@ -106,7 +106,7 @@ def test_the_next_version_neither_writes_nor_mixes_and_says_what_to_do(release: 
         assert REMEDY in " ".join(process.stderr.split())
         assert "Traceback" not in process.stderr
     wrong = [check for check in release.json("doctor", version="next")["checks"] if not check["ok"]]
-    assert [(check["name"], check["remedy"].endswith(REMEDY)) for check in wrong] == [("schema", True)]
+    assert [(check["name"], REMEDY in check["remedy"]) for check in wrong] == [("schema", True)]
 
 
 @pytest.mark.slow

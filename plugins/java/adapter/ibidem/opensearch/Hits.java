@@ -75,8 +75,8 @@ final class Hits {
         Map<String, DocumentField> fields =
                 document == null ? new HashMap<>() : new HashMap<>(document.getDocumentFields());
         fields.remove(PackedField.GROUPS);
-        if (carryValues && fields.remove(PackedField.NAME) == null) {
-            fields.remove(PackedField.ID); // which takes the place of a value
+        if (carryValues) {
+            fields.remove(PackedField.NAME);
         }
         SearchHit hit = Engine.hit(place.docId(), each.id(), fields, meta);
         hit.shard(place.shard());

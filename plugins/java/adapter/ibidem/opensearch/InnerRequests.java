@@ -62,7 +62,7 @@ final class InnerRequests {
         SearchSourceBuilder source = ranking(depth);
         source.fetchSource(false);
         if (bytes) {
-            source.storedField(NO_FIELDS).ext(extensions(new WindowExt()));
+            source.storedField(NO_FIELDS).ext(extensions(new WindowExt(null, null)));
         } else {
             source.docValueField(PackedField.NAME);
         }
@@ -77,7 +77,7 @@ final class InnerRequests {
      */
     SearchRequest pass(GroupSpec spec, Collection<String> only) {
         SearchSourceBuilder source = matches(search.query(), true);
-        source.size(0).trackTotalHits(false).ext(extensions(new WindowExt()));
+        source.size(0).trackTotalHits(false).ext(extensions(new WindowExt(spec, null)));
         if (only != null) {
             BoolQueryBuilder filter = QueryBuilders.boolQuery().filter(QueryBuilders.termsQuery(spec.field(), only));
             source.postFilter(search.postFilter() == null ? filter : filter.filter(search.postFilter()));

@@ -13,50 +13,37 @@ import ibidem.core.ResultList;
 import ibidem.core.StoredSearch;
 import ibidem.core.Way;
 import ibidem.lucene.GroupSpec;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
 import org.apache.lucene.search.TotalHits;
-import org.opensearch.ExceptionsHelper;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
-import org.opensearch.action.support.ContextPreservingActionListener;
-import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
-import org.opensearch.core.rest.RestStatus;
-import org.opensearch.core.tasks.TaskCancelledException;
-import org.opensearch.core.tasks.TaskId;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
-import org.opensearch.tasks.CancellableTask;
 import org.opensearch.tasks.Task;
 import org.opensearch.threadpool.ThreadPool;
 
-/**
- * Sends the searches that one grouped search is made of, as the caller and under the caller's task, so that rights hold
- * and cancelling reaches them.
- */
-class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
+/** Sends the searches that one grouped search is made of. */
+class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit, Place> {
     private static final String BY = "plugin " + IbidemPlugin.version();
 
-    private final Nodes nodes;
     private final DeepSearch deep;
     private final SearchRequest request;
-    private final Task task;
     private final InnerRequests inner;
     private final List<String> indexes;
-    private final Supplier<ThreadContext.StoredContext> context;
     private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
     /** The search as one whose groups are stored; null where a window is grouped. */
     private final StoredSearch<SearchResponse, SearchHit, Place> stored;
 
     private final GroupSpec spec;
     private final Way way;
+    /** How many are searched; zero where a point in time alone knows. */
+    private final int shards;
 
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
@@ -70,14 +57,13 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
      * @param task under which it runs; null where none is known
      */
     Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way chosen, Task task) {
-        this.nodes = nodes;
+        super(nodes, task);
         this.deep = deep;
         this.request = deep.request();
-        this.task = task;
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
-        context = nodes.threads().getThreadContext().newRestorableContext(true);
-        way = chosen.unless(inner.partOfWindows(), Engine.mergesShards() || nodes.haveOneShard(indexes));
+        shards = indexes.stream().mapToInt(nodes::shards).sum();
+        way = chosen.unless(partOfWindows());
         Request dedupe = way.request();
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
@@ -90,12 +76,22 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     private GroupSpec spec(int members) {
         int start = Math.max(0, request.source().from());
         int size = GroupedSearch.size(request.source().size());
-        boolean scored = request.source().trackScores();
         String field = way.by().equals(Way.CONTENT) ? PackedField.CONTENT : PackedField.GROUP;
-        boolean isOne = nodes.haveOneShard(indexes);
-        int groups = isOne ? size : start + size;
-        int most = Math.min(members, Math.max(1, deepest() / Math.max(1, groups)));
-        return new GroupSpec(field, isOne ? start : 0, groups, most, scored, !isOne);
+        return shards == 1 ? spec(field, start, size, members) : spec(field, 0, Math.max(1, start + size), members);
+    }
+
+    private GroupSpec spec(String field, int from, int groups, int members) {
+        int most = Math.min(members, Math.max(1, deepest() / Math.max(1, groups * Math.max(1, shards))));
+        return new GroupSpec(field, from, groups, most, request.source().trackScores(), shards);
+    }
+
+    private String partOfWindows() {
+        int end = Math.max(0, request.source().from())
+                + GroupedSearch.size(request.source().size());
+        String part = inner.partOfWindows();
+        return part.isEmpty() && shards != 1 && end > Engine.mostGroups(shards, deepest())
+                ? shards == 0 ? "a point in time" : "a page so deep of several shards"
+                : part;
     }
 
     /** Returns the request for the first window. */
@@ -120,7 +116,8 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
             }
             FoundGroups<SearchHit> found = Engine.found(
                     response,
-                    request.source().from(),
+                    spec,
+                    Math.max(0, request.source().from()),
                     GroupedSearch.size(request.source().size()));
             total = new TotalHits(found.matches(), TotalHits.Relation.EQUAL_TO);
             stored.goOn(found);
@@ -176,28 +173,13 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
 
     @Override
     public void members(Set<String> groups, Consumer<FoundGroups<SearchHit>> next) {
-        int most = Math.min(stored.members(), Math.max(1, deepest() / groups.size()));
-        GroupSpec one = new GroupSpec(spec.field(), 0, groups.size(), most, spec.scored(), spec.keyed());
-        sendWhole(inner.pass(one, groups), response -> next.accept(Engine.found(response, 0, groups.size())));
+        GroupSpec whole = spec(spec.field(), 0, groups.size(), stored.members());
+        sendWhole(inner.pass(whole, groups), response -> next.accept(Engine.found(response, whole, 0, groups.size())));
     }
 
     @Override
     public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
-        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(batch(answer)), error -> {
-            RestStatus status = ExceptionsHelper.status(error);
-            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
-                next.accept(new LedgerCache.Batch(List.of(), null));
-            } else {
-                listener.onFailure(error);
-            }
-        })));
-    }
-
-    static LedgerCache.Batch batch(SearchResponse answer) {
-        SearchHit[] hits = answer.getHits().getHits();
-        Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
-        return new LedgerCache.Batch(
-                Arrays.stream(hits).map(SearchHit::getSourceAsMap).toList(), last);
+        records(slice, next, error -> listener.onFailure(error));
     }
 
     @Override
@@ -235,27 +217,12 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         return notes;
     }
 
-    @Override
-    public void checkNotCancelled() {
-        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
-            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
-        }
-    }
-
     /** Sends a search whose answer lacks no part of the index. */
     private void sendWhole(SearchRequest search, Consumer<SearchResponse> next) {
         send(search, onAnswer(response -> {
             Completeness.check(response);
             next.accept(response);
         }));
-    }
-
-    final void send(SearchRequest search, ActionListener<SearchResponse> next) {
-        checkNotCancelled();
-        if (task != null) {
-            search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
-        }
-        nodes.client().search(search, next);
     }
 
     /** Goes on in the caller's context; a failure there fails the search. */
@@ -269,9 +236,5 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
                     }
                 },
                 error -> listener.onFailure(error)));
-    }
-
-    final <T> ActionListener<T> inContext(ActionListener<T> next) {
-        return new ContextPreservingActionListener<>(context, next);
     }
 }

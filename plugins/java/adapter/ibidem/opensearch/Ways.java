@@ -11,16 +11,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.opensearch.ExceptionsHelper;
 import org.opensearch.action.search.MultiSearchRequest;
 import org.opensearch.action.search.MultiSearchResponse;
 import org.opensearch.action.search.SearchRequest;
-import org.opensearch.action.support.ContextPreservingActionListener;
-import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
-import org.opensearch.core.rest.RestStatus;
-import org.opensearch.core.tasks.TaskId;
 import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.index.query.QueryBuilders;
 import org.opensearch.search.builder.SearchSourceBuilder;
@@ -30,15 +24,12 @@ import org.opensearch.tasks.Task;
  * Finds the way that a search takes, by what its indexes say of their groups: the record of settling, and counts of the
  * documents without a settled group. Both are read as the caller, and kept for a few seconds.
  */
-final class Ways {
+final class Ways extends Calls {
     private static final String LEAD = "ibidem.lead";
 
-    private final Nodes nodes;
     private final Ledgers ledgers;
     private final SearchRequest request;
-    private final Task task;
     private final ActionListener<Way> listener;
-    private final Supplier<ThreadContext.StoredContext> context;
 
     /**
      * @param nodes services of the node
@@ -48,12 +39,10 @@ final class Ways {
      * @param listener gets the way
      */
     Ways(Nodes nodes, Ledgers ledgers, SearchRequest request, Task task, ActionListener<Way> listener) {
-        this.nodes = nodes;
+        super(nodes, task);
         this.ledgers = ledgers;
         this.request = request;
-        this.task = task;
         this.listener = listener;
-        context = nodes.threads().getThreadContext().newRestorableContext(true);
     }
 
     /** Finds the way of a request. */
@@ -73,19 +62,7 @@ final class Ways {
     }
 
     private void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
-        SearchRequest search = InnerRequests.ledger(slice);
-        if (task != null) {
-            search.setParentTask(parent());
-        }
-        nodes.client()
-                .search(search, inContext(ActionListener.wrap(answer -> next.accept(Searches.batch(answer)), error -> {
-                    RestStatus status = ExceptionsHelper.status(error);
-                    if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
-                        next.accept(new LedgerCache.Batch(List.of(), null));
-                    } else {
-                        listener.onFailure(error);
-                    }
-                })));
+        records(slice, next, listener::onFailure);
     }
 
     /** Reads the record of settling, and counts what it does not cover. */
@@ -129,9 +106,7 @@ final class Ways {
                 searches.add(counting(newer, index).preference(shards > 1 ? "_shards:" + shard : null));
             }
         }
-        if (task != null) {
-            searches.setParentTask(parent());
-        }
+        searches.setParentTask(parent());
         nodes.client()
                 .multiSearch(
                         searches,
@@ -165,13 +140,5 @@ final class Ways {
                 totals.get(2) > 0 || totals.get(0) == 0,
                 "unsettled",
                 unsettled);
-    }
-
-    private TaskId parent() {
-        return new TaskId(nodes.cluster().localNode().getId(), task.getId());
-    }
-
-    private <T> ActionListener<T> inContext(ActionListener<T> next) {
-        return new ContextPreservingActionListener<>(context, next);
     }
 }

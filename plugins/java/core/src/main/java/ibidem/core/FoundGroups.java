@@ -24,7 +24,8 @@ public record FoundGroups<H>(long matches, long groups, boolean exact, float hig
      * @param name what its documents share; null for a document without a group
      * @param size how many documents match
      * @param hits those that are known, in order
+     * @param whole whether these are the best ones, not the first one alone
      * @param <H> the engine's hits
      */
-    public record Found<H>(String name, int size, List<H> hits) {}
+    public record Found<H>(String name, int size, List<H> hits, boolean whole) {}
 }

@@ -61,7 +61,7 @@ public final class StoredSearch<R, H, P> {
 
     private void complete(FoundGroups<H> found, List<Verdict> words) {
         Set<String> lacking = found.page().stream()
-                .filter(each -> each.hits().size() < Math.min(each.size(), members()))
+                .filter(each -> (each.whole() ? each.hits().size() : 1) < Math.min(each.size(), members()))
                 .map(FoundGroups.Found::name)
                 .collect(Collectors.toSet());
         if (lacking.isEmpty()) {

@@ -137,12 +137,9 @@ public record Way(String by, String rule, String why, Request request, State sta
     }
 
     /** Returns the same, or a window where a part of the search cannot be combined with groups of all matches. */
-    public Way unless(String part, boolean mergesShards) {
-        if (isWindow() || part.isEmpty() && mergesShards) {
+    public Way unless(String part) {
+        if (isWindow() || part.isEmpty()) {
             return this;
-        }
-        if (part.isEmpty()) {
-            return unless("an index of several shards", true);
         }
         if (request.by().equals(STORED)) {
             throw new UsageException(part + " cannot be combined with by=stored", "leave one of them out");

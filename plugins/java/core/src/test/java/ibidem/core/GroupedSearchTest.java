@@ -25,7 +25,9 @@ class GroupedSearchTest {
     private static final int BEST = 1_000_000;
 
     static Stream<Arguments> pages() {
-        return PageTest.pages();
+        return Golden.lines("pages").stream()
+                .flatMap(window ->
+                        window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)));
     }
 
     private static boolean isThere(String id) {

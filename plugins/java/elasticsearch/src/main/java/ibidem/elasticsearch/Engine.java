@@ -7,12 +7,18 @@ import ibidem.core.Request;
 import ibidem.lucene.GroupSpec;
 import ibidem.lucene.ShardGroups;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopFieldDocs;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.search.SearchRequest;
@@ -122,26 +128,44 @@ final class Engine {
         }
     }
 
-    /** Returns whether the groups of several shards are merged. */
-    static boolean mergesShards() {
-        return true;
+    /** Returns how many groups of all matches a page can reach: as many as there are. */
+    static int mostGroups(int shards, int deepest) {
+        return Integer.MAX_VALUE;
     }
 
     /** Asks for the groups of all matches. */
     static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
-        source.aggregation(new GroupsBuilder(spec, sorts));
+        source.aggregation(new GroupsBuilder(sorts));
     }
 
     /** Returns the groups that shards found, those of a page with their hits. */
-    static FoundGroups<SearchHit> found(SearchResponse response, int from, int size) {
+    static FoundGroups<SearchHit> found(SearchResponse response, GroupSpec spec, int from, int size) {
         List<InternalGroups.Shard> shards = response.getAggregations()
                 .<InternalGroups>get(GroupsBuilder.NAME)
                 .shards();
+        Map<ScoreDoc, ShardGroups.Ranked<SearchHit>> hits = new HashMap<>();
+        List<TopDocs> ranked = new ArrayList<>();
+        for (InternalGroups.Shard shard : shards) {
+            ShardGroups groups = shard.groups();
+            for (int at = 0; at < groups.documents().length; at++) {
+                SearchHit hit = shard.hits().getAt(at);
+                groups.documents()[at].shardIndex = ranked.size();
+                hits.put(
+                        groups.documents()[at],
+                        new ShardGroups.Ranked<>(ranked.size(), groups.names()[at], groups.counts()[at], hit));
+            }
+            ranked.add(shard.ranked());
+        }
         SortField[] sort = shards.isEmpty() ? null : shards.get(0).hits().getSortFields();
-        List<ShardGroups.Shard<SearchHit>> all = shards.stream()
-                .map(each -> new ShardGroups.Shard<>(each.groups(), each.hits().getHits()))
-                .toList();
-        return ShardGroups.merge(all, sort, Math.max(0, from), size);
+        TopDocs merged = sort == null
+                ? TopDocs.merge(hits.size(), ranked.toArray(TopDocs[]::new))
+                : TopDocs.merge(new Sort(sort), hits.size(), ranked.toArray(TopFieldDocs[]::new));
+        return ShardGroups.page(
+                shards.stream().map(InternalGroups.Shard::groups).toList(),
+                Arrays.stream(merged.scoreDocs).map(hits::get).toList(),
+                spec,
+                from,
+                size);
     }
 
     /** Returns the search as it is: there are no pipelines of searches here. */

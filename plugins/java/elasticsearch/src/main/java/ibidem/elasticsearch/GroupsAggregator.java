@@ -2,13 +2,11 @@ package ibidem.elasticsearch;
 
 import ibidem.lucene.GroupPass;
 import ibidem.lucene.GroupSpec;
-import ibidem.lucene.KeyCounts;
 import ibidem.lucene.ShardGroups;
 import ibidem.lucene.SharedGroups;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.FieldDoc;
 import org.apache.lucene.search.LeafCollector;
 import org.apache.lucene.search.Scorable;
@@ -32,34 +30,23 @@ import org.elasticsearch.search.sort.SortAndFormats;
 
 /** Groups all matches of a shard, and reads the hits of the page as the engine reads those that it shows. */
 final class GroupsAggregator extends MetricsAggregator {
-    private final GroupSpec spec;
     private final GroupPass pass;
-    private final KeyCounts keys;
     private final SortAndFormats sort;
     private final PageContexts.Shard shard;
     private final SearchContext search;
     private final Weight postFilter;
 
-    GroupsAggregator(
-            GroupSpec spec,
-            SortAndFormats sort,
-            AggregationContext context,
-            Aggregator parent,
-            Map<String, Object> metadata)
+    GroupsAggregator(SortAndFormats sort, AggregationContext context, Aggregator parent, Map<String, Object> metadata)
             throws IOException {
         super(GroupsBuilder.NAME, context, parent, metadata);
         this.sort = sort;
-        this.spec = spec;
         shard = PageContexts.of(context.searcher());
         search = shard.search();
+        GroupSpec spec = ((WindowExt) search.getSearchExt(WindowExt.NAME)).spec();
         SharedGroups shared = PageContexts.SHARED.of(context.searcher().getIndexReader(), spec.field());
-        pass = new GroupPass(spec.pass(shared, sort == null ? null : sort.sort));
-        keys = spec.keyed() ? new KeyCounts(spec.field()) : null;
+        pass = new GroupPass(spec, shared, sort == null ? null : sort.sort);
         shard.open().incrementAndGet();
         shard.passes().add(pass);
-        if (keys != null) {
-            shard.keys().add(keys);
-        }
         postFilter = search.parsedPostFilter() == null
                 ? null
                 : search.searcher()
@@ -80,7 +67,6 @@ final class GroupsAggregator extends MetricsAggregator {
             throws IOException {
         var leaf = segment.getLeafReaderContext();
         LeafCollector matches = pass.getLeafCollector(leaf);
-        KeyCounts.Leaf counts = keys == null ? null : keys.leaf(leaf);
         Bits filtered = postFilter == null
                 ? null
                 : Lucene.asSequentialAccessBits(leaf.reader().maxDoc(), postFilter.scorerSupplier(leaf));
@@ -94,9 +80,6 @@ final class GroupsAggregator extends MetricsAggregator {
             public void collect(int document, long bucket) throws IOException {
                 if (filtered == null || filtered.get(document)) {
                     matches.collect(document);
-                    if (counts != null) {
-                        counts.count(document);
-                    }
                 }
             }
         };
@@ -107,12 +90,8 @@ final class GroupsAggregator extends MetricsAggregator {
         if (shard.open().decrementAndGet() > 0) {
             return new InternalGroups(List.of(), metadata());
         }
-        List<LeafReaderContext> leaves = context.searcher().getIndexReader().leaves();
-        if (keys != null) {
-            shard.keys().stream().filter(each -> each != keys).forEach(keys::addAll);
-        }
-        ShardGroups groups = ShardGroups.of(
-                GroupPass.finish(shard.passes(), leaves), keys, leaves, spec.field(), spec.from(), spec.members());
+        ShardGroups groups = GroupPass.finish(
+                shard.passes(), context.searcher().getIndexReader().leaves());
         if (sort != null && search.trackScores()) {
             TopFieldCollector.populateScores(groups.documents(), context.searcher(), context.query());
         } else if (sort != null) {

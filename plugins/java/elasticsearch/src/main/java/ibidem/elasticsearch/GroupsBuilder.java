@@ -1,6 +1,5 @@
 package ibidem.elasticsearch;
 
-import ibidem.lucene.GroupSpec;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -22,23 +21,16 @@ import org.elasticsearch.xcontent.XContentParser;
 final class GroupsBuilder extends AbstractAggregationBuilder<GroupsBuilder> {
     static final String NAME = "ibidem_groups";
 
-    private final GroupSpec spec;
     private final List<SortBuilder<?>> sorts;
 
-    /**
-     * @param spec what is asked
-     * @param sorts the order; empty for that of the scores
-     */
-    GroupsBuilder(GroupSpec spec, List<SortBuilder<?>> sorts) {
+    /** @param sorts the order; empty for that of the scores */
+    GroupsBuilder(List<SortBuilder<?>> sorts) {
         super(NAME);
-        this.spec = spec;
         this.sorts = sorts;
     }
 
     GroupsBuilder(StreamInput in) throws IOException {
         super(in);
-        spec = new GroupSpec(
-                in.readString(), in.readVInt(), in.readVInt(), in.readVInt(), in.readBoolean(), in.readBoolean());
         sorts = in.readCollectionAsList(each -> (SortBuilder<?>) each.readNamedWriteable(SortBuilder.class));
     }
 
@@ -48,12 +40,6 @@ final class GroupsBuilder extends AbstractAggregationBuilder<GroupsBuilder> {
 
     @Override
     protected void doWriteTo(StreamOutput out) throws IOException {
-        out.writeString(spec.field());
-        out.writeVInt(spec.from());
-        out.writeVInt(spec.groups());
-        out.writeVInt(spec.members());
-        out.writeBoolean(spec.scored());
-        out.writeBoolean(spec.keyed());
         out.writeNamedWriteableCollection(sorts);
     }
 
@@ -65,19 +51,19 @@ final class GroupsBuilder extends AbstractAggregationBuilder<GroupsBuilder> {
             @Override
             protected Aggregator createInternal(Aggregator parent, CardinalityUpperBound many, Map<String, Object> data)
                     throws IOException {
-                return new GroupsAggregator(spec, sort.orElse(null), context, parent, data);
+                return new GroupsAggregator(sort.orElse(null), context, parent, data);
             }
         };
     }
 
     @Override
     protected XContentBuilder internalXContent(XContentBuilder builder, Params params) throws IOException {
-        return builder.startObject().field("field", spec.field()).endObject();
+        return builder.startObject().endObject();
     }
 
     @Override
     protected AggregationBuilder shallowCopy(AggregatorFactories.Builder below, Map<String, Object> data) {
-        return new GroupsBuilder(spec, sorts);
+        return new GroupsBuilder(sorts);
     }
 
     @Override

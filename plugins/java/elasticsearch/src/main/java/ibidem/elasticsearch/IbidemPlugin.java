@@ -1,7 +1,6 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.Ledgers;
-import ibidem.lucene.ConfirmedIds;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -25,7 +24,6 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
-    private final ConfirmedIds confirmed = new ConfirmedIds();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -47,8 +45,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
                 services.threadPool(),
                 indexes,
                 breaker.get(),
-                services.xContentRegistry(),
-                confirmed));
+                services.xContentRegistry()));
         return List.of();
     }
 
@@ -72,7 +69,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse));
+                new SearchExtSpec<>(WindowExt.NAME, WindowExt::new, WindowExt::parse));
     }
 
     @Override
@@ -88,6 +85,6 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed));
+        return List.of(new PackedFetch());
     }
 }

@@ -7,6 +7,9 @@ import java.util.List;
 import java.util.Map;
 import org.apache.lucene.search.FieldDoc;
 import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopFieldDocs;
+import org.apache.lucene.search.TotalHits;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.search.SearchHit;
@@ -24,7 +27,16 @@ final class InternalGroups extends InternalAggregation {
      * @param groups its groups
      * @param hits the documents of the page
      */
-    record Shard(ShardGroups groups, SearchHits hits) {}
+    record Shard(ShardGroups groups, SearchHits hits) {
+        /** Returns its documents in their order. */
+        TopDocs ranked() {
+            ScoreDoc[] documents = groups.documents();
+            TotalHits total = new TotalHits(documents.length, TotalHits.Relation.EQUAL_TO);
+            return hits.getSortFields() == null
+                    ? new TopDocs(total, documents)
+                    : new TopFieldDocs(total, documents, hits.getSortFields());
+        }
+    }
 
     private final List<Shard> shards;
 
@@ -45,7 +57,6 @@ final class InternalGroups extends InternalAggregation {
         float highest = in.readFloat();
         String[] names = in.readArray(StreamInput::readOptionalString, String[]::new);
         int[] counts = in.readVIntArray();
-        int[] shown = in.readVIntArray();
         SearchHits hits = SearchHits.readFrom(in);
         ScoreDoc[] documents = new ScoreDoc[hits.getHits().length];
         for (int at = 0; at < documents.length; at++) {
@@ -54,7 +65,7 @@ final class InternalGroups extends InternalAggregation {
                     ? new ScoreDoc(at, hit.getScore())
                     : new FieldDoc(at, hit.getScore(), hit.getRawSortValues());
         }
-        return new Shard(new ShardGroups(matches, groups, sizes, highest, names, counts, shown, documents), hits);
+        return new Shard(new ShardGroups(matches, groups, sizes, highest, documents, names, counts), hits);
     }
 
     @Override
@@ -73,7 +84,6 @@ final class InternalGroups extends InternalAggregation {
         out.writeFloat(groups.highest());
         out.writeArray(StreamOutput::writeOptionalString, groups.names());
         out.writeVIntArray(groups.counts());
-        out.writeVIntArray(groups.shown());
         shard.hits.writeTo(out);
     }
 

@@ -1,7 +1,6 @@
 package ibidem.elasticsearch;
 
 import ibidem.lucene.GroupPass;
-import ibidem.lucene.KeyCounts;
 import ibidem.lucene.SharedGroups;
 import java.util.Map;
 import java.util.Queue;
@@ -27,9 +26,8 @@ final class PageContexts implements SearchOperationListener {
      * @param search the engine's context
      * @param open how many of them are not at their end
      * @param passes what each has seen
-     * @param keys the counts of each
      */
-    record Shard(SearchContext search, AtomicInteger open, Queue<GroupPass> passes, Queue<KeyCounts> keys) {}
+    record Shard(SearchContext search, AtomicInteger open, Queue<GroupPass> passes) {}
 
     static Shard of(IndexSearcher searcher) {
         return UNDER_WAY.get(searcher);
@@ -38,9 +36,7 @@ final class PageContexts implements SearchOperationListener {
     @Override
     public void onPreQueryPhase(SearchContext search) {
         if (search.getSearchExt(WindowExt.NAME) != null) {
-            Queue<GroupPass> passes = new ConcurrentLinkedQueue<>();
-            UNDER_WAY.put(
-                    search.searcher(), new Shard(search, new AtomicInteger(), passes, new ConcurrentLinkedQueue<>()));
+            UNDER_WAY.put(search.searcher(), new Shard(search, new AtomicInteger(), new ConcurrentLinkedQueue<>()));
         }
     }
 

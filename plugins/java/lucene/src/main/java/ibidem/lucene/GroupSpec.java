@@ -1,7 +1,5 @@
 package ibidem.lucene;
 
-import org.apache.lucene.search.Sort;
-
 /**
  * What a search asks the groups of a shard for.
  *
@@ -10,11 +8,11 @@ import org.apache.lucene.search.Sort;
  * @param groups how many follow
  * @param members how many documents of a group are shown at most
  * @param scored whether each match is scored, beside what the order needs
- * @param keyed whether other shards may have documents of the same groups
+ * @param shards how many shards are searched
  */
-public record GroupSpec(String field, int from, int groups, int members, boolean scored, boolean keyed) {
-    /** Returns how to pass over the matches. */
-    public GroupPass.Spec pass(SharedGroups shared, Sort sort) {
-        return new GroupPass.Spec(shared, sort, 0, from + groups, scored);
+public record GroupSpec(String field, int from, int groups, int members, boolean scored, int shards) {
+    /** Returns whether other shards may have documents of the same groups. */
+    public boolean keyed() {
+        return shards != 1;
     }
 }

@@ -1,8 +1,10 @@
 package ibidem.lucene;
 
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.LeafReaderContext;
@@ -11,50 +13,44 @@ import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.StringHelper;
 
 /** Counts of matches by group, of which other shards may have some: they are merged by hashes of the groups. */
-public final class KeyCounts {
+final class KeyCounts {
     private static final int MOST = 40_000;
 
-    private final Map<LeafReaderContext, int[]> counts = new LinkedHashMap<>();
+    private final List<Leaf> leaves = new ArrayList<>();
     private final String field;
 
     /** @param field what the documents of a group share */
-    public KeyCounts(String field) {
+    KeyCounts(String field) {
         this.field = field;
     }
 
-    /** Counts a document of a segment. */
-    public interface Leaf {
-        void count(int document) throws IOException;
-    }
-
-    /** Counts the documents of a segment. */
-    public Leaf leaf(LeafReaderContext leaf) throws IOException {
-        SortedSetDocValues values = DocValues.getSortedSet(leaf.reader(), field);
-        int[] own = new int[Math.toIntExact(values.getValueCount())];
-        counts.put(leaf, own);
-        return document -> {
+    /** Counts the documents of a segment, by their ordinals. */
+    record Leaf(SortedSetDocValues values, int[] counts) {
+        void count(int document) throws IOException {
             if (values.advanceExact(document)) {
-                own[(int) values.nextOrd()]++;
+                counts[(int) values.nextOrd()]++;
             }
-        };
+        }
     }
 
-    /** Takes what another part of the same pass has counted. */
-    public void addAll(KeyCounts other) {
-        counts.putAll(other.counts);
+    Leaf leaf(LeafReaderContext context) throws IOException {
+        SortedSetDocValues values = DocValues.getSortedSet(context.reader(), field);
+        Leaf leaf = new Leaf(values, new int[Math.toIntExact(values.getValueCount())]);
+        leaves.add(leaf);
+        return leaf;
     }
 
-    /** Returns the counts; null where these are too many groups to be merged. */
-    Map<Long, Integer> byHash() throws IOException {
+    /** Returns the counts of all parts of a pass; null where these are too many groups to be merged. */
+    static Map<Long, Integer> byHash(Collection<KeyCounts> parts) throws IOException {
         Map<Long, Integer> all = new HashMap<>();
-        for (Map.Entry<LeafReaderContext, int[]> each : counts.entrySet()) {
-            SortedSetDocValues values = DocValues.getSortedSet(each.getKey().reader(), field);
-            int[] own = each.getValue();
-            for (int ordinal = 0; ordinal < own.length; ordinal++) {
-                if (own[ordinal] > 0) {
-                    all.merge(hash(values.lookupOrd(ordinal)), own[ordinal], Integer::sum);
-                    if (all.size() > MOST) {
-                        return null;
+        for (KeyCounts part : parts) {
+            for (Leaf leaf : part.leaves) {
+                for (int ordinal = 0; ordinal < leaf.counts.length; ordinal++) {
+                    if (leaf.counts[ordinal] > 0) {
+                        all.merge(hash(leaf.values.lookupOrd(ordinal)), leaf.counts[ordinal], Integer::sum);
+                        if (all.size() > MOST) {
+                            return null;
+                        }
                     }
                 }
             }

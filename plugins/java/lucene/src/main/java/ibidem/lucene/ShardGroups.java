@@ -1,24 +1,14 @@
 package ibidem.lucene;
 
 import ibidem.core.FoundGroups;
-import ibidem.core.SharedMatches;
-import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
-import org.apache.lucene.index.DocValues;
-import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.ReaderUtil;
-import org.apache.lucene.index.SortedSetDocValues;
+import java.util.stream.Collectors;
 import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.Sort;
-import org.apache.lucene.search.SortField;
-import org.apache.lucene.search.TopDocs;
-import org.apache.lucene.search.TopFieldDocs;
-import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.util.BytesRef;
 
 /**
@@ -29,155 +19,115 @@ import org.apache.lucene.util.BytesRef;
  * @param sizes how many documents each group has, by a hash of its name; documents without a group are not among them;
  *     null if no other shard has documents of these groups, or if they are too many
  * @param highest the highest score; not a number without scores
- * @param names the names of the best groups in order; null for a document without a group
- * @param counts how many documents of each match
- * @param shown how many of these are among the documents
- * @param documents the best documents of each of these groups, group by group
+ * @param documents the documents of the page in their order; of a page without groups one that belongs to none of it
+ * @param names the name of each one's group; null for a document without a group
+ * @param counts how many documents of its group match in this shard; zero if it belongs to no group of the page
  */
 public record ShardGroups(
         long matches,
         long groups,
         Map<Long, Integer> sizes,
         float highest,
+        ScoreDoc[] documents,
         String[] names,
-        int[] counts,
-        int[] shown,
-        ScoreDoc[] documents) {
-    /**
-     * Returns the groups of a shard.
-     *
-     * @param found what its pass found
-     * @param keys the counts of all groups; null where no other shard has some of them
-     * @param field what the documents of a group share
-     * @param from how many of the groups are left out at the beginning
-     * @param members how many documents of a group are shown at most
-     */
-    public static ShardGroups of(
-            GroupPass.Result found, KeyCounts keys, List<LeafReaderContext> leaves, String field, int from, int members)
-            throws IOException {
-        List<SharedMatches.Group> page =
-                found.groups().page().stream().skip(from).toList();
-        String[] names = new String[page.size()];
-        int[] counts = new int[page.size()];
-        int[] shown = new int[page.size()];
-        List<ScoreDoc> documents = new ArrayList<>();
-        for (int at = 0; at < names.length; at++) {
-            List<Integer> entries = page.get(at).members();
-            names[at] = name(found.hits()[entries.get(0)].doc, leaves, field);
-            counts[at] = entries.size();
-            shown[at] = Math.min(members, entries.size());
-            entries.subList(0, shown[at]).forEach(entry -> documents.add(found.hits()[entry]));
-        }
-        Map<Long, Integer> sizes = keys == null ? null : keys.byHash();
-        ScoreDoc[] all = documents.toArray(ScoreDoc[]::new);
-        return new ShardGroups(found.matched(), found.all(), sizes, found.highest(), names, counts, shown, all);
-    }
-
-    private static String name(int document, List<LeafReaderContext> leaves, String field) throws IOException {
-        LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(document, leaves));
-        SortedSetDocValues values = DocValues.getSortedSet(leaf.reader(), field);
-        boolean has = values.advanceExact(document - leaf.docBase);
-        return has ? values.lookupOrd(values.nextOrd()).utf8ToString() : null;
-    }
+        int[] counts) {
 
     /**
-     * A shard's groups with the hits of their documents.
+     * A document of a page.
      *
-     * @param groups its groups
-     * @param hits those of its documents
+     * @param shard where it is
+     * @param name the name of its group; null without a group
+     * @param count how many documents of its group match in its shard
+     * @param hit the engine's hit
      * @param <H> the engine's hits
      */
-    public record Shard<H>(ShardGroups groups, H[] hits) {}
+    public record Ranked<H>(Object shard, String name, int count, H hit) {}
 
-    /** A part of a group: that in one shard. */
-    private record Part<H>(Shard<H> shard, int group, TopDocs documents) {}
+    /** Returns what the hit of a document carries as a field; the first one's carries what the shard counts. */
+    public List<Object> carried(int at) {
+        List<Object> values = new ArrayList<>(Arrays.asList(names[at], counts[at]));
+        if (at == 0) {
+            values.addAll(List.of(matches, groups, highest));
+        }
+        if (at == 0 && sizes != null) {
+            values.add(sizes.keySet().stream().mapToLong(Long::longValue).toArray());
+            values.add(sizes.values().stream().mapToInt(Integer::intValue).toArray());
+        }
+        return values;
+    }
+
+    /** Reads what the first hit of a shard carries. */
+    private static ShardGroups read(List<Object> values) {
+        Map<Long, Integer> sizes = null;
+        if (values.size() > 5) {
+            sizes = new HashMap<>();
+            long[] hashes = (long[]) values.get(5);
+            for (int at = 0; at < hashes.length; at++) {
+                sizes.put(hashes[at], ((int[]) values.get(6))[at]);
+            }
+        }
+        long matches = (Long) values.get(2);
+        return new ShardGroups(matches, (Long) values.get(3), sizes, (Float) values.get(4), null, null, null);
+    }
+
+    /** Returns the document of a hit, and adds what it carries of its shard. */
+    public static <H> Ranked<H> read(Object shard, List<Object> values, H hit, List<ShardGroups> shards) {
+        if (values.size() > 2) {
+            shards.add(read(values));
+        }
+        return new Ranked<>(shard, (String) values.get(0), (Integer) values.get(1), hit);
+    }
 
     /**
-     * Merges what shards found.
+     * Makes a page of what shards found.
      *
      * @param shards what each found
-     * @param sort the order of documents; null for that of the scores
+     * @param ranked the documents of all in their order
+     * @param spec what was asked
      * @param from how many groups are left out at the beginning, if there are several shards
      * @param size how many groups follow
      */
-    public static <H> FoundGroups<H> merge(List<Shard<H>> shards, SortField[] sort, int from, int size) {
-        boolean isOne = shards.size() == 1;
-        Map<ScoreDoc, Part<H>> parts = new HashMap<>();
-        Map<ScoreDoc, H> hits = new HashMap<>();
-        List<TopDocs> leads = new ArrayList<>();
-        for (Shard<H> shard : shards) {
-            List<ScoreDoc> first = new ArrayList<>();
-            int at = 0;
-            for (int group = 0; group < shard.groups.names.length; group++) {
-                List<ScoreDoc> own = new ArrayList<>();
-                for (int end = at + shard.groups.shown[group]; at < end; at++) {
-                    shard.groups.documents[at].shardIndex = leads.size();
-                    own.add(shard.groups.documents[at]);
-                    hits.put(shard.groups.documents[at], shard.hits[at]);
-                }
-                parts.put(own.get(0), new Part<>(shard, group, topDocs(own, sort)));
-                first.add(own.get(0));
+    public static <H> FoundGroups<H> page(
+            List<ShardGroups> shards, List<Ranked<H>> ranked, GroupSpec spec, int from, int size) {
+        Map<Object, List<Ranked<H>>> groups = new LinkedHashMap<>();
+        for (Ranked<H> each : ranked) {
+            if (each.count > 0) {
+                groups.computeIfAbsent(each.name == null ? each : each.name, key -> new ArrayList<>())
+                        .add(each);
             }
-            leads.add(topDocs(first, sort));
         }
-        Map<Object, List<Part<H>>> groups = new LinkedHashMap<>();
-        for (ScoreDoc each : merge(leads, sort).scoreDocs) {
-            Part<H> part = parts.get(each);
-            String name = part.shard.groups.names[part.group];
-            groups.computeIfAbsent(name == null ? each : name, key -> new ArrayList<>())
-                    .add(part);
+        boolean counted = spec.keyed() && shards.stream().allMatch(each -> each.sizes != null);
+        Map<Long, Integer> sizes = new HashMap<>();
+        long all = shards.stream().mapToLong(each -> each.groups).sum();
+        if (counted) {
+            shards.forEach(each -> each.sizes.forEach((name, count) -> sizes.merge(name, count, Integer::sum)));
+            all += sizes.size();
+            all -= shards.stream().mapToLong(each -> each.sizes.size()).sum();
         }
-        Map<Long, Integer> sizes = isOne ? null : union(shards);
         List<FoundGroups.Found<H>> page = new ArrayList<>();
-        for (List<Part<H>> group :
-                groups.values().stream().skip(isOne ? 0 : from).limit(size).toList()) {
-            TopDocs documents = merge(group.stream().map(Part::documents).toList(), sort);
-            String name = group.get(0).shard.groups.names[group.get(0).group];
-            int count = sizes == null || name == null
-                    ? group.stream()
-                            .mapToInt(each -> each.shard.groups.counts[each.group])
-                            .sum()
-                    : sizes.get(KeyCounts.hash(new BytesRef(name)));
-            List<H> shown = Stream.of(documents.scoreDocs).map(hits::get).toList();
-            page.add(new FoundGroups.Found<>(name, count, shown));
-        }
-        long sum = shards.stream().mapToLong(each -> each.groups.groups).sum();
-        if (sizes != null) {
-            sum += sizes.size()
-                    - shards.stream()
-                            .mapToLong(each -> each.groups.sizes.size())
-                            .sum();
-        }
+        groups.values().stream().skip(spec.keyed() ? from : 0).limit(size).forEach(group -> {
+            String name = group.get(0).name;
+            int known = count(group);
+            int count = counted && name != null ? sizes.get(KeyCounts.hash(new BytesRef(name))) : known;
+            boolean whole = name == null || !spec.keyed() || counted && known == count;
+            List<H> hits = group.stream().map(Ranked::hit).toList();
+            page.add(new FoundGroups.Found<>(name, count, hits, whole));
+        });
         float highest = Float.NaN;
-        for (Shard<H> each : shards) {
-            highest = Float.isNaN(highest) || each.groups.highest > highest ? each.groups.highest : highest;
+        for (ShardGroups each : shards) {
+            highest = Float.isNaN(highest) || each.highest > highest ? each.highest : highest;
         }
-        long matches = shards.stream().mapToLong(each -> each.groups.matches).sum();
-        return new FoundGroups<>(matches, sum, isOne || sizes != null, highest, page);
+        long matches = shards.stream().mapToLong(each -> each.matches).sum();
+        return new FoundGroups<>(matches, all, counted || !spec.keyed(), highest, page);
     }
 
-    private static TopDocs topDocs(List<ScoreDoc> documents, SortField[] sort) {
-        TotalHits total = new TotalHits(documents.size(), TotalHits.Relation.EQUAL_TO);
-        ScoreDoc[] all = documents.toArray(ScoreDoc[]::new);
-        return sort == null ? new TopDocs(total, all) : new TopFieldDocs(total, all, sort);
-    }
-
-    private static TopDocs merge(List<TopDocs> parts, SortField[] sort) {
-        int size = parts.stream().mapToInt(each -> each.scoreDocs.length).sum();
-        return sort == null
-                ? TopDocs.merge(size, parts.toArray(TopDocs[]::new))
-                : TopDocs.merge(new Sort(sort), size, parts.toArray(TopFieldDocs[]::new));
-    }
-
-    /** Returns how many documents each group has in all shards; null where one of them has too many groups. */
-    private static <H> Map<Long, Integer> union(List<Shard<H>> shards) {
-        Map<Long, Integer> union = new HashMap<>();
-        for (Shard<H> each : shards) {
-            if (each.groups.sizes == null) {
-                return null;
-            }
-            each.groups.sizes.forEach((name, count) -> union.merge(name, count, Integer::sum));
-        }
-        return union;
+    /** Adds up how many documents of a group its shards have. */
+    private static <H> int count(List<Ranked<H>> group) {
+        return group.stream()
+                .collect(Collectors.toMap(Ranked::shard, Ranked::count, (first, same) -> first))
+                .values()
+                .stream()
+                .mapToInt(Integer::intValue)
+                .sum();
     }
 }

@@ -1,10 +1,12 @@
 package ibidem.opensearch;
 
 import ibidem.core.FoundGroups;
+import ibidem.core.PackedField;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
 import ibidem.lucene.GroupSpec;
+import ibidem.lucene.ShardGroups;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,7 +20,6 @@ import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
 import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.core.common.io.stream.StreamOutput;
-import org.opensearch.search.SearchExtBuilder;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
 import org.opensearch.search.builder.SearchSourceBuilder;
@@ -105,22 +106,26 @@ final class Engine {
         }
     }
 
-    /** Returns whether the groups of several shards are merged: here a shard's groups are its hits. */
-    static boolean mergesShards() {
-        return false;
+    /** Returns how many groups of all matches a page can reach: the documents of a shard's groups are its hits. */
+    static int mostGroups(int shards, int deepest) {
+        return shards == 0 ? -1 : deepest / shards;
     }
 
-    /** Asks the only shard for the groups of all matches. */
+    /** Asks for the groups of all matches. */
     static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
-        List<SearchExtBuilder> extensions = new ArrayList<>(source.ext());
-        extensions.add(new GroupsExt(spec));
-        source.ext(extensions).trackTotalHits(true).size(Math.max(1, spec.groups() * spec.members()));
+        source.trackTotalHits(true).size(Math.max(1, spec.shards() * spec.groups() * spec.members()));
         sorts.forEach(source::sort);
     }
 
-    /** Returns the groups that the shard found, those of a page with their hits. */
-    static FoundGroups<SearchHit> found(SearchResponse response, int from, int size) {
-        return GroupsCollector.read(response.getHits(), size);
+    /** Returns the groups that shards found, those of a page with their hits. */
+    static FoundGroups<SearchHit> found(SearchResponse response, GroupSpec spec, int from, int size) {
+        List<ShardGroups> shards = new ArrayList<>();
+        List<ShardGroups.Ranked<SearchHit>> ranked = new ArrayList<>();
+        for (SearchHit hit : response.getHits()) {
+            List<Object> carried = hit.field(PackedField.GROUPS).getValues();
+            ranked.add(ShardGroups.read(hit.getShard(), carried, hit, shards));
+        }
+        return ShardGroups.page(shards, ranked, spec, from, size);
     }
 
     /** Sends a search through the pipeline of the request that it is a part or a copy of; copies lack it. */

@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.lucene.ConfirmedIds;
 import ibidem.lucene.SharedGroups;
 import java.util.Collection;
 import java.util.List;
@@ -18,6 +17,7 @@ import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
 import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.env.Environment;
 import org.opensearch.env.NodeEnvironment;
+import org.opensearch.index.IndexModule;
 import org.opensearch.indices.breaker.BreakerSettings;
 import org.opensearch.monitor.jvm.JvmInfo;
 import org.opensearch.plugins.ActionPlugin;
@@ -44,7 +44,6 @@ public final class IbidemPlugin extends Plugin
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
-    private final ConfirmedIds confirmed = new ConfirmedIds();
     private final SharedGroups.Cache shared = new SharedGroups.Cache();
 
     /** Returns the plugin's version. */
@@ -71,7 +70,7 @@ public final class IbidemPlugin extends Plugin
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<RepositoriesService> repositoriesServiceSupplier) {
         Indexes indexes = new Indexes(clusterService, indexNameExpressionResolver);
-        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry, confirmed));
+        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry));
         return List.of();
     }
 
@@ -95,13 +94,17 @@ public final class IbidemPlugin extends Plugin
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse),
-                new SearchExtSpec<>(GroupsExt.NAME, GroupsExt::new, GroupsExt::parse));
+                new SearchExtSpec<>(WindowExt.NAME, WindowExt::new, WindowExt::parse));
+    }
+
+    @Override
+    public void onIndexModule(IndexModule index) {
+        index.addSearchOperationListener(new GroupsCollector.Found());
     }
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new GroupsCollector.Fetch());
+        return List.of(new PackedFetch());
     }
 
     @Override
