@@ -53,7 +53,6 @@ def test_a_scroll_is_refused(cluster: str) -> None:
     [
         ({"dedupe": "hide"}, "allowed: off, collapse, indent"),
         ({"dedupe": "indent", "scope": "matches"}, "scope=matches is not supported by the plugin: it needs signatures"),
-        ({"dedupe": "indent", "by": "stored"}, "by=stored is not supported by the plugin: stored groups are"),
         (
             {"dedupe": "indent", "document": "file"},
             (
@@ -100,19 +99,8 @@ def as_given(client: Any, body: Json) -> dict[str, Any]:
 def test_the_account_says_who_grouped(plain_client: Any) -> None:
     answer = dict(plain_client.search(index="stories", **as_given(plain_client, QUERY | {"ext": {"ibidem": INDENT}})))
     account = answer["ext"]["ibidem"] if isinstance(plain_client, opensearchpy.OpenSearch) else answer["dedupe"]
-    assert account["by"].startswith("plugin ")
+    assert account["grouper"].startswith("plugin ")
     assert account["documents"]["in_window"] == account["groups"]["in_window"] + account["duplicates"] > 100
-
-
-def test_an_index_of_one_shard_is_searched_once(cluster: str, plain_client: Any) -> None:
-    def searches() -> int:
-        total: int = ask(cluster, "GET", "/stories/_stats/search")["_all"]["primaries"]["search"]["query_total"]
-        return total
-
-    counts_before = searches()
-    for level in ("identical", "near"):
-        through_plugin(plain_client, "stories", QUERY, INDENT | {"level": level})
-    assert searches() == counts_before + 2
 
 
 def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(plain_client: Any) -> None:

@@ -1,8 +1,8 @@
 package ibidem.opensearch;
 
 import ibidem.core.Item;
+import ibidem.core.PackedField;
 import ibidem.core.ResultList;
-import ibidem.core.ShardPage;
 import ibidem.lucene.Explanations;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -23,14 +23,17 @@ final class Hits {
 
     private final ResultList<SearchHit, Place> list;
     private final SearchSourceBuilder search;
+    private final boolean carryValues;
 
     /**
      * @param list the hits that are shown
      * @param search the search as it came
+     * @param carryValues whether they still carry the values of their groups
      */
-    Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder search) {
+    Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder search, boolean carryValues) {
         this.list = list;
         this.search = search;
+        this.carryValues = carryValues;
     }
 
     /** Returns the list; who takes it has to let it go. */
@@ -71,7 +74,10 @@ final class Hits {
         meta.put(MARK, new DocumentField(MARK, List.of(each.mark())));
         Map<String, DocumentField> fields =
                 document == null ? new HashMap<>() : new HashMap<>(document.getDocumentFields());
-        fields.keySet().removeAll(ShardPage.FIELDS);
+        fields.remove(PackedField.GROUPS);
+        if (carryValues) {
+            fields.remove(PackedField.NAME);
+        }
         SearchHit hit = Engine.hit(place.docId(), each.id(), fields, meta);
         hit.shard(place.shard());
         hit.score(place.score());

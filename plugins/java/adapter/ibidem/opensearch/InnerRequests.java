@@ -4,6 +4,7 @@ import ibidem.core.Depth;
 import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
+import ibidem.lucene.GroupSpec;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashMap;
@@ -11,7 +12,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.opensearch.action.search.SearchRequest;
-import org.opensearch.action.search.SearchType;
 import org.opensearch.action.support.IndicesOptions;
 import org.opensearch.index.query.BoolQueryBuilder;
 import org.opensearch.index.query.IdsQueryBuilder;
@@ -62,41 +62,51 @@ final class InnerRequests {
         SearchSourceBuilder source = ranking(depth);
         source.fetchSource(false);
         if (bytes) {
-            source.storedField(NO_FIELDS).ext(extensions(new WindowExt()));
+            source.storedField(NO_FIELDS).ext(extensions(new WindowExt(null, null)));
         } else {
             source.docValueField(PackedField.NAME);
         }
         return ranked(source);
     }
 
-    /** Asks the only shard for a page: the ranking, the options of the page, and the display of its hits. */
-    SearchRequest pageOfShard(Depth depth, PageRescorer page) {
-        SearchSourceBuilder source = ranking(depth).addRescorer(page);
+    /**
+     * Asks the shards to group all matches, and to show the hits of the page.
+     *
+     * @param spec how to group them
+     * @param only the groups that are wanted; null for all
+     */
+    SearchRequest pass(GroupSpec spec, Collection<String> only) {
+        SearchSourceBuilder source = matches(search.query(), true);
+        source.size(0).trackTotalHits(false).ext(extensions(new WindowExt(spec, null)));
+        if (only != null) {
+            BoolQueryBuilder filter = QueryBuilders.boolQuery().filter(QueryBuilders.termsQuery(spec.field(), only));
+            source.postFilter(search.postFilter() == null ? filter : filter.filter(search.postFilter()));
+        } else {
+            source.profile(search.profile()).postFilter(search.postFilter());
+            addAggregations(source);
+        }
         show(source);
-        return ranked(source);
+        Engine.addPass(source, spec, search.sorts() == null ? List.of() : search.sorts());
+        return ranked(source).requestCache(false); // which keeps no hits
     }
 
-    /** Returns whether a shard may make the page; if not, the coordinating node makes it. */
-    boolean goesWithPageOfShard() {
-        boolean inOneStep = request.searchType() == SearchType.QUERY_THEN_FETCH; // ranks and fetches on one context
-        if (!bytes || !inOneStep || !byScoreAlone() || search.profile() || Boolean.TRUE.equals(search.explain())) {
-            return false;
+    /** Returns a part of the search that a window alone can be combined with; empty if there is none. */
+    String partOfWindows() {
+        if (isRescored() || search.timeout() != null) {
+            return isRescored() ? "rescore" : "timeout";
         }
-        boolean hasInnerHits = InnerHits.areIn(search.query()) || InnerHits.areIn(search.postFilter());
-        return !hasInnerHits && !showsOtherDocuments() && !ranksAsAWhole();
+        if (Engine.ranksAsAWhole(search) || Engine.isRetrieved(search)) {
+            return "a ranking made of several";
+        }
+        return bytes ? "" : "a node without this plugin";
     }
 
     /** Asks for the best hits, and for aggregations and the like. */
     private SearchSourceBuilder ranking(Depth depth) {
-        SearchSourceBuilder source = base();
-        source.query(search.isSuggestOnly() ? new MatchNoneQueryBuilder() : innerHits.drop(search.query()));
-        Engine.addRanking(search, source, innerHits, false);
-        source.size(depth.hits()).trackTotalHits(true).trackScores(search.trackScores());
+        SearchSourceBuilder source = matches(innerHits.drop(search.query()), false);
+        source.size(depth.hits()).trackTotalHits(true);
         if (search.postFilter() != null) {
             source.postFilter(innerHits.drop(search.postFilter()));
-        }
-        if (search.minScore() != null) {
-            source.minScore(search.minScore());
         }
         if (search.sorts() != null) {
             search.sorts().forEach(source::sort);
@@ -109,7 +119,6 @@ final class InnerRequests {
             source.sort(
                     SortBuilders.fieldSort(PackedField.ID).order(SortOrder.ASC).unmappedType("keyword"));
         }
-        search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
         if (depth.first()) {
             source.profile(search.profile());
             if (!showsOtherDocuments()) {
@@ -117,6 +126,18 @@ final class InnerRequests {
             }
         }
         return source;
+    }
+
+    /** Asks for what matches and how it scores. */
+    private SearchSourceBuilder matches(QueryBuilder query, boolean withInnerHits) {
+        SearchSourceBuilder source = base();
+        source.query(search.isSuggestOnly() ? new MatchNoneQueryBuilder() : query);
+        Engine.addRanking(search, source, innerHits, withInnerHits);
+        if (search.minScore() != null) {
+            source.minScore(search.minScore());
+        }
+        search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
+        return source.trackScores(search.trackScores());
     }
 
     /** Sends a search that ranks as the request does. */
@@ -152,13 +173,8 @@ final class InnerRequests {
 
     /** Asks for aggregations and suggestions that show documents, apart from the window. */
     SearchRequest otherDocuments() {
-        SearchSourceBuilder source = base();
-        source.query(search.query()).size(0).trackTotalHits(false);
-        Engine.addRanking(search, source, innerHits, true);
-        if (search.minScore() != null) {
-            source.minScore(search.minScore());
-        }
-        search.indexBoosts().forEach(boost -> source.indexBoost(boost.getIndex(), boost.getBoost()));
+        SearchSourceBuilder source = matches(search.query(), true);
+        source.size(0).trackTotalHits(false);
         addAggregations(source);
         show(source);
         return ranked(source);

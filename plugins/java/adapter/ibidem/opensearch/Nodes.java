@@ -3,7 +3,6 @@ package ibidem.opensearch;
 import ibidem.core.Ledgers;
 import ibidem.core.Memory;
 import ibidem.core.Request;
-import ibidem.lucene.ConfirmedIds;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
@@ -26,7 +25,6 @@ import org.opensearch.transport.client.Client;
  * @param metadata knows what indexes a name stands for
  * @param breaker counts the memory of windows
  * @param parsers the engine's parsers
- * @param confirmed documents whose ids were looked up
  */
 record Nodes(
         Client client,
@@ -34,8 +32,7 @@ record Nodes(
         ThreadPool threads,
         Indexes metadata,
         CircuitBreaker breaker,
-        NamedXContentRegistry parsers,
-        ConfirmedIds confirmed) {
+        NamedXContentRegistry parsers) {
     /** A node's attribute that says which plugin it has. */
     static final String ATTRIBUTE = "ibidem";
 
@@ -67,10 +64,10 @@ record Nodes(
                         IbidemPlugin.version().equals(node.getAttributes().get(ATTRIBUTE)));
     }
 
-    /** Returns whether some indexes have one shard together. */
-    boolean haveOneShard(List<String> indexes) {
-        IndexMetadata index = indexes.size() == 1 ? metadata.current().index(indexes.get(0)) : null;
-        return index != null && index.getNumberOfShards() == 1;
+    /** Returns how many shards an index has. */
+    int shards(String name) {
+        IndexMetadata index = metadata.current().index(name);
+        return index == null ? 0 : index.getNumberOfShards();
     }
 
     /** Returns the indexes of a search; empty if there are none, or if only its hits name them. */

@@ -1,10 +1,12 @@
 package ibidem.opensearch;
 
 import ibidem.core.PackedField;
-import ibidem.lucene.ConfirmedIds;
+import ibidem.lucene.ShardGroups;
 import ibidem.lucene.StoredValues;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.lucene.index.LeafReaderContext;
 import org.opensearch.common.document.DocumentField;
 import org.opensearch.search.SearchHit;
@@ -12,45 +14,57 @@ import org.opensearch.search.fetch.FetchContext;
 import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 
-/** Puts the packed value on each hit of a window as bytes, or the id where that value is not the document's own. */
+/**
+ * Puts the packed value on each hit as bytes. A hit of a window, which has no id of its own, gets the id instead where
+ * that value is not the document's.
+ */
 final class PackedFetch implements FetchSubPhase {
-    private final ConfirmedIds confirmed;
-
-    /** @param confirmed the documents whose ids were looked up before */
-    PackedFetch(ConfirmedIds confirmed) {
-        this.confirmed = confirmed;
-    }
-
     @Override
     public FetchSubPhaseProcessor getProcessor(FetchContext context) {
-        return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ? new Reader(confirmed) : null;
+        return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ext ? new Reader(ext) : null;
     }
 
     private static final class Reader implements Engine.FieldReader {
-        private final ConfirmedIds confirmed;
+        private final WindowExt ext;
+        /** Where each document of a page is in it. */
+        private final Map<Integer, Integer> places = new HashMap<>();
+
         private StoredValues values;
 
-        Reader(ConfirmedIds confirmed) {
-            this.confirmed = confirmed;
+        Reader(WindowExt ext) {
+            this.ext = ext;
+            ShardGroups found = ext.found();
+            for (int at = 0; found != null && at < found.documents().length; at++) {
+                places.put(found.documents()[at].doc, at);
+            }
         }
 
         @Override
         public void setNextReader(LeafReaderContext reader) throws IOException {
-            values = new StoredValues(reader.reader(), new Ids(), confirmed);
+            values = new StoredValues(reader.reader(), new Ids());
         }
 
         @Override
         public void process(HitContext hit) throws IOException {
-            StoredValues.Values read = values.read(hit.docId());
-            if (read.packed() == null) {
+            if (ext.spec() == null) {
+                StoredValues.Values read = values.read(hit.docId());
                 put(hit.hit(), PackedField.ID, read.id());
-            } else {
                 put(hit.hit(), PackedField.NAME, read.packed());
+                return;
+            }
+            put(hit.hit(), PackedField.NAME, values.packed(hit.docId()));
+            Integer place = places.get(hit.hit().docId());
+            if (place != null) {
+                Engine.setField(
+                        hit.hit(),
+                        new DocumentField(PackedField.GROUPS, ext.found().carried(place)));
             }
         }
 
         private static void put(SearchHit hit, String name, Object value) {
-            Engine.setField(hit, new DocumentField(name, List.of(value)));
+            if (value != null) {
+                Engine.setField(hit, new DocumentField(name, List.of(value)));
+            }
         }
     }
 }

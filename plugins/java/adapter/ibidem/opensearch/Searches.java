@@ -1,85 +1,105 @@
 package ibidem.opensearch;
 
 import ibidem.core.Depth;
+import ibidem.core.FoundGroups;
 import ibidem.core.GroupedSearch;
 import ibidem.core.InnerSearches;
 import ibidem.core.LedgerCache;
 import ibidem.core.Ledgers;
 import ibidem.core.Name;
+import ibidem.core.PackedField;
 import ibidem.core.Request;
 import ibidem.core.ResultList;
-import ibidem.core.ShardPage;
-import java.util.Arrays;
+import ibidem.core.StoredSearch;
+import ibidem.core.Way;
+import ibidem.lucene.GroupSpec;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.opensearch.ExceptionsHelper;
+import org.apache.lucene.search.TotalHits;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
-import org.opensearch.action.support.ContextPreservingActionListener;
-import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
-import org.opensearch.core.rest.RestStatus;
-import org.opensearch.core.tasks.TaskCancelledException;
-import org.opensearch.core.tasks.TaskId;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
-import org.opensearch.tasks.CancellableTask;
 import org.opensearch.tasks.Task;
 import org.opensearch.threadpool.ThreadPool;
 
-/**
- * Sends the searches that one grouped search is made of, as the caller and under the caller's task, so that rights hold
- * and cancelling reaches them.
- */
-class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
+/** Sends the searches that one grouped search is made of. */
+class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit, Place> {
     private static final String BY = "plugin " + IbidemPlugin.version();
 
-    private final Nodes nodes;
     private final DeepSearch deep;
     private final SearchRequest request;
-    private final Task task;
     private final InnerRequests inner;
     private final List<String> indexes;
-    private final Supplier<ThreadContext.StoredContext> context;
     private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
+    /** The search as one whose groups are stored; null where a window is grouped. */
+    private final StoredSearch<SearchResponse, SearchHit, Place> stored;
+
+    private final GroupSpec spec;
+    private final Way way;
+    /** How many are searched; zero where a point in time alone knows. */
+    private final int shards;
 
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
+    private TotalHits total;
 
     /**
      * @param nodes services of the node
      * @param ledgers records next to indexes
      * @param deep the search
-     * @param dedupe how to group it
+     * @param chosen how to group it
      * @param task under which it runs; null where none is known
      */
-    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Request dedupe, Task task) {
-        this.nodes = nodes;
+    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way chosen, Task task) {
+        super(nodes, task);
         this.deep = deep;
         this.request = deep.request();
-        this.task = task;
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
-        context = nodes.threads().getThreadContext().newRestorableContext(true);
+        shards = indexes.stream().mapToInt(nodes::shards).sum();
+        way = chosen.unless(partOfWindows());
+        Request dedupe = way.request();
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
         grouped = new GroupedSearch<>(
                 node, this, new Responses(), dedupe, from, request.source().size());
+        stored = !way.isWindow() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
+        spec = stored == null ? null : spec(stored.members());
+    }
+
+    private GroupSpec spec(int members) {
+        int start = Math.max(0, request.source().from());
+        int size = GroupedSearch.size(request.source().size());
+        String field = way.by().equals(Way.CONTENT) ? PackedField.CONTENT : PackedField.GROUP;
+        return shards == 1 ? spec(field, start, size, members) : spec(field, 0, Math.max(1, start + size), members);
+    }
+
+    private GroupSpec spec(String field, int from, int groups, int members) {
+        int most = Math.min(members, Math.max(1, deepest() / Math.max(1, groups * Math.max(1, shards))));
+        return new GroupSpec(field, from, groups, most, request.source().trackScores(), shards);
+    }
+
+    private String partOfWindows() {
+        int end = Math.max(0, request.source().from())
+                + GroupedSearch.size(request.source().size());
+        String part = inner.partOfWindows();
+        return part.isEmpty() && shards != 1 && end > Engine.mostGroups(shards, deepest())
+                ? shards == 0 ? "a point in time" : "a page so deep of several shards"
+                : part;
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        ShardPage.Spec page = grouped.pageOfShard();
-        if (page == null) {
-            return inner.window(grouped.depth());
+        if (stored != null) {
+            return inner.pass(spec, null);
         }
-        Nodes services = nodes; // else the request would hold this search for as long as a node remembers the request
-        return inner.pageOfShard(grouped.depth(), new PageRescorer(() -> services, page));
+        return inner.window(grouped.depth());
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
@@ -89,7 +109,18 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
         listener = ActionListener.runAfter(next, () -> Engine.release(response));
         try {
             Completeness.check(response);
-            grouped.goOn(response);
+            if (stored == null) {
+                total = response.getHits().getTotalHits();
+                grouped.goOn(response);
+                return;
+            }
+            FoundGroups<SearchHit> found = Engine.found(
+                    response,
+                    spec,
+                    Math.max(0, request.source().from()),
+                    GroupedSearch.size(request.source().size()));
+            total = new TotalHits(found.matches(), TotalHits.Relation.EQUAL_TO);
+            stored.goOn(found);
         } catch (Exception e) {
             listener.onFailure(e);
         }
@@ -113,11 +144,6 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public boolean isRescored() {
         return inner.isRescored();
-    }
-
-    @Override
-    public boolean goWithPageOfShard() {
-        return nodes.haveOneShard(indexes) && inner.goesWithPageOfShard();
     }
 
     @Override
@@ -146,22 +172,14 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     }
 
     @Override
-    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
-        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(batch(answer)), error -> {
-            RestStatus status = ExceptionsHelper.status(error);
-            if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
-                next.accept(new LedgerCache.Batch(List.of(), null));
-            } else {
-                listener.onFailure(error);
-            }
-        })));
+    public void members(Set<String> groups, Consumer<FoundGroups<SearchHit>> next) {
+        GroupSpec whole = spec(spec.field(), 0, groups.size(), stored.members());
+        sendWhole(inner.pass(whole, groups), response -> next.accept(Engine.found(response, whole, 0, groups.size())));
     }
 
-    private static LedgerCache.Batch batch(SearchResponse answer) {
-        SearchHit[] hits = answer.getHits().getHits();
-        Object[] last = hits.length == 0 ? null : hits[hits.length - 1].getSortValues();
-        return new LedgerCache.Batch(
-                Arrays.stream(hits).map(SearchHit::getSourceAsMap).toList(), last);
+    @Override
+    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
+        records(slice, next, error -> listener.onFailure(error));
     }
 
     @Override
@@ -175,9 +193,11 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
         list.account().putAll(notes());
-        SearchHits hits = new Hits(list, request.source()).list(first.getHits().getTotalHits());
+        list.account().putAll(way.account());
+        list.account().put("grouper", BY);
+        SearchHits hits = new Hits(list, request.source(), stored != null).list(total);
         listener = ActionListener.runAfter(listener, () -> Engine.release(hits));
-        if (inner.showsOtherDocuments()) {
+        if (stored == null && inner.showsOtherDocuments()) {
             sendWhole(later(inner.otherDocuments()), others -> Answer.send(listener, hits, first, others, list));
         } else {
             Answer.send(listener, hits, first, first, list);
@@ -191,17 +211,10 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
             notes.put("raised", deep.raised());
         }
         String fields = Engine.nearestFields(request.source());
-        if (!fields.isEmpty() && first.getHits().getTotalHits().value() == 0) {
+        if (!fields.isEmpty() && total.value() == 0) {
             notes.put("remedy", "check whether documents have vectors in " + fields + ", and pass the filters of knn");
         }
         return notes;
-    }
-
-    @Override
-    public void checkNotCancelled() {
-        if (task instanceof CancellableTask cancellable && cancellable.isCancelled()) {
-            throw new TaskCancelledException("cancelled: " + cancellable.getReasonCancelled());
-        }
     }
 
     /** Sends a search whose answer lacks no part of the index. */
@@ -210,14 +223,6 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
             Completeness.check(response);
             next.accept(response);
         }));
-    }
-
-    final void send(SearchRequest search, ActionListener<SearchResponse> next) {
-        checkNotCancelled();
-        if (task != null) {
-            search.setParentTask(new TaskId(nodes.cluster().localNode().getId(), task.getId()));
-        }
-        nodes.client().search(search, next);
     }
 
     /** Goes on in the caller's context; a failure there fails the search. */
@@ -231,9 +236,5 @@ class Searches implements InnerSearches<SearchResponse, SearchHit, Place> {
                     }
                 },
                 error -> listener.onFailure(error)));
-    }
-
-    final <T> ActionListener<T> inContext(ActionListener<T> next) {
-        return new ContextPreservingActionListener<>(context, next);
     }
 }

@@ -30,7 +30,7 @@ final class Counts {
     int crowded() {
         int count = 0;
         for (int row = 0; row < window.size; row++) {
-            count += window.grouping.crowded[row] ? 1 : 0;
+            count += window.grouping.crowded()[row] ? 1 : 0;
         }
         return count;
     }

@@ -54,7 +54,7 @@ final class Facets {
     private <K> void count(Map<K, Facet> facets, K value, int row) {
         Facet facet = facets.computeIfAbsent(value, unused -> new Facet(row));
         facet.documents++;
-        facet.groups.add(window.grouping.lead[row]);
+        facet.groups.add(window.grouping.lead()[row]);
     }
 
     /** Counts a window: sources and tables by one of their documents, the most frequent first; the latest years first. */

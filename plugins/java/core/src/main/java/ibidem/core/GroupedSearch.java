@@ -3,11 +3,9 @@ package ibidem.core;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 
 /**
  * One search under way: its window, deeper where the page needs it, the groups, and the documents that are shown.
@@ -33,14 +31,10 @@ public final class GroupedSearch<R, H, P> {
     private final ResponseReader<R, H, P> responses;
     private final List<String> indexes;
     private final Reading reading;
-    private final ShardPage.Spec spec;
     private final long startNanos = System.nanoTime();
 
     private final Request request;
     private Depth depth;
-    /** Whether the only shard makes the page itself. */
-    private boolean pageOfShard;
-
     private R first;
     /** The highest score of all hits. */
     private float highest;
@@ -65,29 +59,22 @@ public final class GroupedSearch<R, H, P> {
         this.responses = responses;
         this.request = request;
         int start = Math.max(0, from);
-        int groups = size < 0 ? SIZE : size;
+        int groups = size(size);
         Refusal.checkPage(start, groups);
         indexes = searches.indexes();
         int deepest = searches.isRescored() ? Math.min(request.window(), searches.deepest()) : searches.deepest();
         reading = new Reading(request, groups == 0 ? 0 : start, groups, deepest);
         depth = depth(false);
-        spec = new ShardPage.Spec(request.values(), start, groups, deepest, node.by());
-        pageOfShard = groups > 0 && searches.goWithPageOfShard() && !mayHoldOverrides();
     }
 
-    private boolean mayHoldOverrides() {
-        Set<String> ledgers = searches.ledgers(Set.copyOf(indexes));
-        return node.ledgers().overrides().holds(ledgers, searches.caller());
+    /** Returns how many groups a page has; those of a request that names no number if that is negative. */
+    public static int size(int size) {
+        return size < 0 ? SIZE : size;
     }
 
     /** Returns how deep the first window is. */
     public Depth depth() {
         return depth;
-    }
-
-    /** Returns the request to the shard; null if it returns a window, and the page is made here. */
-    public ShardPage.Spec pageOfShard() {
-        return pageOfShard ? spec : null;
     }
 
     /** Goes on with the response to the first window. */
@@ -108,12 +95,7 @@ public final class GroupedSearch<R, H, P> {
     }
 
     private void handle(R response) {
-        if (pageOfShard && responses.hits(response).length > 0) {
-            pageOfShard = false;
-            handlePage(response);
-        } else {
-            searches.compute(response, () -> handleWindow(responses.hits(response)));
-        }
+        searches.compute(response, () -> handleWindow(responses.hits(response)));
     }
 
     private void handleWindow(H[] hits) {
@@ -132,37 +114,6 @@ public final class GroupedSearch<R, H, P> {
             scores[at] = responses.score(hits[at]);
         }
         return searches.byScoreAlone() && !depth.inFullOrder() && reading.cutAmongEquals(scores, depth.hits());
-    }
-
-    /** Answers with the page that the shard made, or makes it here where that could not. */
-    private void handlePage(R response) {
-        H[] hits = responses.hits(response);
-        ShardPage.Reply reply = Stream.of(hits)
-                .map(hit -> ShardPage.Reply.of(responses.value(hit, ShardPage.PAGE)))
-                .filter(Objects::nonNull)
-                .findFirst()
-                .orElseThrow();
-        highest = reply.score();
-        if (reply.outcome() != ShardPage.Outcome.WHOLE) {
-            read(reply.outcome() == ShardPage.Outcome.EQUALS);
-            return;
-        }
-        List<Item<H, P>> items = reply.marks(hits, hit -> responses.value(hit, ShardPage.HIT)).stream()
-                .map(this::item)
-                .toList();
-        listenToReaders(Set.copyOf(indexes), words -> {
-            if (!words.isEmpty()) {
-                read(false); // a shard knows no manual decisions
-                return;
-            }
-            searches.checkNotCancelled();
-            long tookMillis = tookMillis();
-            answer(items, reply.account(!responses.isTimedOut(response), tookMillis), tookMillis);
-        });
-    }
-
-    private Item<H, P> item(ShardPage.Mark<H> each) {
-        return new Item<>(responses.id(each.hit()), responses.place(each.hit()), each.hit(), each.mark());
     }
 
     private void listenToReaders(Ranking<P> ranking) {

@@ -27,9 +27,6 @@ public interface InnerSearches<R, H, P> {
     /** Returns whether the top of each shard is ranked again, so that another depth may be another ranking. */
     boolean isRescored();
 
-    /** Returns whether there is one shard, and no option of the request keeps it from making the page. */
-    boolean goWithPageOfShard();
-
     /** Returns a key that identifies the caller. */
     String caller();
 
@@ -44,6 +41,9 @@ public interface InnerSearches<R, H, P> {
 
     /** Reads documents as they are shown, those that still match. */
     void documents(Set<Name> names, Consumer<R> next);
+
+    /** Reads the documents of groups that shards know in part. */
+    void members(Set<String> groups, Consumer<FoundGroups<H>> next);
 
     /** Reads records next to indexes; empty if they are missing or the caller may not read them. */
     void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next);

@@ -62,12 +62,6 @@ public final class LedgerCache<T> {
         this.clock = clock;
     }
 
-    /** Returns whether it is known by now that ledgers hold records. */
-    public boolean holds(Collection<String> ledgers, String caller) {
-        List<T> records = lookUp(new Key(List.copyOf(ledgers), caller));
-        return records != null && !records.isEmpty();
-    }
-
     /**
      * Gives the records of ledgers.
      *

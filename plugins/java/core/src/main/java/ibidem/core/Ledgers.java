@@ -13,11 +13,14 @@ import java.util.stream.Stream;
  * Records next to indexes that a search reads.
  *
  * @param overrides manual decisions
+ * @param settlements what indexes say of their groups
  */
-public record Ledgers(LedgerCache<Verdict> overrides) {
+public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<Way.State> settlements) {
     /** Makes the caches of a node. */
     public static Ledgers of() {
-        return new Ledgers(new LedgerCache<>("overrides", Verdict::of, System::nanoTime));
+        return new Ledgers(
+                new LedgerCache<>("overrides", Verdict::of, System::nanoTime),
+                new LedgerCache<>("groups", Way.State::of, System::nanoTime));
     }
 
     /**

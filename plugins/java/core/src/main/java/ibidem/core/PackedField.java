@@ -6,6 +6,12 @@ import java.util.Base64;
 /** The field that holds packed values, as engines store it and give it out. */
 public final class PackedField {
     public static final String NAME = "ibidem.packed";
+    /** The field of stored groups. */
+    public static final String GROUP = "ibidem.group";
+    /** Under which name a hit carries the groups that its shard found. */
+    public static final String GROUPS = "ibidem.groups";
+    /** The field of content hashes. */
+    public static final String CONTENT = "ibidem.content";
     /** Where an index of ibidem's holds ids. */
     public static final String ID = "ibidem.id";
 

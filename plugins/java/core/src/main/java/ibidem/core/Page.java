@@ -24,10 +24,17 @@ final class Page {
             Map<String, Object> entry = new LinkedHashMap<>();
             entry.put("index", window.name(each.row()).index());
             entry.put("id", window.name(each.row()).id());
-            entry.put("group", window.group(window.grouping.lead[each.row()]));
+            entry.put("group", window.group(window.grouping.lead()[each.row()]));
             entry.put("page", each.page());
             additions.add(entry);
         }
+    }
+
+    Page(Window window, Request request, List<Group> groups) {
+        this.window = window;
+        this.request = request;
+        this.groups = groups;
+        deepest = 0;
     }
 
     public List<Group> groups() {
@@ -99,7 +106,7 @@ final class Page {
                 continue;
             }
             String otherId = window.name(each.other()).id();
-            String otherGroup = window.group(window.grouping.lead[each.other()]);
+            String otherGroup = window.group(window.grouping.lead()[each.other()]);
             if (each.holds() && each.word().same() && !otherGroup.equals(group.id())) {
                 notes.add("declared same as " + otherId + ", group " + otherGroup);
             } else if (request.explain()) {
@@ -159,6 +166,29 @@ final class Page {
         if (outcome.missing()) {
             account.put("remedy", "sign them with: ibidem backfill");
         }
+        return account;
+    }
+
+    /**
+     * Returns the account of a page of groups of all matches.
+     *
+     * @param found the groups
+     * @param missing whether a document of the page was never signed
+     * @param tookMillis since the request came
+     * @param by who did it
+     */
+    Map<String, Object> account(FoundGroups<?> found, boolean missing, long tookMillis, String by) {
+        long matched = found.matches();
+        Map<String, Object> account = account(new Outcome(window.size, true, missing, tookMillis, by));
+        account.put(
+                "documents",
+                map("matched", matched, "in_window", matched, "beyond_window", 0, "on_page", rows().size()));
+        Map<String, Object> counts = map("matching", found.groups(), "in_window", found.groups());
+        counts.putAll(map("on_page", groups.size(), "exact", found.exact(), "counted", true));
+        account.put("groups", counts);
+        account.put("duplicates", matched - found.groups());
+        account.put("by", request.by());
+        account.put("grouper", by);
         return account;
     }
 

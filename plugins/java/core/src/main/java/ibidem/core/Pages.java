@@ -12,7 +12,7 @@ import java.util.List;
  * of an earlier page are listed on the first page that needed the step.
  */
 final class Pages {
-    private final Grouping grouping;
+    private final Window.Leads grouping;
     private final int rows;
     private final int step;
     private final int size;
@@ -68,7 +68,7 @@ final class Pages {
         List<Addition> occurrences = new ArrayList<>();
         int end = Math.min(rows, steps(start + size) * step);
         for (int row = Math.min(end, steps(start) * step); row < end; row++) {
-            int place = Arrays.binarySearch(leads, grouping.lead[row]);
+            int place = Arrays.binarySearch(leads, grouping.lead()[row]);
             if (!grouping.leads(row) && place >= 0 && place < start) {
                 occurrences.add(new Addition(row, place / size + 1));
             }

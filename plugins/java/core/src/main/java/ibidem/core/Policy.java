@@ -1,5 +1,8 @@
 package ibidem.core;
 
+import java.util.Locale;
+import java.util.Map;
+
 /**
  * The figures that decide on duplicates; null disables a kind of evidence.
  *
@@ -102,6 +105,62 @@ public record Policy(
         public double leastUnknown(double shared) {
             return unknown * (shared < share ? DISTANT_UNKNOWN : 1);
         }
+    }
+
+    /**
+     * Reads figures as they are stored with an index. Those of learned rules and of parts of texts, which only the
+     * library knows, are left out.
+     */
+    static Policy of(Map<?, ?> figures) {
+        Map<?, ?> slots = part(figures, "slots");
+        Map<?, ?> terms = part(figures, "terms");
+        Map<?, ?> print = part(figures, "fingerprint");
+        Map<?, ?> runs = part(figures, "characters");
+        String level = figures.get("level") instanceof String word ? word.toUpperCase(Locale.ROOT) : "NEAR";
+        return new Policy(
+                level.equals("IDENTICAL") ? Level.IDENTICAL : Level.NEAR,
+                integer(figures, "window_days"),
+                slots == null ? null : integer(slots, "equal"),
+                slots == null ? null : integer(slots, "long"),
+                terms == null
+                        ? null
+                        : new Terms(
+                                number(terms, "share"),
+                                flag(terms, "full"),
+                                integer(terms, "smallest"),
+                                number(terms, "lengths"),
+                                flag(terms, "numbers")),
+                print == null ? null : new Fingerprint(number(print, "lengths"), integer(print, "shortest")),
+                number(figures, "profile"),
+                runs == null
+                        ? null
+                        : new Characters(
+                                number(runs, "share"),
+                                number(runs, "unknown"),
+                                number(runs, "numbers"),
+                                number(runs, "lengths"),
+                                number(runs, "lift"),
+                                flag(runs, "few"),
+                                integer(runs, "pairs"),
+                                number(runs, "distant"),
+                                number(runs, "misread"),
+                                number(runs, "misread_dense")));
+    }
+
+    private static Map<?, ?> part(Map<?, ?> figures, String name) {
+        return figures.get(name) instanceof Map<?, ?> part ? part : null;
+    }
+
+    private static Integer integer(Map<?, ?> figures, String name) {
+        return figures.get(name) instanceof Number number ? Integer.valueOf(number.intValue()) : null;
+    }
+
+    private static Double number(Map<?, ?> figures, String name) {
+        return figures.get(name) instanceof Number number ? Double.valueOf(number.doubleValue()) : null;
+    }
+
+    private static boolean flag(Map<?, ?> figures, String name) {
+        return Boolean.TRUE.equals(figures.get(name));
     }
 
     /** Returns the same figures at another level. */

@@ -36,6 +36,7 @@ public record Request(
     private static final int LEAST_SIMILARITY = 20;
     private static final int MOST_DAYS = 1_000_000;
     private static final String WINDOW_ALONE = "window";
+    private static final String AUTO = "auto";
     private static final String NONE = "none";
     private static final String PRESET = "preset";
     private static final String OFF = "off";
@@ -87,11 +88,10 @@ public record Request(
         String preset = values.getOrDefault(PRESET, NONE);
         Policy figures = preset.equalsIgnoreCase(NONE) ? Policy.DEFAULT : Presets.ALL.get(preset);
         if (figures == null) {
-            throw wrong(
-                    PRESET, preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()) + ", or dedupe_by=stored");
+            throw wrong(PRESET, preset, NONE + ", " + String.join(", ", Presets.ALL.keySet()) + ", or by=stored alone");
         }
         choice(values, "scope", WINDOW_ALONE, List.of(WINDOW_ALONE));
-        choice(values, "by", WINDOW_ALONE, List.of(WINDOW_ALONE));
+        choice(values, "by", AUTO, List.of(AUTO, WINDOW_ALONE, Way.STORED));
         int window = integer(values, "window", WINDOW, 1, DEEPEST, "hits");
         Keep keep = values.containsKey("keep") ? Keep.read(values.get("keep")) : Keep.RANK;
         if (keep == null) {
@@ -112,7 +112,6 @@ public record Request(
     private static void refuseWhatTheLayerDoes(Map<String, String> values) {
         refuse(values, "scope", "matches", "it needs signatures from outside the window");
         refuse(values, "scope", "index", "it needs signatures from outside the window");
-        refuse(values, "by", "stored", "stored groups are collapsed by the engine itself");
         refuse(values, "document", values.get("document"), "it does not read texts, which tell which passages overlap");
         refuse(values, "level", "partial", "it does not read the parts of long texts");
         refuse(values, "level", "thread", "it does not read the threads that are stored with mails");
@@ -164,7 +163,8 @@ public record Request(
             return collapse ? Integer.valueOf(Math.min(SHOWN_IN_COLLAPSE, window)) : null;
         }
         int most = integer(values, "max_per_group", 0, 0, DEEPEST, "duplicates");
-        if (most > window) {
+        boolean isWindow = values.containsKey("window") || WINDOW_ALONE.equalsIgnoreCase(values.get("by"));
+        if (isWindow && most > window) {
             throw new UsageException(
                     "max_per_group=" + most + " is more than the window of " + window,
                     String.format(Locale.ROOT, "allowed: 0 to %d; a window holds up to %,d", window, DEEPEST));
@@ -207,6 +207,25 @@ public record Request(
     /** Estimates the bytes that grouping so many hits takes. */
     public long bytes(int hits) {
         return hits * BYTES_OF_A_ROW;
+    }
+
+    /** Returns which way is asked for. */
+    String by() {
+        return values.getOrDefault("by", AUTO).toLowerCase(Locale.ROOT);
+    }
+
+    /** Returns the figures that decide: those that the request does not name are the index's own. */
+    Policy policy(Policy own) {
+        if (values.containsKey(PRESET) || values.containsKey("similarity")) {
+            return policy;
+        }
+        Level level = values.containsKey("level") ? policy.level() : own.level();
+        return own.at(level).within(values.containsKey("window_days") ? policy.windowDays() : own.windowDays());
+    }
+
+    /** Returns the request with other figures. */
+    Request with(Policy figures) {
+        return new Request(collapse, figures, keep, window, most, explain, facets, values);
     }
 
     /** Returns the level of the request. */

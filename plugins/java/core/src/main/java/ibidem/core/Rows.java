@@ -52,19 +52,6 @@ public final class Rows {
         }
 
         /**
-         * Adds a hit whose packed value is known to name it.
-         *
-         * @param index its index
-         * @param score its score
-         * @param value its packed value
-         */
-        public void addOwn(String index, float score, byte[] value) {
-            Packed packed = Packed.read(value);
-            String id = packed == null ? Packed.id(value) : packed.id();
-            rows.add(new Row(rows.size(), score, new Name(index, id), packed, false));
-        }
-
-        /**
          * Puts them in order.
          *
          * @param most how many count

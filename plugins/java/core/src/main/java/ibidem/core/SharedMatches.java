@@ -17,9 +17,6 @@ public final class SharedMatches {
     /** The number of a group that a document has for itself. */
     public static final int ALONE = -1;
 
-    /** Bytes that one match takes until the end of its search. */
-    public static final int BYTES = 6 * Integer.BYTES;
-
     private static final int NONE = -1;
 
     private int[] groups = new int[256];
@@ -71,42 +68,30 @@ public final class SharedMatches {
     }
 
     /**
-     * One group of a page.
-     *
-     * @param number its number, or {@link #ALONE}
-     * @param members the entries of all its matches in their order, the best first
-     */
-    public record Group(int number, List<Integer> members) {}
-
-    /**
      * The groups of a pass.
      *
      * @param shared how many groups with a number match
-     * @param counts how many documents of each of these match
-     * @param numbers the number of each
-     * @param page the groups of the page, best first
+     * @param page the best groups, best first: the entries of all matches of each in their order
      */
-    public record Groups(int shared, int[] counts, int[] numbers, List<Group> page) {}
+    public record Groups(int shared, List<List<Integer>> page) {}
 
     /**
-     * Finds the groups of a page, which are ordered by their best match.
+     * Finds the best groups, which are ordered by their best match.
      *
      * @param known how many groups have a number
-     * @param from the first one
-     * @param most how many
+     * @param most how many are found
      */
-    public Groups groups(int known, Order order, int from, int most) {
+    public Groups groups(int known, Order order, int most) {
         int[] slotOf = new int[known];
         int[] next = new int[size];
         int[] best = new int[16];
         int[] last = new int[16];
-        int[] counts = new int[16];
         int slots = 0;
         PriorityQueue<Integer> top = new PriorityQueue<>((entry, other) -> order.compare(other, entry));
         for (int entry = 0; entry < size; entry++) {
             next[entry] = NONE;
             if (groups[entry] == ALONE) {
-                offer(top, entry, from + most, order);
+                offer(top, entry, most, order);
                 continue;
             }
             int slot = slotOf[groups[entry]] - 1;
@@ -116,33 +101,28 @@ public final class SharedMatches {
                 if (slot == best.length) {
                     best = Arrays.copyOf(best, 2 * slot);
                     last = Arrays.copyOf(last, 2 * slot);
-                    counts = Arrays.copyOf(counts, 2 * slot);
                 }
                 best[slot] = entry;
                 last[slot] = NONE;
-                counts[slot] = 0;
             } else if (order.compare(entry, best[slot]) < 0) {
                 best[slot] = entry;
             }
             next[entry] = last[slot];
             last[slot] = entry;
-            counts[slot]++;
         }
-        int[] numbers = new int[slots];
         for (int slot = 0; slot < slots; slot++) {
-            numbers[slot] = groups[best[slot]];
-            offer(top, best[slot], from + most, order);
+            offer(top, best[slot], most, order);
         }
-        List<Group> page = new ArrayList<>();
-        for (int lead : ascending(top, order).stream().skip(from).toList()) {
+        List<List<Integer>> page = new ArrayList<>();
+        for (int lead : ascending(top, order)) {
             List<Integer> members = new ArrayList<>();
             int number = groups[lead];
             for (int at = number == ALONE ? lead : last[slotOf[number] - 1]; at != NONE; at = next[at]) {
                 members.add(at);
             }
-            page.add(new Group(number, ascending(members, order)));
+            page.add(ascending(members, order));
         }
-        return new Groups(slots, Arrays.copyOf(counts, slots), numbers, page);
+        return new Groups(slots, page);
     }
 
     /** Keeps the best entries; the worst of them is on top. */

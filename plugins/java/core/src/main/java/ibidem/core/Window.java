@@ -2,6 +2,7 @@ package ibidem.core;
 
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 
 /** A window of hits with its groups, and the evidence for each row in it. */
 final class Window {
@@ -9,18 +10,53 @@ final class Window {
     final Packed[] packed;
     final Policy policy;
     final AppliedOverrides overrides;
-    final Grouping grouping;
+    final Leads grouping;
+    /** The names of groups, by their first row; empty where they are named after that. */
+    private final Map<Integer, String> groups;
     /** How many rows count: those behind them were read and belong to no page so far. */
     final int size;
 
     private Window(
-            List<Name> names, Packed[] packed, Policy policy, AppliedOverrides overrides, Grouping grouping, int size) {
+            List<Name> names,
+            Packed[] packed,
+            Policy policy,
+            AppliedOverrides overrides,
+            Leads grouping,
+            Map<Integer, String> groups,
+            int size) {
         this.names = names;
         this.packed = packed;
         this.policy = policy;
         this.overrides = overrides;
         this.grouping = grouping;
+        this.groups = groups;
         this.size = size;
+    }
+
+    /**
+     * How rows are grouped.
+     *
+     * @param lead the first row of each row's group; its own for a lead
+     * @param crowded whether a lead was not compared with all that share a value with it
+     */
+    record Leads(int[] lead, boolean[] crowded) {
+        /** Returns whether a row is the first occurrence of its group. */
+        boolean leads(int row) {
+            return lead[row] == row;
+        }
+    }
+
+    /**
+     * Makes a window whose groups are known.
+     *
+     * @param rows the documents
+     * @param lead the first row of each one's group
+     * @param groups the names of groups, by their first row
+     */
+    static Window known(Rows rows, Policy policy, Collection<Verdict> words, int[] lead, Map<Integer, String> groups) {
+        AppliedOverrides overrides = AppliedOverrides.of(words, rows.names, rows.packed);
+        Leads leads = new Leads(lead, new boolean[lead.length]);
+        return new Window(rows.names, rows.packed, policy, overrides, leads, groups, lead.length);
     }
 
     /**
@@ -34,12 +70,13 @@ final class Window {
     public static Window of(List<Name> names, Packed[] packed, Policy policy, Collection<Verdict> words) {
         AppliedOverrides overrides = AppliedOverrides.of(words, names, packed);
         Grouping grouping = Grouping.of(packed, policy, overrides);
-        return new Window(names, packed, policy, overrides, grouping, packed.length);
+        Leads leads = new Leads(grouping.lead, grouping.crowded);
+        return new Window(names, packed, policy, overrides, leads, Map.of(), packed.length);
     }
 
     /** Returns the first rows of the window; their groups are the same without later rows. */
     Window first(int rows) {
-        return rows >= size ? this : new Window(names, packed, policy, overrides, grouping, rows);
+        return rows >= size ? this : new Window(names, packed, policy, overrides, grouping, groups, rows);
     }
 
     public Name name(int row) {
@@ -47,7 +84,8 @@ final class Window {
     }
 
     String group(int lead) {
-        return Hashes.group(name(lead), policy.level());
+        String name = groups.get(lead);
+        return name == null ? Hashes.group(name(lead), policy.level()) : name;
     }
 
     /** Returns the evidence that two rows are duplicates: of the signatures, or else of a manual decision. */

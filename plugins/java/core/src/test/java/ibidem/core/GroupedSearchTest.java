@@ -25,19 +25,21 @@ class GroupedSearchTest {
     private static final int BEST = 1_000_000;
 
     static Stream<Arguments> pages() {
-        return PageTest.pages();
+        return Golden.lines("pages").stream()
+                .flatMap(window ->
+                        window.get("pages").valueStream().map(page -> Arguments.of(page.get("asked"), window, page)));
     }
 
     private static boolean isThere(String id) {
         return Integer.parseInt(id) % 7 != 0;
     }
 
-    private static OneRanking falling(boolean oneShard) {
-        return new OneRanking(undecided(), at -> BEST - at, id -> true, oneShard);
+    private static OneRanking falling() {
+        return new OneRanking(undecided(), at -> BEST - at, id -> true);
     }
 
-    private static OneRanking level(boolean oneShard) {
-        return new OneRanking(undecided(), at -> 1, id -> true, oneShard);
+    private static OneRanking level() {
+        return new OneRanking(undecided(), at -> 1, id -> true);
     }
 
     private static int from(JsonNode page) {
@@ -48,7 +50,7 @@ class GroupedSearchTest {
     @MethodSource("pages")
     void everyAnswerIsTheOneThatPythonGives(JsonNode values, JsonNode line, JsonNode page) {
         Request request = Request.of(Map.of(), Golden.map(values));
-        OneRanking ranking = new OneRanking(line, at -> BEST - at, GroupedSearchTest::isThere, false);
+        OneRanking ranking = new OneRanking(line, at -> BEST - at, GroupedSearchTest::isThere);
         ResultList<OneRanking.Hit, Integer> list =
                 ranking.search(request, from(page), page.get("size").asInt());
         assertTrue(Golden.same(page.get("hits"), Golden.written(documents(ranking))), page::toString);
@@ -91,20 +93,8 @@ class GroupedSearchTest {
     }
 
     @Test
-    void thePageOfTheOnlyShardTakesTheOneSearch() {
-        OneRanking shard = falling(true);
-        OneRanking node = falling(false);
-        shard.search(NEAR, 0, 1);
-        node.search(NEAR, 0, 1);
-        assertEquals(List.of("page of shard"), shard.requests);
-        assertEquals(List.of("window", "documents"), node.requests);
-        assertEquals(documents(node), documents(shard));
-        assertEquals(node.list.highest(), shard.list.highest());
-    }
-
-    @Test
     void aWindowThatEndsAmongEqualScoresIsReadInFullOrder() {
-        OneRanking ranking = level(false);
+        OneRanking ranking = level();
         ranking.search(NEAR, 0, 1);
         assertFalse(ranking.windows.get(0).inFullOrder());
         assertTrue(ranking.windows.get(1).inFullOrder());
@@ -112,16 +102,8 @@ class GroupedSearchTest {
     }
 
     @Test
-    void theShardThatMeetsEqualScoresLeavesThePageToTheNode() {
-        OneRanking ranking = level(true);
-        ranking.search(NEAR, 0, 1);
-        assertEquals(List.of("page of shard", "window", "documents"), ranking.requests);
-        assertTrue(ranking.windows.get(1).inFullOrder());
-    }
-
-    @Test
     void aDocumentThatNoLongerMatchesIsNotShownAndNothingIsReadOnceMore() {
-        OneRanking ranking = new OneRanking(undecided(), at -> BEST - at, id -> false, false);
+        OneRanking ranking = new OneRanking(undecided(), at -> BEST - at, id -> false);
         ranking.search(NEAR, 0, 1);
         assertEquals(List.of("window", "documents"), ranking.requests);
         assertNull(ranking.list.items().get(0).document());
@@ -129,7 +111,7 @@ class GroupedSearchTest {
 
     @Test
     void aSearchThatIsCancelledAsksForNothingMore() {
-        OneRanking ranking = level(false);
+        OneRanking ranking = level();
         ranking.cancelled = true;
         assertThrows(IllegalStateException.class, () -> ranking.search(NEAR, 0, 1));
         assertEquals(List.of("window"), ranking.requests);
@@ -143,19 +125,17 @@ class GroupedSearchTest {
 
     @Test
     void aPageMayBeginBetweenTwoOthers() {
-        for (boolean oneShard : new boolean[] {false, true}) {
-            OneRanking whole = falling(oneShard);
-            OneRanking part = falling(oneShard);
-            whole.search(NEAR, 0, 8);
-            part.search(NEAR, 3, 5);
-            assertEquals(groups(whole).subList(3, groups(whole).size()), groups(part));
-        }
+        OneRanking whole = falling();
+        OneRanking part = falling();
+        whole.search(NEAR, 0, 8);
+        part.search(NEAR, 3, 5);
+        assertEquals(groups(whole).subList(3, groups(whole).size()), groups(part));
     }
 
     @Test
     void aRankingWithASecondScoreIsReadInOneWindowWhateverThePage() {
         for (int from : new int[] {0, 3, 40}) {
-            OneRanking ranking = falling(false);
+            OneRanking ranking = falling();
             ranking.rescored = true;
             ranking.search(NEAR, from, 5);
             assertEquals(

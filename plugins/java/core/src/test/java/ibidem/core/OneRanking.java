@@ -26,7 +26,6 @@ final class OneRanking
     private final List<JsonNode> ranking;
     private final IntUnaryOperator scores;
     private final Predicate<String> exists;
-    private final boolean oneShard;
     ResultList<Hit, Integer> list;
     boolean cancelled;
     boolean rescored;
@@ -36,13 +35,11 @@ final class OneRanking
      * @param line a line of the golden file
      * @param scores the score at each place
      * @param exists which ids are still in the index when the page is fetched
-     * @param oneShard whether one shard holds all
      */
-    OneRanking(JsonNode line, IntUnaryOperator scores, Predicate<String> exists, boolean oneShard) {
+    OneRanking(JsonNode line, IntUnaryOperator scores, Predicate<String> exists) {
         this.line = line;
         this.scores = scores;
         this.exists = exists;
-        this.oneShard = oneShard;
         ranking = line.get("hits").valueStream().toList();
     }
 
@@ -50,10 +47,9 @@ final class OneRanking
     ResultList<Hit, Integer> search(Request request, int from, int size) {
         GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this, "plugin");
         GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, request, from, size);
-        ShardPage.Spec page = search.pageOfShard();
-        requests.add(page == null ? "window" : "page of shard");
+        requests.add("window");
         windows.add(search.depth());
-        search.goOn(page == null ? window(search.depth()) : page(search.depth(), page));
+        search.goOn(window(search.depth()));
         return list;
     }
 
@@ -91,26 +87,6 @@ final class OneRanking
         return new Response(hits, ranking.size());
     }
 
-    private Response page(Depth depth, ShardPage.Spec page) {
-        int end = Math.min(depth.hits(), ranking.size());
-        Rows.Builder rows = new Rows.Builder();
-        float[] values = new float[end];
-        for (int at = 0; at < end; at++) {
-            values[at] = scores.applyAsInt(at);
-            rows.add(index(at), id(at), values[at], packed(at));
-        }
-        ShardPage shardPage = ShardPage.of(rows, values, ranking.size(), page);
-        Hit[] hits = new Hit[shardPage.hits().length];
-        for (int place = 0; place < hits.length; place++) {
-            int at = shardPage.hits()[place];
-            Map<String, Object> fields = new HashMap<>();
-            fields.put(ShardPage.HIT, shardPage.values(at));
-            fields.put(ShardPage.PAGE, place == 0 ? shardPage.values() : null);
-            hits[place] = hit(at, true, fields);
-        }
-        return new Response(hits, ranking.size());
-    }
-
     @Override
     public void window(Depth depth, Consumer<Response> next) {
         checkNotCancelled();
@@ -129,6 +105,11 @@ final class OneRanking
             }
         }
         next.accept(new Response(hits.toArray(Hit[]::new), hits.size()));
+    }
+
+    @Override
+    public void members(Set<String> groups, Consumer<FoundGroups<Hit>> next) {
+        throw new UnsupportedOperationException("no groups are stored");
     }
 
     @Override
@@ -176,11 +157,6 @@ final class OneRanking
     @Override
     public boolean isRescored() {
         return rescored;
-    }
-
-    @Override
-    public boolean goWithPageOfShard() {
-        return oneShard;
     }
 
     @Override

@@ -55,8 +55,9 @@ class RequestTest {
                 "window_days  | soon  | none, or an integer from 0 to 1,000,000 (days)",
                 "max_per_group| -1    | an integer from 0 to 10,000 (duplicates)",
                 "explain      | yes   | true, false",
-                "preset       | film  | 'none, news, law, books, scans, conrad2003, or dedupe_by=stored'",
+                "preset       | film  | 'none, news, law, books, scans, conrad2003, or by=stored alone'",
                 "scope        | all   | window",
+                "by           | rows  | auto, window, stored",
             })
     void aWrongValueIsRefusedWithTheRightOnes(String name, String value, String right) {
         String mode = name.equals("dedupe") ? value : "indent";
@@ -69,7 +70,6 @@ class RequestTest {
     @CsvSource({
         "scope,matches,outside the window",
         "scope,index,outside the window",
-        "by,stored,stored groups",
         "document,meta.file,it does not read texts",
         "level,partial,parts of long texts",
         "level,thread,threads that are stored",

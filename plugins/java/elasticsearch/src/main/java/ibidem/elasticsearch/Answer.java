@@ -1,12 +1,16 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.ResultList;
+import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.common.collect.Iterators;
 import org.elasticsearch.search.SearchHits;
+import org.elasticsearch.search.aggregations.InternalAggregation;
+import org.elasticsearch.search.aggregations.InternalAggregations;
 import org.elasticsearch.xcontent.ToXContent;
 
 /** A search's response with the account in {@code dedupe} at the top: there is no {@code ext} in responses. */
@@ -24,7 +28,7 @@ final class Answer extends SearchResponse {
     private Answer(SearchHits hits, SearchResponse first, SearchResponse others, ResultList<?, ?> list) {
         super(
                 hits,
-                others.getAggregations(),
+                aggregations(others),
                 others.getSuggest(),
                 first.isTimedOut(),
                 first.isTerminatedEarly(),
@@ -41,6 +45,17 @@ final class Answer extends SearchResponse {
                 null,
                 null);
         account = list.account();
+    }
+
+    /** Returns the aggregations that the caller asked for. */
+    private static InternalAggregations aggregations(SearchResponse response) {
+        if (response.getAggregations() == null) {
+            return null;
+        }
+        List<InternalAggregation> all =
+                new ArrayList<>(response.getAggregations().asList());
+        all.removeIf(each -> each instanceof InternalGroups);
+        return all.isEmpty() ? null : InternalAggregations.from(all);
     }
 
     /** Sends a response to a listener. */

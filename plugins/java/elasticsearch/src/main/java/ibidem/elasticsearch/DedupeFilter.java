@@ -2,6 +2,7 @@ package ibidem.elasticsearch;
 
 import ibidem.core.Ledgers;
 import ibidem.core.Request;
+import ibidem.core.Way;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.elasticsearch.action.ActionListener;
@@ -58,10 +59,16 @@ final class DedupeFilter implements ActionFilter {
             return;
         }
         DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(search, dedupe.window());
-        Searches searches = new Searches(nodes.get(), ledgers, deep, dedupe, task);
         ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
-        ActionListener<SearchResponse> window =
-                ActionListener.wrap(response -> searches.goOn(searchListener, response), listener::onFailure);
-        chain.proceed(task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) window);
+        ActionListener<Way> next = ActionListener.wrap(
+                way -> {
+                    Searches searches = new Searches(nodes.get(), ledgers, deep, way, task);
+                    ActionListener<SearchResponse> first = ActionListener.wrap(
+                            response -> searches.goOn(searchListener, response), listener::onFailure);
+                    chain.proceed(
+                            task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) first);
+                },
+                listener::onFailure);
+        new Ways(nodes.get(), ledgers, search, task, next).choose(dedupe);
     }
 }

@@ -1,15 +1,24 @@
 package ibidem.elasticsearch;
 
+import ibidem.core.FoundGroups;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
+import ibidem.lucene.GroupSpec;
+import ibidem.lucene.ShardGroups;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Collectors;
-import org.elasticsearch.TransportVersion;
+import org.apache.lucene.search.ScoreDoc;
+import org.apache.lucene.search.Sort;
+import org.apache.lucene.search.SortField;
+import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.TopFieldDocs;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.search.SearchRequest;
@@ -19,13 +28,12 @@ import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.util.concurrent.ThreadContext;
-import org.elasticsearch.index.query.SearchExecutionContext;
 import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.SearchHits;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
 import org.elasticsearch.search.fetch.StoredFieldsSpec;
-import org.elasticsearch.search.rescore.RescorerBuilder;
+import org.elasticsearch.search.sort.SortBuilder;
 import org.elasticsearch.search.vectors.KnnSearchBuilder;
 
 /** What Elasticsearch does in its own way; the sources that both engines share ask for it here. */
@@ -42,20 +50,6 @@ final class Engine {
         }
     }
 
-    /** Ranks the top of a shard again. */
-    abstract static class Rescorer<R extends RescorerBuilder<R>> extends RescorerBuilder<R> {
-        Rescorer() {}
-
-        Rescorer(StreamInput in) throws IOException {
-            super(in);
-        }
-
-        @Override
-        public TransportVersion getMinimalSupportedVersion() {
-            return TransportVersion.zero();
-        }
-    }
-
     static Map<String, Object> readMap(StreamInput in) throws IOException {
         return in.readGenericMap();
     }
@@ -64,21 +58,9 @@ final class Engine {
         out.writeGenericMap(values);
     }
 
-    static Map<String, String> readStrings(StreamInput in) throws IOException {
-        return in.readMap(StreamInput::readString);
-    }
-
-    static void writeStrings(StreamOutput out, Map<String, String> values) throws IOException {
-        out.writeMap(values, StreamOutput::writeString);
-    }
-
     /** Returns a key that identifies the caller. */
     static String caller(ThreadContext context) {
         return Objects.toString(context.getHeader(IDENTITY), "");
-    }
-
-    static String indexName(SearchExecutionContext context) {
-        return context.index().getName();
     }
 
     /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
@@ -144,6 +126,46 @@ final class Engine {
         if (search.fetchFields() != null) {
             search.fetchFields().forEach(source::fetchField);
         }
+    }
+
+    /** Returns how many groups of all matches a page can reach: as many as there are. */
+    static int mostGroups(int shards, int deepest) {
+        return Integer.MAX_VALUE;
+    }
+
+    /** Asks for the groups of all matches. */
+    static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
+        source.aggregation(new GroupsBuilder(sorts));
+    }
+
+    /** Returns the groups that shards found, those of a page with their hits. */
+    static FoundGroups<SearchHit> found(SearchResponse response, GroupSpec spec, int from, int size) {
+        List<InternalGroups.Shard> shards = response.getAggregations()
+                .<InternalGroups>get(GroupsBuilder.NAME)
+                .shards();
+        Map<ScoreDoc, ShardGroups.Ranked<SearchHit>> hits = new HashMap<>();
+        List<TopDocs> ranked = new ArrayList<>();
+        for (InternalGroups.Shard shard : shards) {
+            ShardGroups groups = shard.groups();
+            for (int at = 0; at < groups.documents().length; at++) {
+                SearchHit hit = shard.hits().getAt(at);
+                groups.documents()[at].shardIndex = ranked.size();
+                hits.put(
+                        groups.documents()[at],
+                        new ShardGroups.Ranked<>(ranked.size(), groups.names()[at], groups.counts()[at], hit));
+            }
+            ranked.add(shard.ranked());
+        }
+        SortField[] sort = shards.isEmpty() ? null : shards.get(0).hits().getSortFields();
+        TopDocs merged = sort == null
+                ? TopDocs.merge(hits.size(), ranked.toArray(TopDocs[]::new))
+                : TopDocs.merge(new Sort(sort), hits.size(), ranked.toArray(TopFieldDocs[]::new));
+        return ShardGroups.page(
+                shards.stream().map(InternalGroups.Shard::groups).toList(),
+                Arrays.stream(merged.scoreDocs).map(hits::get).toList(),
+                spec,
+                from,
+                size);
     }
 
     /** Returns the search as it is: there are no pipelines of searches here. */

@@ -1,7 +1,6 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.Ledgers;
-import ibidem.lucene.ConfirmedIds;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
@@ -9,6 +8,7 @@ import org.apache.lucene.util.SetOnce;
 import org.elasticsearch.action.support.ActionFilter;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.indices.breaker.BreakerSettings;
 import org.elasticsearch.monitor.jvm.JvmInfo;
 import org.elasticsearch.plugins.ActionPlugin;
@@ -24,7 +24,6 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
-    private final ConfirmedIds confirmed = new ConfirmedIds();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -46,8 +45,7 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
                 services.threadPool(),
                 indexes,
                 breaker.get(),
-                services.xContentRegistry(),
-                confirmed));
+                services.xContentRegistry()));
         return List.of();
     }
 
@@ -71,17 +69,22 @@ public final class IbidemPlugin extends Plugin implements ActionPlugin, SearchPl
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse));
+                new SearchExtSpec<>(WindowExt.NAME, WindowExt::new, WindowExt::parse));
     }
 
     @Override
-    public List<RescorerSpec<?>> getRescorers() {
-        return List.of(
-                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
+    public List<AggregationSpec> getAggregations() {
+        return List.of(new AggregationSpec(GroupsBuilder.NAME, GroupsBuilder::new, GroupsBuilder::parse)
+                .addResultReader(InternalGroups::new));
+    }
+
+    @Override
+    public void onIndexModule(IndexModule index) {
+        index.addSearchOperationListener(new PageContexts());
     }
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new PageFetch());
+        return List.of(new PackedFetch());
     }
 }

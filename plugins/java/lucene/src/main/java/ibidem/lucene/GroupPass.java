@@ -5,9 +5,13 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.ReaderUtil;
+import org.apache.lucene.index.SortedSetDocValues;
 import org.apache.lucene.search.Collector;
 import org.apache.lucene.search.FieldComparator;
 import org.apache.lucene.search.FieldDoc;
@@ -25,47 +29,48 @@ import org.apache.lucene.search.TopScoreDocCollectorManager;
 
 /** One pass over the matches of a shard, or of some of its segments: it groups them by stored groups. */
 public final class GroupPass implements Collector {
-    private final Spec spec;
+    private final GroupSpec spec;
+    private final SharedGroups groups;
+    private final Sort sort;
+    private final boolean scores;
     private final SharedMatches shared = new SharedMatches();
     private final TopDocsCollector<?> alone;
+    private final KeyCounts keys;
     private long matched;
-    private long ungrouped;
     private float highest = Float.NEGATIVE_INFINITY;
 
     /**
-     * What is asked of a pass.
-     *
+     * @param spec what is asked
      * @param groups which documents share their group
      * @param sort the order of the hits; null for scores
-     * @param from the first group of the page
-     * @param size groups on the page
-     * @param scored whether each match is scored, beside what the order needs
      */
-    public record Spec(SharedGroups groups, Sort sort, int from, int size, boolean scored) {
-        boolean needsScores() {
-            return sort == null || sort.needsScores() || scored;
-        }
+    public GroupPass(GroupSpec spec, SharedGroups groups, Sort sort) {
+        this.spec = spec;
+        this.groups = groups;
+        this.sort = sort;
+        scores = sort == null || sort.needsScores() || spec.scored();
+        keys = spec.keyed() ? new KeyCounts(spec.field()) : null;
+        int most = most();
+        alone = sort == null
+                ? new TopScoreDocCollectorManager(most, null, Integer.MAX_VALUE).newCollector()
+                : new TopFieldCollectorManager(sort, most, null, Integer.MAX_VALUE).newCollector();
     }
 
-    public GroupPass(Spec spec) {
-        this.spec = spec;
-        int most = Math.max(1, spec.from + spec.size);
-        alone = spec.sort == null
-                ? new TopScoreDocCollectorManager(most, null, Integer.MAX_VALUE).newCollector()
-                : new TopFieldCollectorManager(spec.sort, most, null, Integer.MAX_VALUE).newCollector();
+    private int most() {
+        return Math.max(1, spec.from() + spec.groups());
     }
 
     @Override
     public ScoreMode scoreMode() {
-        return spec.needsScores() ? ScoreMode.COMPLETE : ScoreMode.COMPLETE_NO_SCORES;
+        return scores ? ScoreMode.COMPLETE : ScoreMode.COMPLETE_NO_SCORES;
     }
 
     @Override
     public LeafCollector getLeafCollector(LeafReaderContext context) throws IOException {
-        SharedGroups.Leaf leaf = spec.groups.leaf(context);
+        SharedGroups.Leaf leaf = groups.leaf(context);
         LeafCollector top = alone.getLeafCollector(context);
+        KeyCounts.Leaf counts = keys == null ? null : keys.leaf(context);
         int base = context.docBase;
-        boolean scores = spec.needsScores();
         return new LeafCollector() {
             private Scorable scorer;
 
@@ -82,51 +87,31 @@ public final class GroupPass implements Collector {
                 if (number >= 0) {
                     shared.add(number, base + doc, scores ? scorer.score() : Float.NaN);
                 } else {
-                    ungrouped += leaf.isGrouped(doc) ? 0 : 1;
                     top.collect(doc);
                 }
-                if (spec.scored) {
+                if (counts != null) {
+                    counts.count(doc);
+                }
+                if (spec.scored()) {
                     highest = Math.max(highest, scorer.score());
                 }
             }
         };
     }
 
-    /**
-     * The groups of a shard.
-     *
-     * @param matches the entries that groups name
-     * @param groups those of the page, and counts of those with several documents
-     * @param hits the hit of each entry of the page
-     * @param matched how many documents match
-     * @param all how many groups match
-     * @param ungrouped how many documents without a group match
-     * @param highest the highest score; NaN where none is known
-     */
-    public record Result(
-            SharedMatches matches,
-            SharedMatches.Groups groups,
-            ScoreDoc[] hits,
-            long matched,
-            long all,
-            long ungrouped,
-            float highest) {}
-
     /** Puts the parts of a pass together. */
-    public static Result finish(Collection<GroupPass> parts, List<LeafReaderContext> leaves) throws IOException {
-        Spec spec = parts.iterator().next().spec;
+    public static ShardGroups finish(Collection<GroupPass> parts, List<LeafReaderContext> leaves) throws IOException {
+        GroupPass any = parts.iterator().next();
         SharedMatches all = new SharedMatches();
         long matched = 0;
-        long ungrouped = 0;
         float highest = Float.NEGATIVE_INFINITY;
         for (GroupPass part : parts) {
             all.addAll(part.shared);
             matched += part.matched;
-            ungrouped += part.ungrouped;
             highest = Math.max(highest, part.highest);
         }
         long alone = matched - all.size();
-        Values values = spec.sort == null ? null : new Values(spec.sort.getSort(), all, leaves);
+        Values values = any.sort == null ? null : new Values(any.sort.getSort(), all, leaves);
         for (GroupPass part : parts) {
             for (ScoreDoc hit : part.alone.topDocs().scoreDocs) {
                 all.add(SharedMatches.ALONE, hit.doc, hit.score);
@@ -136,20 +121,61 @@ public final class GroupPass implements Collector {
             }
         }
         SharedMatches.Order order = values == null ? all.byScore() : values::compare;
-        SharedMatches.Groups groups = all.groups(spec.groups.count(), order, spec.from, spec.size);
-        ScoreDoc[] hits = new ScoreDoc[all.size()];
-        for (SharedMatches.Group group : groups.page()) {
-            for (int entry : group.members()) {
-                hits[entry] = values == null
-                        ? new ScoreDoc(all.document(entry), all.score(entry))
-                        : new FieldDoc(all.document(entry), Float.NaN, values.fields.get(entry));
-            }
+        SharedMatches.Groups groups = all.groups(any.groups.count(), order, any.most());
+        if (values == null && !groups.page().isEmpty()) {
+            highest = all.score(groups.page().get(0).get(0));
         }
-        if (values == null && matched > 0 && spec.from == 0 && !groups.page().isEmpty()) {
-            highest = all.score(groups.page().get(0).members().get(0));
+        Map<Long, Integer> sizes = any.keys == null
+                ? null
+                : KeyCounts.byHash(parts.stream().map(each -> each.keys).toList());
+        Page page = any.page(groups.page(), order, all, leaves);
+        ScoreDoc[] documents = new ScoreDoc[page.entries.size()];
+        for (int at = 0; at < documents.length; at++) {
+            int entry = page.entries.get(at);
+            documents[at] = values == null
+                    ? new ScoreDoc(all.document(entry), all.score(entry))
+                    : new FieldDoc(all.document(entry), Float.NaN, values.fields.get(entry));
         }
         float best = highest == Float.NEGATIVE_INFINITY ? Float.NaN : highest;
-        return new Result(all, groups, hits, matched, alone + groups.shared(), ungrouped, best);
+        return new ShardGroups(matched, alone + groups.shared(), sizes, best, documents, page.names, page.counts);
+    }
+
+    /** The documents of a page in their order, each with the name and the size of its group. */
+    private record Page(List<Integer> entries, String[] names, int[] counts) {}
+
+    /** Cuts the page from the best groups; where it has none, a document that belongs to none carries the counts. */
+    private Page page(
+            List<List<Integer>> best, SharedMatches.Order order, SharedMatches all, List<LeafReaderContext> leaves)
+            throws IOException {
+        List<Integer> entries = new ArrayList<>();
+        Map<Integer, String> names = new HashMap<>();
+        Map<Integer, Integer> counts = new HashMap<>();
+        for (List<Integer> members :
+                best.stream().skip(spec.from()).limit(spec.groups()).toList()) {
+            String name = name(all.document(members.get(0)), leaves);
+            for (int entry : members.subList(0, Math.min(spec.members(), members.size()))) {
+                entries.add(entry);
+                names.put(entry, name);
+                counts.put(entry, members.size());
+            }
+        }
+        if (entries.isEmpty() && !best.isEmpty()) {
+            entries.add(best.get(0).get(0));
+        }
+        entries.sort(order::compare);
+        return new Page(
+                entries,
+                entries.stream().map(names::get).toArray(String[]::new),
+                entries.stream()
+                        .mapToInt(entry -> counts.getOrDefault(entry, 0))
+                        .toArray());
+    }
+
+    private String name(int document, List<LeafReaderContext> leaves) throws IOException {
+        LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(document, leaves));
+        SortedSetDocValues values = DocValues.getSortedSet(leaf.reader(), spec.field());
+        boolean has = values.advanceExact(document - leaf.docBase);
+        return has ? values.lookupOrd(values.nextOrd()).utf8ToString() : null;
     }
 
     /** The values by which entries are sorted, as the engine's own comparators read them. */

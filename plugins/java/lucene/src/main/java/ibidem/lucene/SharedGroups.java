@@ -63,10 +63,6 @@ public final class SharedGroups {
                 throw unread.getCause();
             }
         }
-
-        int size() {
-            return made.size();
-        }
     }
 
     private static SharedGroups make(List<LeafReaderContext> leaves, String field) throws IOException {
@@ -101,12 +97,10 @@ public final class SharedGroups {
             throws IOException {
         int size = Math.max(1, context.reader().maxDoc());
         FixedBitSet shared = new FixedBitSet(size);
-        FixedBitSet grouped = new FixedBitSet(size);
         int[] own = new int[16];
         int at = 0;
         for (int doc = values.nextDoc(); doc != DocIdSetIterator.NO_MORE_DOCS; doc = values.nextDoc()) {
             int number = numbers[global(map, context.ord, values.nextOrd())];
-            grouped.set(doc);
             if (number >= 0) {
                 shared.set(doc);
                 own = at == own.length ? Arrays.copyOf(own, 2 * at) : own;
@@ -118,8 +112,7 @@ public final class SharedGroups {
         for (int word = 1; word < words.length; word++) {
             before[word] = before[word - 1] + Long.bitCount(words[word - 1]);
         }
-        boolean allGrouped = grouped.cardinality() == context.reader().maxDoc();
-        return new Leaf(words, before, Arrays.copyOf(own, at), allGrouped ? null : grouped);
+        return new Leaf(words, before, Arrays.copyOf(own, at));
     }
 
     /**
@@ -128,19 +121,14 @@ public final class SharedGroups {
      * @param shared a bit for each document that shares its group
      * @param before how many such documents come before those of each word of bits
      * @param numbers the number of the group of each such document, in their order
-     * @param grouped a bit for each document that has a group; null if all have one
      */
-    record Leaf(long[] shared, int[] before, int[] numbers, FixedBitSet grouped) {
+    record Leaf(long[] shared, int[] before, int[] numbers) {
         /** Returns the number of the group that a document shares; -1 for a document that is alone. */
         int number(int doc) {
             int word = doc >>> 6;
             long bits = shared[word];
             long bit = 1L << doc;
             return (bits & bit) == 0 ? -1 : numbers[before[word] + Long.bitCount(bits & bit - 1)];
-        }
-
-        boolean isGrouped(int doc) {
-            return grouped == null || grouped.get(doc);
         }
     }
 }

@@ -16,8 +16,7 @@ import org.apache.lucene.util.BytesRef;
  *
  * <p>A packed value holds the id of its document, which spares the stored field of the id: to read that, a block of the
  * documents is decompressed. But whoever may write a document may write any value into it, or copy that of another one.
- * So the id is looked up in the segment's terms, once for each document of the segment, and a value whose id is not its
- * document's is none.
+ * So the id is looked up in the segment's terms, and a value whose id is not its document's is none.
  */
 public final class StoredValues {
     private static final String ID = "_id";
@@ -39,23 +38,18 @@ public final class StoredValues {
 
     private final LeafReader reader;
     private final IdCode code;
-    private final ConfirmedIds.Segment confirmed;
     private final BinaryDocValues values;
-    private final TermsEnum ids;
+    private TermsEnum ids;
     private PostingsEnum documents;
 
     /**
      * @param reader the segment's
      * @param code the engine's
-     * @param confirmed the documents that were looked up before
      */
-    public StoredValues(LeafReader reader, IdCode code, ConfirmedIds confirmed) throws IOException {
+    public StoredValues(LeafReader reader, IdCode code) throws IOException {
         this.reader = reader;
         this.code = code;
-        this.confirmed = confirmed.of(reader);
         values = reader.getBinaryDocValues(PackedField.NAME);
-        Terms terms = values == null ? null : reader.terms(ID);
-        ids = terms == null ? null : terms.iterator();
     }
 
     /** Reads a document's values. */
@@ -65,18 +59,12 @@ public final class StoredValues {
     }
 
     private boolean isOwn(byte[] packed, int document) throws IOException {
-        if (confirmed != null && confirmed.holds(document)) {
-            return true;
-        }
         String claimed = Packed.id(packed);
-        boolean isOwn = claimed != null && isIdOf(claimed, document);
-        if (isOwn && confirmed != null) {
-            confirmed.add(document);
-        }
-        return isOwn;
+        return claimed != null && isIdOf(claimed, document);
     }
 
-    private byte[] packed(int document) throws IOException {
+    /** Reads the packed value of a document, whosever it is; null without one. */
+    public byte[] packed(int document) throws IOException {
         if (values == null || !values.advanceExact(document)) {
             return null;
         }
@@ -85,6 +73,8 @@ public final class StoredValues {
     }
 
     private boolean isIdOf(String id, int document) throws IOException {
+        Terms terms = reader.terms(ID);
+        ids = ids == null && terms != null ? terms.iterator() : ids;
         if (ids == null || !ids.seekExact(code.encode(id))) {
             return false;
         }

@@ -83,7 +83,7 @@ class StoredValuesTest {
         }
         StoredValues.Values[] values = new StoredValues.Values[documents.length];
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
-            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE, new ConfirmedIds());
+            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE);
             for (int at = 0; at < values.length; at++) {
                 values[at] = segment.read(at);
             }
@@ -130,7 +130,7 @@ class StoredValuesTest {
             writer.addDocument(document("two", packed("one")));
         }
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
-            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE, new ConfirmedIds());
+            StoredValues segment = new StoredValues(reader.leaves().get(0).reader(), CODE);
             assertArrayEquals(packed("one"), segment.read(1).packed());
             assertNull(segment.read(2).packed());
         }

@@ -1,9 +1,14 @@
 package ibidem.opensearch;
 
+import ibidem.core.FoundGroups;
+import ibidem.core.PackedField;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
+import ibidem.lucene.GroupSpec;
+import ibidem.lucene.ShardGroups;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -15,12 +20,11 @@ import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
 import org.opensearch.core.common.io.stream.StreamInput;
 import org.opensearch.core.common.io.stream.StreamOutput;
-import org.opensearch.index.query.QueryShardContext;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
 import org.opensearch.search.builder.SearchSourceBuilder;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
-import org.opensearch.search.rescore.RescorerBuilder;
+import org.opensearch.search.sort.SortBuilder;
 
 /** What OpenSearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
@@ -34,29 +38,12 @@ final class Engine {
     /** Reads fields of a shard's hits. */
     interface FieldReader extends FetchSubPhaseProcessor {}
 
-    /** Ranks the top of a shard again. */
-    abstract static class Rescorer<R extends RescorerBuilder<R>> extends RescorerBuilder<R> {
-        Rescorer() {}
-
-        Rescorer(StreamInput in) throws IOException {
-            super(in);
-        }
-    }
-
     static Map<String, Object> readMap(StreamInput in) throws IOException {
         return in.readMap();
     }
 
     static void writeMap(StreamOutput out, Map<String, Object> values) throws IOException {
         out.writeMap(values);
-    }
-
-    static Map<String, String> readStrings(StreamInput in) throws IOException {
-        return in.readMap(StreamInput::readString, StreamInput::readString);
-    }
-
-    static void writeStrings(StreamOutput out, Map<String, String> values) throws IOException {
-        out.writeMap(values, StreamOutput::writeString, StreamOutput::writeString);
     }
 
     /** Returns a key that identifies the caller. */
@@ -66,10 +53,6 @@ final class Engine {
             caller.append(Objects.toString(context.getTransient(name), "")).append('\n');
         }
         return caller.toString();
-    }
-
-    static String indexName(QueryShardContext context) {
-        return context.getFullyQualifiedIndex().getName();
     }
 
     /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
@@ -121,6 +104,28 @@ final class Engine {
         if (search.fetchFields() != null) {
             search.fetchFields().forEach(field -> source.fetchField(field.field, field.format));
         }
+    }
+
+    /** Returns how many groups of all matches a page can reach: the documents of a shard's groups are its hits. */
+    static int mostGroups(int shards, int deepest) {
+        return shards == 0 ? -1 : deepest / shards;
+    }
+
+    /** Asks for the groups of all matches. */
+    static void addPass(SearchSourceBuilder source, GroupSpec spec, List<SortBuilder<?>> sorts) {
+        source.trackTotalHits(true).size(Math.max(1, spec.shards() * spec.groups() * spec.members()));
+        sorts.forEach(source::sort);
+    }
+
+    /** Returns the groups that shards found, those of a page with their hits. */
+    static FoundGroups<SearchHit> found(SearchResponse response, GroupSpec spec, int from, int size) {
+        List<ShardGroups> shards = new ArrayList<>();
+        List<ShardGroups.Ranked<SearchHit>> ranked = new ArrayList<>();
+        for (SearchHit hit : response.getHits()) {
+            List<Object> carried = hit.field(PackedField.GROUPS).getValues();
+            ranked.add(ShardGroups.read(hit.getShard(), carried, hit, shards));
+        }
+        return ShardGroups.page(shards, ranked, spec, from, size);
     }
 
     /** Sends a search through the pipeline of the request that it is a part or a copy of; copies lack it. */

@@ -1,7 +1,7 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.lucene.ConfirmedIds;
+import ibidem.lucene.SharedGroups;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -17,6 +17,7 @@ import org.opensearch.core.common.io.stream.NamedWriteableRegistry;
 import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.env.Environment;
 import org.opensearch.env.NodeEnvironment;
+import org.opensearch.index.IndexModule;
 import org.opensearch.indices.breaker.BreakerSettings;
 import org.opensearch.monitor.jvm.JvmInfo;
 import org.opensearch.plugins.ActionPlugin;
@@ -30,6 +31,7 @@ import org.opensearch.search.fetch.FetchSubPhase;
 import org.opensearch.search.pipeline.Processor;
 import org.opensearch.search.pipeline.SearchRequestProcessor;
 import org.opensearch.search.pipeline.SearchResponseProcessor;
+import org.opensearch.search.query.QueryCollectorContextSpecFactory;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.client.Client;
 import org.opensearch.watcher.ResourceWatcherService;
@@ -42,7 +44,7 @@ public final class IbidemPlugin extends Plugin
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
-    private final ConfirmedIds confirmed = new ConfirmedIds();
+    private final SharedGroups.Cache shared = new SharedGroups.Cache();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -68,7 +70,7 @@ public final class IbidemPlugin extends Plugin
             IndexNameExpressionResolver indexNameExpressionResolver,
             Supplier<RepositoriesService> repositoriesServiceSupplier) {
         Indexes indexes = new Indexes(clusterService, indexNameExpressionResolver);
-        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry, confirmed));
+        nodes.set(new Nodes(client, clusterService, threadPool, indexes, breaker.get(), xContentRegistry));
         return List.of();
     }
 
@@ -92,18 +94,22 @@ public final class IbidemPlugin extends Plugin
     public List<SearchExtSpec<?>> getSearchExts() {
         return List.of(
                 new SearchExtSpec<>(DedupeExt.NAME, DedupeExt::new, DedupeExt::parse),
-                new SearchExtSpec<>(WindowExt.NAME, in -> new WindowExt(), WindowExt::parse));
+                new SearchExtSpec<>(WindowExt.NAME, WindowExt::new, WindowExt::parse));
     }
 
     @Override
-    public List<RescorerSpec<?>> getRescorers() {
-        return List.of(
-                new RescorerSpec<>(PageRescorer.NAME, in -> new PageRescorer(nodes::get, in), PageRescorer::parse));
+    public void onIndexModule(IndexModule index) {
+        index.addSearchOperationListener(new GroupsCollector.Found());
     }
 
     @Override
     public List<FetchSubPhase> getFetchSubPhases(FetchPhaseConstructionContext context) {
-        return List.of(new PackedFetch(confirmed), new PageFetch());
+        return List.of(new PackedFetch());
+    }
+
+    @Override
+    public List<QueryCollectorContextSpecFactory> getCollectorContextSpecFactories() {
+        return List.of((context, query, arguments) -> GroupsCollector.of(context, shared));
     }
 
     @Override

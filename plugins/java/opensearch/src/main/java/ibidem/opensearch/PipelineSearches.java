@@ -2,8 +2,8 @@ package ibidem.opensearch;
 
 import ibidem.core.Depth;
 import ibidem.core.Ledgers;
-import ibidem.core.Request;
 import ibidem.core.UsageException;
+import ibidem.core.Way;
 import java.util.function.Consumer;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -19,12 +19,12 @@ final class PipelineSearches extends Searches {
      * @param nodes services of the node
      * @param ledgers records next to indexes
      * @param deep the search
-     * @param dedupe how to group it
+     * @param way how to group it
      * @param task under which it runs; null where none is known
      * @param asked whether the search asks for groups itself; if not, one that cannot be grouped is answered plainly
      */
-    PipelineSearches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Request dedupe, Task task, boolean asked) {
-        super(nodes, ledgers, deep, dedupe, task);
+    PipelineSearches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way way, Task task, boolean asked) {
+        super(nodes, ledgers, deep, way, task);
         this.request = deep.request();
         this.asked = asked;
     }

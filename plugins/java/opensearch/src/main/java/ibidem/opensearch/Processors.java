@@ -3,6 +3,7 @@ package ibidem.opensearch;
 import ibidem.core.Ledgers;
 import ibidem.core.Request;
 import ibidem.core.UsageException;
+import ibidem.core.Way;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -52,34 +53,44 @@ final class Processors {
         }
 
         @Override
-        public SearchRequest processRequest(SearchRequest request, PipelineProcessingContext context) {
+        public void processRequestAsync(
+                SearchRequest request, PipelineProcessingContext context, ActionListener<SearchRequest> listener) {
             if (request.source() == null || WindowExt.marks(request)) {
-                return request;
+                listener.onResponse(request);
+                return;
             }
             Map<String, Object> options = Objects.requireNonNullElse(DedupeExt.of(request), Map.of());
-            Request dedupe = Request.of(config, options);
             boolean asksItself = !options.isEmpty();
-            if (dedupe == null || request.source().size() == 0 && !asksItself) {
-                return request;
-            }
             try {
-                return window(request, dedupe, asksItself, context);
-            } catch (UsageException cannotBeGrouped) {
-                if (asksItself) {
-                    throw cannotBeGrouped;
+                Request dedupe = Request.of(config, options);
+                if (dedupe == null || request.source().size() == 0 && !asksItself) {
+                    listener.onResponse(request);
+                    return;
                 }
-                return request;
+                Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
+                DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(request, dedupe.window());
+                ActionListener<Way> next = ActionListener.wrap(
+                        way -> {
+                            Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, way, task, asksItself);
+                            SearchRequest first = searches.firstWindow();
+                            context.setAttribute(SEARCHES, searches);
+                            listener.onResponse(first);
+                        },
+                        error -> refuse(error, request, asksItself, listener));
+                new Ways(nodes.get(), ledgers, request, task, next).choose(dedupe);
+            } catch (UsageException cannotBeGrouped) {
+                refuse(cannotBeGrouped, request, asksItself, listener);
             }
         }
 
-        private SearchRequest window(
-                SearchRequest request, Request dedupe, boolean asksItself, PipelineProcessingContext context) {
-            Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-            DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(request, dedupe.window());
-            Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, dedupe, task, asksItself);
-            SearchRequest window = searches.firstWindow();
-            context.setAttribute(SEARCHES, searches);
-            return window;
+        /** Leaves a search plain that cannot be grouped, unless it asks for groups itself. */
+        private static void refuse(
+                Exception error, SearchRequest request, boolean asksItself, ActionListener<SearchRequest> listener) {
+            if (asksItself || !(error instanceof UsageException)) {
+                listener.onFailure(error);
+            } else {
+                listener.onResponse(request);
+            }
         }
     }
 

@@ -1,0 +1,54 @@
+package ibidem.core;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A search takes the way that the Python layer takes. */
+class WayTest {
+    static Stream<JsonNode> ways() {
+        return Golden.lines("ways").stream()
+                .filter(each -> !"partial".equals(each.at("/request/level").asText()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("ways")
+    void theWayIsTheOneThatPythonTakes(JsonNode each) {
+        JsonNode state = each.get("state");
+        Way way = Way.choose(
+                Request.of(Map.of(), Golden.map(each.get("request"))),
+                new Way.State(
+                        Golden.map(state.get("checkpoint")),
+                        state.get("documents").asLong(),
+                        state.get("ungrouped").asLong(),
+                        state.get("unsettled").asLong(),
+                        state.get("decisions").asInt(),
+                        state.get("has_content").asBoolean()));
+        assertEquals(
+                List.of(
+                        each.get("by").asText(),
+                        each.get("rule").asText(),
+                        each.get("why").asText()),
+                List.of(way.by(), way.rule(), way.why()));
+        assertEquals(Policy.of(Golden.map(each.get("policy"))), way.request().policy());
+    }
+
+    @Test
+    void aLearnedRuleIsFollowedByStoredGroupsAlone() {
+        Map<String, Object> rule = Map.of("learned", Map.of("scheme", "pf1"));
+        Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1), "policy", rule), 1, 0, 0, 0, true);
+        assertEquals(
+                Way.STORED,
+                Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state)
+                        .by());
+        Request window = Request.of(Map.of(), Map.of("dedupe", "indent", "by", "window"));
+        assertThrows(UsageException.class, () -> Way.choose(window, state));
+    }
+}

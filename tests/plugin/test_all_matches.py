@@ -1,0 +1,175 @@
+"""A page of groups of all matches is what the server's own hits, grouped by hand, are, whatever orders them."""
+
+import json
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from ibidem_engines.cluster.index import VERSION
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Record
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_mappings import load
+from ibidem_workers.groups.service import settle_all
+from plugin.answers import Json, differences, through_layer, through_plugin
+from plugin.conftest import STORIES
+from plugin.test_same_answers import BY_ID, WORDS
+from servers.indices import ask, remove_indices
+from servers.nodes import EngineName
+
+pytestmark = pytest.mark.server
+FOREIGN = 10  # documents that were never signed
+SORTS: tuple[list[Json], ...] = (
+    [],
+    [{"ibidem.date": {"order": "desc", "unmapped_type": "date"}}, BY_ID],
+    [{"ibidem.length": {"order": "asc", "unmapped_type": "integer"}}, {"_score": "desc"}, BY_ID],
+)
+
+
+@pytest.fixture(params=[1, 3], ids=["one shard", "three shards"], scope="module")
+def settled(request: pytest.FixtureRequest, cluster: str, signed_records: list[Record]) -> Iterator[str]:
+    """An index whose groups are settled, with documents of others in it, and without some that were deleted."""
+    index = f"settled-{request.param}"
+    body = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", SCHEMA))
+    body["settings"]["index"]["number_of_shards"] = request.param
+    ask(cluster, "PUT", f"/{index}", json.dumps(body))
+    engine = open_engine(cluster, index)
+    engine.write(signed_records)
+    engine.refresh()
+    settle_all(engine)
+    for at in range(FOREIGN):
+        ask(cluster, "PUT", f"/{index}/_doc/foreign{at}", json.dumps({"text": f"said {at}"}))
+    engine.delete([story.id for story in STORIES[::17]], 2)
+    engine.refresh()
+    settle_all(engine)
+    engine.refresh()
+    yield index
+    engine.close()
+    remove_indices(cluster, index)
+
+
+def made_up(seed: int, index: str) -> Json:
+    """Make up a search; on several shards no two hits are equal in its order."""
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    words = " ".join(rng.choices([*WORDS[:40], "said"], k=rng.randrange(1, 4)))
+    sort = rng.choice(SORTS) or ([] if index.endswith("-1") else [{"_score": "desc"}, BY_ID])
+    body: Json = {"query": rng.choice([{"match": {"text": words}}, {"match": {"text": "said"}}, {"match_all": {}}])}
+    body |= {"sort": sort} if sort else {}
+    body |= rng.choice([{}, {}, {"post_filter": {"exists": {"field": "ibidem.date"}}}, {"min_score": 0.4}])
+    body |= rng.choice([{}, {"track_scores": True}, {"highlight": {"fields": {"text": {}}}}, {"version": True}])
+    return body | rng.choice([{}, {"aggs": {"groups": {"cardinality": {"field": "ibidem.group"}}}}, {"_source": False}])
+
+
+def group_by_hand(cluster: str, index: str, body: Json) -> list[tuple[list[Json], int]]:
+    """Group all hits by their stored groups, in the server's order; a document without one is alone."""
+    whole = body | {"size": 1_000, "docvalue_fields": ["ibidem.group"]}
+    groups: dict[str, list[Json]] = {}
+    for hit in ask(cluster, "POST", f"/{index}/_search?preference=one", json.dumps(whole))["hits"]["hits"]:
+        name = hit.get("fields", {}).get("ibidem.group", [f"alone {hit['_id']}"])[0]
+        groups.setdefault(name, []).append(shown(hit))
+    return [(hits, len(hits)) for hits in groups.values()]
+
+
+def shown(hit: Json) -> Json:
+    """Return what a hit shows beside its mark and its duplicates; a score may differ in its last digit."""
+    left = {name: part for name, part in hit.items() if name not in ("_dedupe", "inner_hits", "fields")}
+    return left | {"_score": left["_score"] and pytest.approx(left["_score"], rel=1e-5)}
+
+
+def read_groups(answer: Json) -> list[tuple[list[Json], int]]:
+    """Return the shown documents of each group, and how many it has."""
+    groups: list[tuple[list[Json], int]] = []
+    for hit in answer["hits"]["hits"]:
+        inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])
+        if hit["_dedupe"]["indent"] == 0:
+            groups.append(([], hit["_dedupe"]["size"]))
+        groups[-1][0].extend(shown(each) for each in [hit, *inner])
+    return groups
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_page_has_the_groups_of_all_hits(
+    kind: EngineName, cluster: str, plain_client: Any, settled: str, seed: int
+) -> None:
+    if kind == "opensearch":  # the other one always searches segments side by side
+        mode = {"index.search.concurrent_segment_search.mode": ("none", "all")[seed % 2]}
+        ask(cluster, "PUT", f"/{settled}/_settings", json.dumps(mode))
+    body, rng = made_up(seed, settled), random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    expected = group_by_hand(cluster, settled, body)
+    size, most = rng.choice([1, 10, 25]), rng.choice([0, 1, 3, None])
+    options: Json = {"dedupe": rng.choice(["indent", "collapse"]), "by": "stored"}
+    options |= {} if most is None else {"max_per_group": most}
+    limit = 1 + (most if most is not None else 10 if options["dedupe"] == "collapse" else 1_000)
+    for start in (0, size, 40, 900):
+        answer = through_plugin(plain_client, settled, body | {"from": start, "size": size}, options, preference="one")
+        assert read_groups(answer) == [(hits[:limit], count) for hits, count in expected[start : start + size]]
+        matched = sum(count for _, count in expected)
+        account = answer["account"]
+        assert account["documents"]["matched"] == answer["hits"]["total"]["value"] == matched
+        assert (account["groups"]["matching"], account["groups"]["exact"]) == (len(expected), True)
+        if "aggs" in body:
+            assert "groups" in answer["aggregations"]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_answer_is_that_of_the_wrapped_client(
+    plain_client: Any, wrapped_client: Any, settled: str, seed: int
+) -> None:
+    rng = random.Random(seed)  # noqa: S311 - made-up data keeps no secret
+    query = {"bool": {"must": {"match": {"text": "said"}}, "filter": {"exists": {"field": "ibidem.id"}}}}
+    body = {"query": query, "sort": [{"_score": "desc"}, BY_ID], "size": 10}
+    body |= {"from": rng.choice([0, 10, 30]), "track_scores": True}
+    options: Json = {"dedupe": rng.choice(["indent", "collapse"]), "by": "stored", "explain": rng.random() < 0.5}
+    options |= rng.choice([{}, {"keep": "earliest"}, {"keep": "longest"}, {"max_per_group": 1}])
+    expected = through_layer(wrapped_client, settled, body, options)
+    answer = through_plugin(plain_client, settled, body, options)
+    assert list(differences(expected["hits"], answer["hits"])) == []
+    assert expected["account"]["documents"] == answer["account"]["documents"]  # the client counts no groups unasked
+
+
+def test_documents_that_were_never_signed_are_each_alone(plain_client: Any, settled: str) -> None:
+    body = {"query": {"ids": {"values": [f"foreign{at}" for at in range(FOREIGN)]}}, "size": 50}
+    answer = through_plugin(plain_client, settled, body, {"dedupe": "indent", "by": "stored"})
+    assert [hit["_dedupe"]["size"] for hit in answer["hits"]["hits"]] == [1] * FOREIGN
+
+
+def test_each_shard_is_searched_once(cluster: str, plain_client: Any, settled: str) -> None:
+    def searches() -> int:
+        total: int = ask(cluster, "GET", f"/{settled}/_stats/search")["_all"]["total"]["search"]["query_total"]
+        return total
+
+    options = {"dedupe": "indent", "by": "stored", "max_per_group": 0}
+    counts = []
+    for _ in range(2):  # the first one counts what the groups cover
+        before = searches()
+        through_plugin(plain_client, settled, {"query": {"match": {"text": "said"}}}, options)
+        counts.append(searches() - before)
+    assert counts[1] == int(settled.rpartition("-")[2])
+
+
+@pytest.mark.parametrize(
+    ("options", "by", "why"),
+    [
+        ({}, "window", "have no settled group"),  # one in twenty has none
+        ({"by": "stored"}, "stored", ""),
+        ({"by": "window"}, "window", ""),
+        ({"level": "identical"}, "content", ""),
+    ],
+)
+def test_the_account_names_the_way(cluster: str, settled: str, options: Json, by: str, why: str) -> None:
+    body = {"query": {"match": {"text": "said"}}, "ext": {"ibidem": {"dedupe": "indent"} | options}}
+    answer = ask(cluster, "POST", f"/{settled}/_search", json.dumps(body))
+    account = answer.get("dedupe") or answer["ext"]["ibidem"]
+    assert account["by"] == by
+    assert account.get("why", "").endswith(why)
+    assert account["groups"]["in_window"] > 0
+    assert by == "window" or account["index"]["ungrouped"] == FOREIGN
+
+
+def test_a_window_alone_is_ranked_again(cluster: str, settled: str) -> None:
+    again = {"rescore": {"window_size": 30, "query": {"rescore_query": {"match_all": {}}}}}
+    body = {"query": {"match": {"text": "said"}}} | again | {"ext": {"ibidem": {"dedupe": "indent", "by": "stored"}}}
+    with pytest.raises(RuntimeError, match="rescore cannot be combined with by=stored"):
+        ask(cluster, "POST", f"/{settled}/_search", json.dumps(body))
