@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from typing import Any
+from unicodedata import normalize
 
 from ibidem_dedupe import evidence
 from ibidem_dedupe.pair_evidence import Evidence
@@ -162,7 +163,7 @@ def differing_sign(a: str, b: str) -> list[str]:
     """Return the first place where two texts with the same words differ in a sign, in both; empty if there is none.
 
     >>> differing_sign("a gain of 5,200", "a gain of -5,200"), differing_sign("5 % more", "5 ‰ more")
-    (['gain of 5', 'gain of - 5'], ['5 % more', '5 ‰ more'])
+    (['gain of 5200', 'gain of - 5200'], ['5 % more', '5 ‰ more'])
     """
     words, signs = tokens_and_signs(a)
     sides = signs.split(), tokens_and_signs(b)[1].split()
@@ -173,7 +174,8 @@ def differing_sign(a: str, b: str) -> list[str]:
     beside: list[str] = []
     for side in sides:
         sign = "".join(each.lstrip("0123456789") for each in side if re.fullmatch(rf"{place}\D+", each))
-        beside.append(" ".join(filter(None, (*words[max(0, place - 2) : place], sign, *words[place : place + 1]))))
+        shown = " ".join(filter(None, (*words[max(0, place - 2) : place], sign, *words[place : place + 1])))
+        beside.append(normalize("NFKC", shown))  # thousands marks are wide
     return beside
 
 
