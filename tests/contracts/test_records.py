@@ -25,7 +25,7 @@ STEPS = (
     "ingest documents.jsonl",
 )
 # A page of a backfill that was killed with it in hand, as it was noted.
-PAGE = {"number": 0, "after": -1, "upto": 99, "documents": 5, "deaths": 1}
+PAGE = {"number": 0, "after": -1, "upto": 99, "documents": 5}
 
 
 @pytest.fixture(scope="module")

@@ -171,20 +171,6 @@ def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
     assert checkpoint.seq_range(ShardRef("other")) == SeqNoRange(ShardRef("other"), 0, 0)
 
 
-def test_a_page_is_parted_into_singles_that_have_one_death_less_and_numbers_of_their_own() -> None:
-    checkpoint = Checkpoint("r", 0.0, "news")
-    page = checkpoint.hand_out(SeqNoRange(PART, 3, 20), 3)
-    page.deaths = 2
-    checkpoint.part_into_singles(page, [4, 9, 20])
-    checkpoint.settle(page.number, 0)
-    assert checkpoint.pages == [
-        OpenPage(1, "news/1", 3, 4, 1, deaths=1),
-        OpenPage(2, "news/1", 8, 9, 1, deaths=1),
-        OpenPage(3, "news/1", 19, 20, 1, deaths=1),
-    ]
-    assert checkpoint.hand_out(SeqNoRange(PART, 20, 21), 1).number == 4
-
-
 def test_the_progress_of_an_index_that_is_gone_or_was_made_again_is_forgotten() -> None:
     parts = [ShardRef(name) for name in ("kept", "again", "gone")]
     marks = marks_as_record(dict.fromkeys(parts, 9))

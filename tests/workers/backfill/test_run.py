@@ -27,15 +27,32 @@ from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_workers import executors
 from ibidem_workers.backfill import checkpoint, pool
 from ibidem_workers.backfill.checkpoint import load_checkpoint
-from ibidem_workers.backfill.run import Backfill, backfill_in_place
+from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
 from servers.indices import ask
-from support.deadly_index import Deadly
 from support.examples import examples
 from workers.backfill.conftest import FIRST, MAPPING, Theirs, stories, story
+
+# An executor that one document ends when it is read.
+DEADLY = """
+import os, sys
+from ibidem_engines.cluster import reindex
+from ibidem_workers import executors
+
+read = reindex.ClusterReindexSource.read
+
+def ends_here(self, names, **options):
+    if any(name.id == "d14" for name in names):
+        os._exit(9)
+    return read(self, names, **options)
+
+reindex.ClusterReindexSource.read = ends_here
+executors.main(sys.argv[1])
+"""
 
 
 def counts(engine: Engine, run: str) -> dict[str, object]:
@@ -310,7 +327,7 @@ class TestGoingOn:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
         monkeypatch.setattr(pool, "FEW", 0)
         monkeypatch.setattr(checkpoint, "PAGE", 10)
-        monkeypatch.setattr(Backfill, "_job", lambda self: Deadly(settings, settings.index))
+        monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", DEADLY))
         run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)
         refusals: Any = summary(engine, run)["refusals"]

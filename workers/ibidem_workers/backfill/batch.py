@@ -1,6 +1,5 @@
 """Backfill of one batch: read, sign, write conditionally, count."""
 
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -17,6 +16,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
+from ibidem_engines.ledger import read_entries
 from ibidem_engines.records import records
 from ibidem_engines.stored_groups import Marks, Name
 from ibidem_ingest.errors import Refusal
@@ -26,7 +26,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
 from ibidem_workers.backfill.survivors import delete_survivors
-from ibidem_workers.batches import BatchResult, batch_key
+from ibidem_workers.batches import TRIES, BatchResult, Tries, batch_key, read_account
 from ibidem_workers.overlap import WRITES, overlap
 
 
@@ -126,7 +126,6 @@ class BatchOutcome:
 
     account: BatchResult  # result of its documents
     own: Sequence[int]  # numbers of our writes in the index that was read; none if its documents were copied
-    seconds: float = 0.0  # what it took to read, sign and write it
 
 
 @dataclass(slots=True)
@@ -137,21 +136,47 @@ class _Round:
     changed: list[Name]  # documents that another writer has changed since they were read
 
 
-def sign_batch(context: BackfillContext, page: BackfillBatch) -> BatchOutcome:
-    """Sign a page, overlapping reads and writes, and store its result in the ledger."""
-    began = time.perf_counter()
+def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -> BatchOutcome:
+    """Sign a page that processes have ended with so often, and store its result in the ledger."""
     context.own.clear()
-    at_once = WRITES if context.engine.parallel_writes else 1
-    reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
-    writes = (_write(context, page, each) for each in overlap(reads, min(READS, at_once)))
-    account = sum(overlap(writes, at_once), BatchResult(indexed=page.before))
+    page = replace(page, is_resumed=page.is_resumed or deaths > 0)
+    sign = _sign if deaths < context.settings.tries else _sign_singly
+    account = sign(context, page) + BatchResult(indexed=page.before)
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
     if page.needs_record(account):
         retry_unavailable(
             lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
         )
-    return BatchOutcome(account, list(context.own), time.perf_counter() - began)
+    return BatchOutcome(account, list(context.own))
+
+
+def _sign(context: BackfillContext, page: BackfillBatch) -> BatchResult:
+    """Sign documents, overlapping reads and writes."""
+    at_once = WRITES if context.engine.parallel_writes else 1
+    reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
+    writes = (_write(context, page, each) for each in overlap(reads, min(READS, at_once)))
+    return sum(overlap(writes, at_once), BatchResult())
+
+
+def _sign_singly(context: BackfillContext, page: BackfillBatch) -> BatchResult:
+    """Sign document by document; one that ends its process too often is refused, and each try is counted before."""
+    keys = [batch_key(page.run, page.number, part) for part in range(len(page.names))]
+    entries = context.engine.get_records_by_key("runs", [*keys, *(f"{key}{TRIES}" for key in keys)])
+    tries = dict(read_entries([each for each in entries.items() if each[0].endswith(TRIES)], Tries.from_json))
+    account, noted = BatchResult(), dict[str, dict[str, object]]()
+    for key, name in zip(keys, page.names, strict=True):
+        count = tries[f"{key}{TRIES}"].tries if f"{key}{TRIES}" in tries else 0
+        if key in entries:
+            account += read_account(entries[key])
+        elif count >= context.settings.tries:
+            reason = "it crashed the process that signed it; check the document, or leave it out"
+            account += BatchResult(refusals=[_refuse(name, reason)])
+        else:
+            context.engine.put_records("runs", noted | {f"{key}{TRIES}": {"tries": count + 1}})
+            result = _sign(context, replace(page, names=[name]))
+            account, noted = account + result, {key: result.as_json()}
+    return account
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,7 +126,6 @@ class OpenPage:
     after: int  # number of the last write before it
     upto: int  # number of its last write
     documents: int  # how many documents it had
-    deaths: int = 0  # how often a process ended with the page in hand
 
     @property
     def seq_range(self) -> SeqNoRange:
@@ -179,12 +178,6 @@ class Checkpoint:
         self.done[str(seq_range.part)] = seq_range.end
         self.pages.append(page)
         return page
-
-    def part_into_singles(self, page: OpenPage, orders: Sequence[int]) -> None:
-        """Record each document of a page as handed out alone, with the number of deaths of the page."""
-        for order in orders:
-            self.pages.append(OpenPage(self.number, page.part, order - 1, order, 1, deaths=page.deaths - 1))
-            self.number += 1
 
     def settle(self, number: int, documents: int) -> None:
         """Record the result of a page."""

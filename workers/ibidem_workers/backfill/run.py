@@ -12,14 +12,13 @@ from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.ledger import OwnRecord, count_joined, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, page_key
 from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
 from ibidem_workers.backfill.field_guard import FieldGuard
 from ibidem_workers.backfill.pool import Signers, SigningJob
 from ibidem_workers.batches import BatchResult
-from ibidem_workers.executors import WorkerFailure
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.processes import this_process
@@ -30,10 +29,6 @@ Report = Callable[[int, int], None]  # called with the documents that are done, 
 LITTLE = 1_000  # a pass of fewer documents is the last: while others write, another pass would follow for ever
 
 MAX_PASSES = 20  # passes at most, since others may write as quickly as this reads
-
-DEATHS = 2  # how often a process may end with a page in hand; the first time other pages were in hand as well
-
-MAX_DEATHS = 12  # processes that may end without a page done in between; more of them are not a document's fault
 
 # A page that was handed out, its place, and the future of its result.
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
@@ -52,7 +47,6 @@ class Backfill:
     ) -> None:
         self.checkpoint = checkpoint
         self.signed = self.refused = 0
-        self.page_seconds: list[float] = []
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
@@ -61,8 +55,6 @@ class Backfill:
         self._own = OwnWrites()
         self._total = 0
         self._waiting: deque[Pending] = deque()
-        self._in_hand: set[int] = set()
-        self._deaths = 0
 
     def run(self) -> None:
         """Sign all documents from the last checkpoint on, then documents written meanwhile, until few are left."""
@@ -75,16 +67,6 @@ class Backfill:
 
     def sign(self, end: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:
         """Sign the documents that others wrote up to some sequence numbers; returns how many."""
-        while True:
-            try:
-                return self._sign(end, switch_marks=switch_marks, changes_only=changes_only)
-            except WorkerFailure:
-                self._deaths += 1
-                if self._deaths > MAX_DEATHS:
-                    raise
-                self._write_tombstones()
-
-    def _sign(self, end: Marks, *, switch_marks: Marks | None, changes_only: bool) -> int:
         self.checkpoint.upto = marks_as_record(end)
         seq_ranges = [self.checkpoint.seq_range(part) for part in end]
         gaps = {
@@ -98,8 +80,6 @@ class Backfill:
         with self._interruptible(), Signers(self._job(), self._context(), documents) as signers:
             for page, part in pages_left:
                 self._hand_out(signers, page, part)
-                if page.number in self._suspects:
-                    self._settle()
             folds = changes_only and signers.at_once == 1
             like = replace(_EMPTY, switch_marks=switch_marks, changes_only=changes_only, folds=folds)
             for part, page_names in interleave([self._names(seq_range, each) for seq_range, each in gaps.items()]):
@@ -156,32 +136,6 @@ class Backfill:
         self.note()
         self._hand_out(signers, replace(previous_batch, run=checkpoint.run, number=page.number, names=page_names), part)
 
-    def _write_tombstones(self) -> None:
-        """Prepare to resume after a process died: its pages are signed page by page, then document by document.
-
-        A document that ends its process twice is refused.
-        """
-        in_hand = [page for page in self.checkpoint.pages if page.number in self._in_hand]
-        for page in in_hand:
-            page.deaths += 1
-        for page in [page for page in in_hand if page.deaths >= DEATHS]:
-            names_left = self._source.names(page.seq_range, PAGE)
-            if page.documents == 1 and names_left:
-                reason = "it crashed the process that signed it; check the document, or leave it out"
-                account = BatchResult(refusals=[Refusal(f"index {names_left[0].index}", names_left[0].id, "", reason)])
-            else:
-                write_count = 0 if self.checkpoint.into else page.documents - len(names_left)
-                account = BatchResult(indexed=max(0, write_count))
-                self.checkpoint.part_into_singles(page, [name.order for name in names_left])
-            self._engine.put_records("runs", {page_key(self.checkpoint.run, page.number): account.as_json()})
-            self.checkpoint.settle(page.number, account.documents)
-        self.note()
-
-    @property
-    def _suspects(self) -> set[int]:
-        """Numbers of the pages in progress when a process died."""
-        return {page.number for page in self.checkpoint.pages if page.deaths}
-
     def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[BackfillBatch, ShardRef]]:
         """Resume the pages that an interrupted backfill started and did not finish."""
         missing = []
@@ -218,9 +172,7 @@ class Backfill:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
         page, part, wait = self._waiting[0]
         outcome = wait()
-        self._deaths = 0
         self._own.add(part, outcome.own)
-        self.page_seconds.append(outcome.seconds)
         self.signed += outcome.account.indexed
         self.refused += len(outcome.account.refusals)
         if page.needs_record(outcome.account):
@@ -244,7 +196,6 @@ class Backfill:
             self.note("interrupted")
             raise Interruption(f"run {self.checkpoint.run} was stopped", "continue with the same command") from error
         except EngineError:
-            self._in_hand = {page.number for page, _, _ in self._waiting}
             self._waiting.clear()
             raise
 
