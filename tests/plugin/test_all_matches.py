@@ -34,6 +34,7 @@ def settled(request: pytest.FixtureRequest, cluster: str, signed_records: list[R
     index = f"settled-{request.param}"
     body = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", SCHEMA))
     body["settings"]["index"]["number_of_shards"] = request.param
+    remove_indices(cluster, index)
     ask(cluster, "PUT", f"/{index}", json.dumps(body))
     engine = open_engine(cluster, index)
     engine.write(signed_records)
@@ -166,6 +167,13 @@ def test_the_account_names_the_way(cluster: str, settled: str, options: Json, by
     assert account.get("why", "").endswith(why)
     assert account["groups"]["in_window"] > 0
     assert by == "window" or account["index"]["ungrouped"] == FOREIGN
+
+
+def test_where_there_is_no_index_there_are_no_groups(cluster: str) -> None:
+    body = json.dumps({"ext": {"ibidem": {"dedupe": "indent", "by": "stored"}}})
+    assert ask(cluster, "POST", "/nowhere-*/_search", body)["hits"]["hits"] == []
+    with pytest.raises(RuntimeError, match="no such index"):
+        ask(cluster, "POST", "/nowhere/_search", body)
 
 
 def test_a_window_alone_is_ranked_again(cluster: str, settled: str) -> None:

@@ -62,7 +62,9 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
         this.request = deep.request();
         indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
-        shards = indexes.stream().mapToInt(nodes::shards).sum();
+        shards = request.source().pointInTimeBuilder() != null
+                ? 0
+                : Math.max(1, indexes.stream().mapToInt(nodes::shards).sum());
         way = chosen.unless(partOfWindows());
         Request dedupe = way.request();
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);

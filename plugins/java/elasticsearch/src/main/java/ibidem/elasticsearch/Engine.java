@@ -140,9 +140,11 @@ final class Engine {
 
     /** Returns the groups that shards found, those of a page with their hits. */
     static FoundGroups<SearchHit> found(SearchResponse response, GroupSpec spec, int from, int size) {
-        List<InternalGroups.Shard> shards = response.getAggregations()
-                .<InternalGroups>get(GroupsBuilder.NAME)
-                .shards();
+        List<InternalGroups.Shard> shards = response.getAggregations() == null // without an index
+                ? List.of()
+                : response.getAggregations()
+                        .<InternalGroups>get(GroupsBuilder.NAME)
+                        .shards();
         Map<ScoreDoc, ShardGroups.Ranked<SearchHit>> hits = new HashMap<>();
         List<TopDocs> ranked = new ArrayList<>();
         for (InternalGroups.Shard shard : shards) {
