@@ -73,7 +73,7 @@ def lives(number: str) -> bool:
 @pytest.mark.slow
 def test_several_processes_answer_at_one_address_count_together_and_end_together(run: Run) -> None:
     with served("--workers", "2") as (process, url):
-        assert httpx2.get(f"{url}/healthz").status_code == 200
+        assert httpx2.get(f"{url}/healthz", timeout=60).status_code == 200
         children = find_children(process)
         assert len(children) == 2
         for _ in range(12):
@@ -90,7 +90,7 @@ def test_several_processes_answer_at_one_address_count_together_and_end_together
 @pytest.mark.slow
 def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
     with served("--workers", "2") as (process, url):
-        assert httpx2.get(f"{url}/healthz").status_code == 200
+        assert httpx2.get(f"{url}/healthz", timeout=60).status_code == 200
         children = find_children(process)
         process.kill()
         process.wait(30)

@@ -312,7 +312,9 @@ class ClusterCollapse:
         counts = count.counts
         heads = self._read(answer)
         next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
-        if counts.ungrouped > 1 or not counted_off:
+        # A head without a group may stand for others that were written since those of the whole index were counted.
+        is_folded = counts.ungrouped > 1 or (not has_ungrouped and any(not head.group for head in heads))
+        if is_folded or not counted_off:
             heads, next_place = yield from self._walk(place, size, can_restart=counted_off)
         best = answer["hits"].get("max_score") if counts.documents else None
         return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
