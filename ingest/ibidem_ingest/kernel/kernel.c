@@ -141,8 +141,7 @@ i64 ibidem_cut(const u8 *buffer, i64 size, i64 *starts, i64 *ends) {
     return starts - first;
 }
 
-/* layout.py: which texts may have three letters with blanks between, a blank between digits and three others, or eight
- * numbers that rise by one; the first begins behind two bytes, and 64 blanks follow the last. */
+/* Texts with three single letters or eight rising numbers; two bytes are before the first, 64 blanks behind the last. */
 i64 ibidem_layout(const u8 *text, const i64 *begins, i64 texts, u8 *found) {
     for (i64 each = 0; each < texts; each++) {
         u8 run[65] = {0}, may = 0; /* numbers of a run before each */
@@ -152,7 +151,6 @@ i64 ibidem_layout(const u8 *text, const i64 *begins, i64 texts, u8 *found) {
                 int digits = 0, value = 0;
                 for (; digits < 4 && (u8)(at[digits + 1] - '0') < 10; digits++) value = 10 * value + at[digits + 1] - '0';
                 if (!digits) may |= at[2] == ' ' && at[1] > '>' && at[3] > '>' && at[-1] > '>' && (u8)((at[4] | 32) - 'a') > 25;
-                if (digits == 3) may |= (u8)(at[-1] - '0') < 10;
                 if (digits && value < 64 && run[value + 1] <= run[value]) may |= (run[value + 1] = run[value] + 1) >= 8;
             }
         found[each] = may;

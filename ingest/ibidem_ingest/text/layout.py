@@ -1,6 +1,6 @@
 """Layout within words and figures, which only the content hash keeps: thousands marks, spaced-out print, line numbers.
 
-- `1,200`, `1.200`, `1'200` and `1 200` are read as `1200`, up to three groups of three digits.
+- `1,200`, `1.200`, `1'200` and `1 200` with a blank that breaks no line are read as `1200`, up to three groups.
 - Three or more single letters of an alphabet with capitals, one blank between each, are a word.
 - Numbers that stand alone and rise by one, eight or more in a row, each at most 200 characters behind the last, are
   those of lines: before or behind them, in a column of their own, or within the text.
@@ -19,10 +19,11 @@ MIN_LINES, MAX_FIRST, MAX_GAP = 8, 50, 200  # line numbers of a run, the first o
 MARKS, WIDE = ",.'", 0xFEE0  # thousands marks; among signs they are in full width, as no others in normal form
 THOUSANDS_MARKS = [chr(ord(mark) + WIDE) for mark in MARKS]
 
+_BLANKS = "\xa0\u2007\u2009\u202f"
 _LETTER = r"[^\W\d_\u0530-\U0010ffff]"
 # Lookbehinds stand behind what is searched for, which is found sooner so. Of spaced-out print behind the first letter.
 _SPACED = rf" {_LETTER} {_LETTER}(?<=(?<!\w){_LETTER}.{{4}})(?: {_LETTER})*(?!\w)"
-_GROUPED = r"[1-9](?<![\w.,'].)(?<![0-9]\s.)[0-9]{0,2}(?: [0-9]{3}){1,3}(?!\w|\s[0-9])"
+_GROUPED = rf"[1-9](?<![\w.,'].)[0-9]{{0,2}}(?:[{_BLANKS}][0-9]{{3}}){{1,3}}(?!\w)"
 _CLOSED = re.compile(f"{_SPACED}|{_GROUPED}")
 _ALONE = re.compile(r"[1-9](?<![^\x00- ].)[0-9]{0,3}(?=[:|]?(?![^\x00- ]))")
 
@@ -33,27 +34,22 @@ Span = tuple[int, int]
 def remove_layout(text: str) -> str:
     """Return a text without spaced-out print, blanks in figures and line numbers, on the same pages.
 
-    >>> remove_layout("S p e r r e: 1 200")
+    >>> remove_layout("S p e r r e: 1\N{NO-BREAK SPACE}200")
     'Sperre: 1200'
     """
-    text = _with_plain_blanks(text)
     for start, stop in _line_numbers(text):
         text = text[:start] + " " * (stop - start) + text[stop:]
-    return _CLOSED.sub(lambda match: match[0].replace(" ", ""), text)
+    return _CLOSED.sub(lambda match: "".join(match[0].split()), text)
 
 
 def remove_all_layout(texts: Sequence[str]) -> list[str]:
     """Return each text without layout; itself where it has none."""
-    source = _with_plain_blanks("\n".join(["", "", *texts, "\n" * 64]))
+    source = "\n".join(["", "", *texts, "\n" * 64]).encode("latin-1", "replace")
     begins = np.cumsum([2, *(len(text) + 1 for text in texts)])
-    found = loops.compiled().layout(source.encode("latin-1", "replace"), begins)
+    found = loops.compiled().layout(source, begins)
+    if not all(map(str.isascii, texts)):
+        found |= [any(map(text.__contains__, _BLANKS)) for text in texts]
     return [remove_layout(text) if maybe else text for text, maybe in zip(texts, found, strict=True)]
-
-
-def _with_plain_blanks(text: str) -> str:
-    for blank in "" if text.isascii() else "\xa0\u2007\u2009\u202f":
-        text = text.replace(blank, " ")
-    return text
 
 
 def _line_numbers(text: str) -> list[Span]:

@@ -16,7 +16,7 @@ from ibidem_ingest.text.layout import remove_layout
 from ibidem_ingest.text.tokens import tokens_and_signs
 
 MARKS = ",.'\N{RIGHT SINGLE QUOTATION MARK}"
-BLANKS = " \N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
+BLANKS = "\N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
 PLEADING = [f"the {word} of the carrier is not what the statute asks of {word}" for word in "abcdefghijklmnopqrst"]
 FIGURES = ["1", "2", "7", "8", "9", "12", "123", "200", "1,200", "12.345.678", "0,123", "1'200,5", "1,200²"]
 LETTERS = [*"abIæßéäЖя日約円ª»ﬁ½:|(\xd7", "\xd7y", "U.S.", "x-"]
@@ -62,7 +62,9 @@ def test_what_follows_a_figure_is_a_word_of_its_own(figure: int, decimals: int, 
     assert words(form.format(figure, decimals)) == [str(figure), f"{decimals:02}"]
 
 
-@pytest.mark.parametrize("text", ["0,200", "1234,567", "1,20", "1,2000", "a1,200", "1,200km", "1, 200", "1.2.1987"])
+@pytest.mark.parametrize(
+    "text", ["0,200", "1234,567", "1,20", "1,2000", "a1,200", "1,200km", "1, 200", "1 200", "1.2.1987"]
+)
 def test_other_marks_part_words(text: str) -> None:
     assert len(words(text)) > 1
 
