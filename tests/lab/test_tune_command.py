@@ -48,6 +48,4 @@ def test_the_choice_is_kept_with_the_index_and_asked_for_by_its_name(run: Run, a
         )
         noun = "pairs" if "pairs" in preset_evidence else "duplicates"
         assert preset_evidence[noun] == name_evidence[noun] != default_evidence[noun]
-    plain, kept = (answer("backfill", "--dry-run", *options) for options in ([], ["--preset", "leases"]))
-    assert kept["duplicates"] == answer("groups", "--preset", "leases")["duplicates"] != plain["duplicates"]
     assert answer("search", "x OR " + "a" * 7, "--preset", "leases")["dedupe"]["level"] == "near"
