@@ -59,6 +59,7 @@ final class KeyCounts {
     }
 
     static long hash(BytesRef value) {
-        return StringHelper.murmurhash3_x64_128(value)[0];
+        long first = StringHelper.murmurhash3_x86_32(value, 0);
+        return first << Integer.SIZE | Integer.toUnsignedLong(StringHelper.murmurhash3_x86_32(value, (int) ~first));
     }
 }
