@@ -15,7 +15,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch
-from servers.indices import ask
+from servers.indices import ask, create_index
 from support.books import book
 
 Json = dict[str, Any]
@@ -64,30 +64,17 @@ def records() -> list[Record]:
 def fill(address: str, index: str, shards: int) -> Vault:
     """Write a vault, and into its forgeries the packed value of the secret."""
     vault = Vault(address, index)
-    settings = {"number_of_shards": shards, "number_of_replicas": 0}
     ask(address, "DELETE", f"/{index}?ignore_unavailable=true")
-    ask(
-        address,
-        "PUT",
-        f"/_index_template/{index}",
-        json.dumps({"index_patterns": [index], "template": {"settings": settings}}),
-    )
+    create_index(address, index, number_of_shards=shards)
     engine = open_engine(address, index)
     try:
         engine.create()
-        ask(
-            address,
-            "PUT",
-            f"/{index}/_settings",
-            json.dumps({"index.auto_expand_replicas": False, "index.number_of_replicas": 0}),
-        )
         signed = records()
         engine.write(signed)
         forge(vault, signed[0])
         engine.refresh()
     finally:
         engine.close()
-        ask(address, "DELETE", f"/_index_template/{index}")
     actions = [{"add": {"index": index, "alias": vault.alias, "filter": PUBLIC}}]
     ask(address, "POST", "/_aliases", json.dumps({"actions": actions}))
     ask(

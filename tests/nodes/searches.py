@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
 from plugin.conftest import QUERY
-from servers.indices import ask
+from servers.indices import ask, create_index
 from servers.nodes import NAMES, Nodes
 from workers.groups.test_service import signed
 
@@ -23,13 +23,9 @@ BODY: dict[str, Any] = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "window":
 
 def fill(nodes: Nodes) -> str:
     """Make an index of three shards whose copies are of one and the same file; returns what a search finds."""
-    settings = {"number_of_shards": 3, "number_of_replicas": 0, "auto_expand_replicas": False}
-    template = {"index_patterns": [INDEX], "template": {"settings": settings}}
-    ask(nodes.address, "PUT", f"/_index_template/{INDEX}", json.dumps(template))
+    create_index(nodes.address, INDEX, number_of_shards=3)
     engine = open_engine(nodes.address, INDEX)
     engine.create()
-    alone = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
-    ask(nodes.address, "PUT", f"/{INDEX}/_settings", json.dumps(alone))
     engine.write(signed(23, 60, 6))
     engine.close()
     ask(nodes.address, "POST", f"/{INDEX}/_forcemerge?max_num_segments=1&flush=true")

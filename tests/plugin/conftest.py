@@ -17,7 +17,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign, sign_batch
 from plugin.cluster import Cluster
-from servers.indices import ask
+from servers.indices import ask, create_index
 from servers.missing import Missing
 from servers.nodes import EngineName
 from support.leases import english_tables
@@ -99,14 +99,10 @@ def fill(address: str, signed_records: list[Record]) -> None:
     names = ",".join([*INDEXES, "foreign", "copied"])
     ask(address, "DELETE", f"/{names}?ignore_unavailable=true")
     for name, (shards, node) in INDEXES.items():
-        settings = {"number_of_shards": shards, "number_of_replicas": 0}
-        placement = {"index.routing.allocation.require._name": node} if node else {}
-        template = {"index_patterns": [name], "template": {"settings": settings | placement}}
-        ask(address, "PUT", f"/_index_template/{name}", json.dumps(template))
+        placement = {"routing.allocation.require._name": node} if node else {}
+        create_index(address, name, number_of_shards=shards, **placement)
         engine = open_engine(address, name)
         engine.create()
-        alone = {"index.auto_expand_replicas": False, "index.number_of_replicas": 0}
-        ask(address, "PUT", f"/{name}/_settings", json.dumps(alone))
         engine.write(books() if name == "library" else signed_records)
         engine.refresh()
         engine.close()

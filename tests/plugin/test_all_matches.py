@@ -7,16 +7,13 @@ from typing import Any
 
 import pytest
 
-from ibidem_engines.cluster.index import VERSION
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_ingest.signatures.schema import SCHEMA
-from ibidem_mappings import load
 from ibidem_workers.groups.service import settle_all
 from plugin.answers import Json, differences, through_layer, through_plugin
 from plugin.conftest import STORIES
 from plugin.test_same_answers import BY_ID, WORDS
-from servers.indices import ask, remove_indices
+from servers.indices import ask, create_index, remove_indices
 from servers.nodes import EngineName
 
 pytestmark = pytest.mark.server
@@ -32,10 +29,8 @@ SORTS: tuple[list[Json], ...] = (
 def settled(request: pytest.FixtureRequest, cluster: str, signed_records: list[Record]) -> Iterator[str]:
     """An index whose groups are settled, with documents of others in it, and without some that were deleted."""
     index = f"settled-{request.param}"
-    body = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", SCHEMA))
-    body["settings"]["index"]["number_of_shards"] = request.param
     remove_indices(cluster, index)
-    ask(cluster, "PUT", f"/{index}", json.dumps(body))
+    create_index(cluster, index, number_of_shards=request.param)
     engine = open_engine(cluster, index)
     engine.write(signed_records)
     engine.refresh()

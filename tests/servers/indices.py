@@ -4,6 +4,8 @@ import json
 from http.client import HTTPConnection
 from typing import Any
 
+from ibidem_engines.cluster.index import template
+
 
 def ask(address: str, method: str, path: str, body: str | None = None, *, seconds: float = 60.0) -> Any:
     """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises."""
@@ -16,6 +18,13 @@ def ask(address: str, method: str, path: str, body: str | None = None, *, second
     if answer.status >= 400 and "ignore_unavailable" not in path:
         raise RuntimeError(f"{method} {path}: {content!r}")
     return json.loads(content) if content else None
+
+
+def create_index(address: str, index: str, **settings: object) -> None:
+    """Create an index as ibidem does, with settings of its own: those of a template give way to ibidem's."""
+    body = template("full")
+    body["settings"]["index"] |= {"auto_expand_replicas": False, "number_of_replicas": 0, **settings}
+    ask(address, "PUT", f"/{index}", json.dumps(body))
 
 
 def names(index: str) -> str:

@@ -14,7 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch
 from ibidem_workers.groups.follower import Follower
-from servers.indices import ask, remove_indices
+from servers.indices import create_index, remove_indices
 from support.books import book
 from support.rights_server import Rights
 
@@ -65,13 +65,10 @@ def documents(*, titles: bool = False) -> list[Document]:
 def fill(address: str, index: str, archive: Sequence[Document], shards: int = 1) -> None:
     """Write an archive, and settle its groups."""
     remove_indices(address, index)
-    settings = {"number_of_shards": shards, "number_of_replicas": 0, "auto_expand_replicas": False}
-    template = {"index_patterns": [index], "template": {"settings": settings}, "priority": 9}
-    ask(address, "PUT", f"/_index_template/{index}", json.dumps(template))
+    create_index(address, index, number_of_shards=shards)
     engine = open_engine(address, index)
     try:
         engine.create()
-        ask(address, "DELETE", f"/_index_template/{index}")
         signed = zip(archive, sign_batch(archive, None), strict=True)
         engine.write(
             [
