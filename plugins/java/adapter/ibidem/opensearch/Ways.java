@@ -48,6 +48,7 @@ final class Ways extends Calls {
     /** Finds the way of a request. */
     void choose(Request dedupe) {
         Set<String> names = nodes.ledgers(request.indices(), nodes.indexes(request));
+        String lack = Engine.lackOfPass(nodes.cluster().state().nodes());
         String caller = nodes.caller();
         String target = String.join(",", request.indices()) + "\n" + caller;
         ledgers.overrides()
@@ -57,7 +58,7 @@ final class Ways extends Calls {
                         this::records,
                         words -> ledgers.settlements().get(names, target, this::settlements, states -> {
                             Way.State state = states.size() == 1 ? states.get(0) : Way.State.NONE;
-                            listener.onResponse(Way.choose(dedupe, state.with(words.size())));
+                            listener.onResponse(Way.choose(dedupe, state.with(words.size()), lack));
                         }));
     }
 

@@ -73,8 +73,11 @@ public record Way(String by, String rule, String why, Request request, State sta
         }
     }
 
-    /** Returns how a request is grouped; figures that it does not name are those of the index. */
-    public static Way choose(Request request, State state) {
+    /** Returns how a request is grouped, by the index's own figures where it names none; a lack rules groups out. */
+    public static Way choose(Request request, State state, String lack) {
+        if (request.by().equals(STORED) && !lack.isEmpty()) {
+            throw new UsageException("by=stored is unavailable: " + lack, "use by=window, ibidem.wrap or the gateway");
+        }
         Policy own = state.checkpoint.get("policy") instanceof Map<?, ?> figures ? Policy.of(figures) : Policy.DEFAULT;
         Policy policy = request.policy(own);
         Object origin = state.checkpoint.get("origin");
@@ -85,7 +88,7 @@ public record Way(String by, String rule, String why, Request request, State sta
                     "leave them out, or use by=window");
         }
         boolean isNamed = !request.by().equals("auto");
-        String why = isNamed ? "" : reasonForWindow(request, state, policy, own);
+        String why = isNamed ? "" : reasonForWindow(request, state, policy, own, lack);
         String by = isNamed ? request.by() : !why.isEmpty() ? WINDOW : policy.near() ? STORED : CONTENT;
         boolean isLearned = state.checkpoint.get("policy") instanceof Map<?, ?> stored && stored.get("learned") != null;
         if (by.equals(WINDOW) && isLearned && !rule.equals(OF_REQUEST)) {
@@ -96,7 +99,7 @@ public record Way(String by, String rule, String why, Request request, State sta
         return new Way(by, rule, why, request.with(policy), state);
     }
 
-    private static String reasonForWindow(Request request, State state, Policy policy, Policy own) {
+    private static String reasonForWindow(Request request, State state, Policy policy, Policy own, String lack) {
         if (request.values().containsKey("window")) {
             return "window=" + request.values().get("window") + " is given";
         }
@@ -105,6 +108,9 @@ public record Way(String by, String rule, String why, Request request, State sta
         }
         if (state.done().isEmpty()) {
             return "groups were never settled";
+        }
+        if (!lack.isEmpty()) {
+            return lack;
         }
         return policy.near() ? reasonAgainstGroups(state, policy, own) : reasonAgainstContent(state);
     }

@@ -30,7 +30,8 @@ class WayTest {
                         state.get("ungrouped").asLong(),
                         state.get("unsettled").asLong(),
                         state.get("decisions").asInt(),
-                        state.get("has_content").asBoolean()));
+                        state.get("has_content").asBoolean()),
+                "");
         assertEquals(
                 List.of(
                         each.get("by").asText(),
@@ -46,9 +47,18 @@ class WayTest {
         Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1), "policy", rule), 1, 0, 0, 0, true);
         assertEquals(
                 Way.STORED,
-                Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state)
+                Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state, "")
                         .by());
         Request window = Request.of(Map.of(), Map.of("dedupe", "indent", "by", "window"));
-        assertThrows(UsageException.class, () -> Way.choose(window, state));
+        assertThrows(UsageException.class, () -> Way.choose(window, state, ""));
+    }
+
+    @Test
+    void anEngineThatCannotGroupAllMatchesTakesTheWindow() {
+        Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1)), 1, 0, 0, 0, true);
+        Way way = Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state, "too old");
+        assertEquals(List.of(Way.WINDOW, "too old"), List.of(way.by(), way.why()));
+        Request stored = Request.of(Map.of(), Map.of("dedupe", "indent", "by", "stored"));
+        assertThrows(UsageException.class, () -> Way.choose(stored, state, "too old"));
     }
 }

@@ -23,6 +23,7 @@ import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
 import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.action.search.SearchResponse;
+import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.bytes.BytesArray;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.io.stream.StreamInput;
@@ -126,6 +127,11 @@ final class Engine {
         if (search.fetchFields() != null) {
             search.fetchFields().forEach(source::fetchField);
         }
+    }
+
+    /** Returns that nothing keeps shards from grouping all matches. */
+    static String lackOfPass(DiscoveryNodes nodes) {
+        return "";
     }
 
     /** Returns how many groups of all matches a page can reach: as many as there are. */

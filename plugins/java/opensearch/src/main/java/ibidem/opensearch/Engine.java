@@ -12,9 +12,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import org.opensearch.Version;
 import org.opensearch.action.ActionRunnable;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
+import org.opensearch.cluster.node.DiscoveryNodes;
 import org.opensearch.common.document.DocumentField;
 import org.opensearch.common.util.concurrent.ThreadContext;
 import org.opensearch.core.action.ActionListener;
@@ -104,6 +106,13 @@ final class Engine {
         if (search.fetchFields() != null) {
             search.fetchFields().forEach(field -> source.fetchField(field.field, field.format));
         }
+    }
+
+    /** Returns why shards cannot group all matches; empty if they can. */
+    static String lackOfPass(DiscoveryNodes nodes) {
+        return nodes.getMinNodeVersion().onOrAfter(Version.fromString("3.2.0"))
+                ? ""
+                : "OpenSearch before 3.2 does not let a plugin see all matches";
     }
 
     /** Returns how many groups of all matches a page can reach: the documents of a shard's groups are its hits. */

@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import org.apache.lucene.search.Collector;
 import org.apache.lucene.search.CollectorManager;
+import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.Sort;
 import org.apache.lucene.search.TopDocs;
@@ -18,12 +19,15 @@ import org.apache.lucene.search.TotalHits;
 import org.opensearch.common.lucene.search.TopDocsAndMaxScore;
 import org.opensearch.index.shard.SearchOperationListener;
 import org.opensearch.search.internal.SearchContext;
+import org.opensearch.search.query.QueryCollectorArguments;
 import org.opensearch.search.query.QueryCollectorContextSpec;
 import org.opensearch.search.query.QuerySearchResult;
 import org.opensearch.search.query.ReduceableSearchResult;
 
 /** In place of the engine's own collector: one pass whose hits are the documents of the page's groups. */
 final class GroupsCollector implements QueryCollectorContextSpec, CollectorManager<GroupPass, ReduceableSearchResult> {
+    private static final SharedGroups.Cache SHARED = new SharedGroups.Cache();
+
     private final WindowExt ext;
     private final SearchContext context;
     private final SharedGroups shared;
@@ -38,12 +42,13 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
     }
 
     /** Takes the place of the engine's collector where a search asks for it. */
-    static Optional<QueryCollectorContextSpec> of(SearchContext context, SharedGroups.Cache cache) throws IOException {
+    static Optional<QueryCollectorContextSpec> of(SearchContext context, Query query, QueryCollectorArguments arguments)
+            throws IOException {
         if (!(context.getSearchExt(WindowExt.NAME) instanceof WindowExt ext) || ext.spec() == null) {
             return Optional.empty();
         }
         SharedGroups shared =
-                cache.of(context.searcher().getIndexReader(), ext.spec().field());
+                SHARED.of(context.searcher().getIndexReader(), ext.spec().field());
         return Optional.of(new GroupsCollector(ext, context, shared));
     }
 

@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.lucene.SharedGroups;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -44,7 +43,6 @@ public final class IbidemPlugin extends Plugin
     private final SetOnce<Nodes> nodes = new SetOnce<>();
     private final SetOnce<CircuitBreaker> breaker = new SetOnce<>();
     private final Ledgers ledgers = Ledgers.of();
-    private final SharedGroups.Cache shared = new SharedGroups.Cache();
 
     /** Returns the plugin's version. */
     static String version() {
@@ -109,7 +107,7 @@ public final class IbidemPlugin extends Plugin
 
     @Override
     public List<QueryCollectorContextSpecFactory> getCollectorContextSpecFactories() {
-        return List.of((context, query, arguments) -> GroupsCollector.of(context, shared));
+        return List.of(GroupsCollector::of);
     }
 
     @Override
