@@ -8,7 +8,9 @@ import pytest
 
 from faults.environment import wait_for
 from faults.kill import children, kill, living
+from ibidem.cli.worker import run as command
 from ibidem_core.settings import Settings
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.executors import STOPPED
 from ibidem_workers.processes import this_process
 
@@ -18,6 +20,12 @@ def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProces
     return subprocess.run(
         command, env=os.environ | environment, capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_without_a_queue_the_command_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("IBIDEM_BROKER", raising=False)
+    with pytest.raises(UsageError, match="IBIDEM_BROKER is not set"):
+        command()
 
 
 @pytest.mark.slow
