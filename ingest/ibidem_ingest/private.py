@@ -30,9 +30,3 @@ def make_file(path: Path) -> None:
     """
     with contextlib.suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE))
-
-
-def write_file(path: Path, data: bytes) -> None:
-    """Write a new file."""
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, FILE), "wb") as file:
-        file.write(data)

@@ -69,19 +69,15 @@ def fill(address: str, index: str, shards: int) -> Vault:
     engine = open_engine(address, index)
     try:
         engine.create()
-        signed = records()
-        engine.write(signed)
+        engine.write(signed := records())
         forge(vault, signed[0])
         engine.refresh()
     finally:
         engine.close()
     actions = [{"add": {"index": index, "alias": vault.alias, "filter": PUBLIC}}]
     ask(address, "POST", "/_aliases", json.dumps({"actions": actions}))
-    ask(
-        address,
-        "GET",
-        f"/_cluster/health/{index}?wait_for_no_relocating_shards=true&wait_for_status=yellow&timeout=60s",
-    )
+    wait = "wait_for_no_relocating_shards=true&wait_for_status=yellow&timeout=60s"
+    ask(address, "GET", f"/_cluster/health/{index}?{wait}")
     return vault
 
 

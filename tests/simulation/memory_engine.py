@@ -1,7 +1,7 @@
 """Protocol of an engine over a cluster in memory; documents are written and deleted by the code for real clusters."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 from zlib import crc32
@@ -232,7 +232,7 @@ class MemoryEngine(Engine):
         return iter([[self._hit(each) for each in found[at : at + size]] for at in range(0, len(found), size)])
 
     @override
-    def search(self, query: Query, size: int, view: ReadView = NOW, exclude: Collection[str] = ()) -> Ranking:
+    def search(self, query: Query, size: int, view: ReadView = NOW) -> Ranking:
         """Find the documents that hold all words, in the order of ids; nothing else of a query is read."""
         words = set(re.findall(r"\w+", query.typed.lower()))
         found = [

@@ -39,12 +39,10 @@ def html_to_text(html: str, quote: str = "> ") -> str:
     >>> html_to_text("<p>Yes.</p><blockquote><div>Is it<br>due?</div></blockquote><p>Today.</p>")
     'Yes.\n\n> Is it\n> due?\n\nToday.\n'
     """
-    lxml = import_module("lxml.html")
-    parser = lxml.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
-    if not html.strip():
-        return ""
-    tree = lxml.document_fromstring(html.encode(errors="replace"), parser=parser, ensure_head_body=True)
-    return _Writer(quote).write(tree)
+    etree = import_module("lxml.etree")
+    parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
+    tree = etree.HTML(html.encode(errors="replace"), parser) if html.strip() else None
+    return "" if tree is None else _Writer(quote).write(tree)
 
 
 class _Writer:

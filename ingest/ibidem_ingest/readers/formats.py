@@ -249,9 +249,11 @@ TextFormat = Literal["html", "markdown"]  # of a text within a field
 
 
 def check_text_format(name: str) -> None:
-    """Refuse an unknown format of texts within fields; an empty one is plain text."""
+    """Refuse an unknown format of texts within fields, and one whose library is missing; an empty one is plain text."""
     if name not in ("", *get_args(TextFormat)):
         raise UsageError(f"{short_repr(name)} is no format of texts", f"use {', '.join(get_args(TextFormat))}")
+    if name:
+        require(Format(name))
 
 
 @dataclass(slots=True)

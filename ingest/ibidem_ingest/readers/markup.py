@@ -5,8 +5,9 @@ from html import unescape
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.errors import translate_errors
 from ibidem_ingest.mail.html_body import html_to_text
-from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import markdown_blocks
+
+ESCAPED = 3  # times that exports escape a text, at most
 
 
 def strip_markup(text: str, format_: str) -> str:
@@ -25,11 +26,9 @@ def strip_markup(text: str, format_: str) -> str:
 
 
 def _strip_html(page: str) -> str:
-    load_library(Format.EPUB)
-    # Exports escape again what was escaped: entities that are left were meant to be read.
     seen = html_to_text(page, quote="").strip()
-    while (read := unescape(seen)) != seen:
-        seen = read
+    for _ in range(ESCAPED):  # entities that are left were meant to be read
+        seen = unescape(seen)
     return seen
 
 

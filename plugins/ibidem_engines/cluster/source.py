@@ -130,6 +130,10 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
     """Serialize a record as JSON: the document under the index's own field names, our fields under `ibidem`."""
     document = record.document
     check_storable(record)
+    if fields.text_format:
+        raise UnstorableRecord(
+            "text", f"texts of this index are {fields.text_format}; write it yourself, then sign it: ibidem backfill"
+        )
     source: dict[str, object] = {}
     for name in _NAMES:
         if value := getattr(document, name):

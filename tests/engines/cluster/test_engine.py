@@ -254,6 +254,12 @@ def fill(address: str, *documents: dict[str, object], name: str = "theirs") -> N
 
 
 class TestForeignIndex:
+    def test_no_plain_text_is_written_where_it_would_be_read_as_markup(self, address: str) -> None:
+        engine = at(f"{address}/?fields=text=html:text", "theirs")
+        engine.create()
+        (outcome,) = engine.write([make_record("new", "a<b and c>d")])
+        assert (outcome.status, outcome.field, "backfill" in outcome.why) == (WriteStatus.REFUSED, "text", True)
+
     def test_without_our_fields_it_is_searched_and_everything_is_unsigned(self, address: str, kind: str) -> None:
         make_foreign_index(address, {})
         fill(address, {"headline": "Grain", "body": "rose"}, {"body": "grain fell", "place": "Chicago"})

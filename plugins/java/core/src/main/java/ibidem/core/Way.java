@@ -5,7 +5,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * How a search is grouped: by stored groups, by equal texts, or by a window; {@code way.py}.
+ * How a search is grouped: by stored groups, by equal texts, or by a window; {@code grouped_search/backend.py}.
  *
  * @param by {@code stored}, {@code content} or {@code window}
  * @param rule whose figures decide: {@code request}, or the origin of the index's own
@@ -90,13 +90,18 @@ public record Way(String by, String rule, String why, Request request, State sta
         boolean isNamed = !request.by().equals("auto");
         String why = isNamed ? "" : reasonForWindow(request, state, policy, own, lack);
         String by = isNamed ? request.by() : !why.isEmpty() ? WINDOW : policy.near() ? STORED : CONTENT;
+        return new Way(by, rule, why, request.with(policy), state).check();
+    }
+
+    /** Refuses a window by a learned rule, which has no twin in Java. */
+    private Way check() {
         boolean isLearned = state.checkpoint.get("policy") instanceof Map<?, ?> stored && stored.get("learned") != null;
-        if (by.equals(WINDOW) && isLearned && !rule.equals(OF_REQUEST)) {
+        if (isWindow() && isLearned && !rule.equals(OF_REQUEST)) {
             throw new UsageException(
                     "the rule of the index was learned from labels, which the plugin follows by stored groups alone",
                     "name a preset, or use ibidem.wrap or the gateway");
         }
-        return new Way(by, rule, why, request.with(policy), state);
+        return this;
     }
 
     private static String reasonForWindow(Request request, State state, Policy policy, Policy own, String lack) {
@@ -150,7 +155,7 @@ public record Way(String by, String rule, String why, Request request, State sta
         if (request.by().equals(STORED)) {
             throw new UsageException(part + " cannot be combined with by=stored", "leave one of them out");
         }
-        return new Way(WINDOW, rule, part + " is asked for", request, state);
+        return new Way(WINDOW, rule, "groups cannot be combined with " + part, request, state).check();
     }
 
     public boolean isWindow() {

@@ -45,10 +45,9 @@ class WayTest {
     void aLearnedRuleIsFollowedByStoredGroupsAlone() {
         Map<String, Object> rule = Map.of("learned", Map.of("scheme", "pf1"));
         Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1), "policy", rule), 1, 0, 0, 0, true);
-        assertEquals(
-                Way.STORED,
-                Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state, "")
-                        .by());
+        Way stored = Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state, "");
+        assertEquals(Way.STORED, stored.by());
+        assertThrows(UsageException.class, () -> stored.unless("timeout"));
         Request window = Request.of(Map.of(), Map.of("dedupe", "indent", "by", "window"));
         assertThrows(UsageException.class, () -> Way.choose(window, state, ""));
     }
