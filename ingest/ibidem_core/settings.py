@@ -195,8 +195,7 @@ class Settings(BaseSettings):
     broker: str = Field(
         default="",
         repr=False,
-        description="Where the queue is: `amqp://` or `redis://`; empty: there is none, and `ibidem ingest` signs "
-        "documents itself.",
+        description="Address of the queue: `amqp://` or `redis://`. Without one `ibidem ingest` signs documents.",
     )
     index: str = Field(
         default="ibidem",
