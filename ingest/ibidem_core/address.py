@@ -336,7 +336,7 @@ _HOSTS = re.compile(rf"{_ANY_HOST}(?:,{_ANY_HOST})*")
 _SERVER_PATH = re.compile(r"[\w.,%/*~-]*")
 _VALUE = re.compile(r"[\w.,=%/+ -]*")
 _WITHIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s\"'<>`]+")
-_ACCOUNT_WITHIN = re.compile(r":(?!//\*\*\*@)[^\s@]{1,300}@")
+_ACCOUNT_WITHIN = re.compile(r"(?<![^\s@])([^\s@:]*):(?!//\*\*\*@)[^\s@]+@")
 _END = ".,;:!)]}"
 
 
@@ -377,7 +377,7 @@ def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
         text = text.replace(secret, HIDDEN)
     if "://" in text:
         text = _WITHIN.sub(lambda match: redact(bare := match[0].rstrip(_END)) + match[0][len(bare) :], text)
-    return _ACCOUNT_WITHIN.sub(f":{HIDDEN}@", text) if "@" in text else text
+    return _ACCOUNT_WITHIN.sub(rf"\1:{HIDDEN}@", text) if "@" in text else text
 
 
 def redact_value(value: object, secret_values: Collection[str] = ()) -> object:

@@ -216,7 +216,7 @@ static int is_sign(const Shapes *its, i64 at, u8 shape, u8 before) {
     switch (shape) {
     case '/': return digit_(before) && digit_(next);
     case '-':
-        if (digit_(before)) return at_(its, at - 2) == 'a' && (next == ' ' || next == '.' || next == ')');
+        if (digit_(before)) return at_(its, at - 2) == 'a' && strchr(" .)\n", next);
         return before != 'a' && before != '-' && digit_(next == '$' || next == '.' ? at_(its, at + 2) : next);
     case '$':
         if (figure_at(its, at + 1, 0)) return 1; /* fall through */

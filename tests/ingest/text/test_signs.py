@@ -62,6 +62,7 @@ def test_the_same_words_with_other_signs_are_told_apart(a: str, b: str) -> None:
         ("-> 5", "5"),
         ("Next … 5", "Next 5"),
         ("5\fnext", "5 next"),
+        ("Fe2- ion", "Fe2-\nion"),
     ],
 )
 def test_layout_makes_no_difference(a: str, b: str) -> None:
@@ -73,6 +74,7 @@ CHARACTERS = "aB5 12  -.,%$<>=+#!()>\n\fé²³€−’٣٪½…☑👍東ßﬁ�
 
 @given(st.lists(st.text(st.sampled_from(CHARACTERS), max_size=30), max_size=4))
 @example(["5", "% of it", ">\n> -5 a<=b", "10² x²"])
+@example(["Fe2-", "Æ1-", "a1-\n"])
 def test_the_compiled_loop_finds_the_same_signs(texts: list[str]) -> None:
     batch = TokenBatch.tokenize(texts, with_signs=True)
     written = batch.write_signs(np.arange(len(texts) + 1))
