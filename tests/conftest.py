@@ -17,7 +17,7 @@ from servers.plugin import (
     redis,
 )
 from support import examples  # the profiles of hypothesis
-from support.empty_index import absent, address, engine, tables, tables_folder
+from support.empty_index import absent, address, engine, sole_settler, tables, tables_folder
 
 __all__ = [
     "absent",
@@ -38,6 +38,7 @@ __all__ = [
     "pytest_xdist_make_scheduler",
     "rabbitmq",
     "redis",
+    "sole_settler",
     "tables",
     "tables_folder",
 ]

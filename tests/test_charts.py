@@ -43,7 +43,7 @@ def deployments(manifests: list[Manifest]) -> dict[str, Manifest]:
     }
 
 
-@pytest.fixture(params=FILES, ids=lambda name: name or "defaults")
+@pytest.fixture(scope="module", params=FILES, ids=lambda name: name or "defaults")
 def manifests(request: pytest.FixtureRequest) -> list[Manifest]:
     """The manifests of each value file."""
     return render(values_of(request.param))

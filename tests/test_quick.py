@@ -1,10 +1,7 @@
-"""`make quick` starts no process, tries few examples of each law, and still has a test of nearly every module."""
+"""`make quick` tries few examples of each law, and still has a test of nearly every module."""
 
 import ast
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,65 +15,6 @@ ROOT = TESTS.parent
 FRAMEWORKS = {"haystack.py", "llama_index.py", "mcp.py"}
 
 OTHERS = 0.07  # share of the modules that no quick test imports or is named after
-
-STARTS = {
-    "a process": "subprocess.run(['true'])",
-    "a fork": "os.waitpid(os.fork() or os._exit(0), 0)",
-    "a process of a pool": "multiprocessing.get_context('spawn').Process().start()",
-}
-CODE = """
-import multiprocessing
-import os
-import subprocess
-import pytest
-
-@pytest.fixture(scope="session")
-def of_the_run():
-    {does}
-
-@pytest.fixture
-def of_the_test():
-    {does}
-
-def test_of_a_run(of_the_run):
-    pass
-
-def test_bare():
-    {does}
-
-def test_by_a_fixture(of_the_test):
-    pass
-
-@pytest.mark.slow
-def test_marked():
-    {does}
-
-@pytest.mark.server("redis")
-def test_with_a_server():
-    {does}
-
-def test_of_none():
-    pass
-"""
-
-
-def pytest_run(folder: Path, *options: str) -> str:
-    """Run pytest in a folder; gives what it prints."""
-    environment = os.environ | {"PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": ""}
-    command = [sys.executable, "-m", "pytest", *options]
-    process = subprocess.run(
-        command, cwd=folder, env=environment, capture_output=True, text=True, timeout=200, check=False
-    )
-    return process.stdout
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("does", STARTS.values(), ids=STARTS)
-def test_a_test_that_starts_a_process_and_is_not_marked_fails(tmp_path: Path, does: str) -> None:
-    (tmp_path / "test_it.py").write_text(CODE.format(does=does))
-    printed = pytest_run(tmp_path, "-p", "servers.starts", "-p", "no:randomly", "-W", "ignore", "-rf", "test_it.py")
-    assert "2 failed, 4 passed" in printed
-    assert re.findall(r"^FAILED test_it.py::(\w+)", printed, re.MULTILINE) == ["test_bare", "test_by_a_fixture"]
 
 
 def test_every_law_that_says_how_many_examples_it_takes_has_fewer_in_a_quick_run() -> None:
@@ -114,6 +52,7 @@ def quick_files(request: pytest.FixtureRequest) -> frozenset[Path]:
     return request.config.stash[QUICK_FILES]
 
 
+@pytest.mark.slow
 def test_nearly_every_module_has_a_quick_test(quick_files: frozenset[Path]) -> None:
     names = {name for path in quick_files for name in imported(path)}
     stems = {path.stem.removeprefix("test_") for path in quick_files}  # named after what it tests, or by its docstring

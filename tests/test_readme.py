@@ -4,8 +4,6 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
-import pytest
-
 from ibidem.cli.app import COMMANDS, side_commands
 from support.named_tests import names_of_tests
 
@@ -14,31 +12,29 @@ HERE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", 
 PAGES = [*HERE, *sorted((ROOT / "docs").glob("*.md"))]
 FOLDERS = "ingest|mappings|plugins|workers|tests|benchmarks|docs"
 
-pages = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+def test_every_path_that_a_page_names_exists() -> None:
+    for page in PAGES:
+        paths = re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", page.read_text(encoding="utf-8"))
+        assert not [path for path in paths if not (ROOT / path).exists()], page.name
 
 
-@pages
-def test_every_path_that_a_page_names_exists(page: Path) -> None:
-    paths = re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", page.read_text(encoding="utf-8"))
-    assert not [path for path in paths if not (ROOT / path).exists()]
+def test_every_link_inside_the_project_leads_somewhere() -> None:
+    for page in PAGES:
+        links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
+        assert not [link for link in links if not (page.parent / link).exists()], page.name
 
 
-@pages
-def test_every_link_inside_the_project_leads_somewhere(page: Path) -> None:
-    links = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
-    assert not [link for link in links if not (page.parent / link).exists()]
+def test_every_command_that_a_page_shows_exists() -> None:
+    for page in PAGES:
+        commands = re.findall(r"(?:^|[\s`/])ibidem ([a-z]+)\b", code(page))
+        assert not set(commands) - set(COMMANDS) - set(side_commands()), page.name
 
 
-@pages
-def test_every_command_that_a_page_shows_exists(page: Path) -> None:
-    commands = re.findall(r"(?:^|[\s`/])ibidem ([a-z]+)\b", code(page))
-    assert not set(commands) - set(COMMANDS) - set(side_commands())
-
-
-@pages
-def test_every_make_target_that_a_page_shows_exists(page: Path) -> None:
-    targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert not set(re.findall(r"\bmake (\w+)", code(page))) - set(targets)
+def test_every_make_target_that_a_page_shows_exists() -> None:
+    for page in PAGES:
+        targets = re.findall(r"^(\w+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+        assert not set(re.findall(r"\bmake (\w+)", code(page))) - set(targets), page.name
 
 
 def test_the_map_of_the_readme_names_every_folder_of_the_project() -> None:
@@ -80,17 +76,17 @@ SHOWN = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 MEASURED = re.compile(r"\d[\d.,]* ?(?:ms|µs|[Kk]B|documents a second)\b|(?<![\d.])[01]?\.\d{3}\b")
 
 
-@pytest.mark.parametrize("page", FIGURES_PAGES, ids=lambda page: page.name)
-def test_every_figure_that_a_page_links_is_on_the_page_of_its_benchmark(page: Path) -> None:
-    for figure, target in LINK.findall(page.read_text(encoding="utf-8")):
-        measured = NUMBER.findall((page.parent / target).read_text(encoding="utf-8"))
-        assert not set(NUMBER.findall(figure)) - set(measured), f"{page.name}: {figure!r} is not in {target}"
+def test_every_figure_that_a_page_links_is_on_the_page_of_its_benchmark() -> None:
+    for page in FIGURES_PAGES:
+        for figure, target in LINK.findall(page.read_text(encoding="utf-8")):
+            measured = NUMBER.findall((page.parent / target).read_text(encoding="utf-8"))
+            assert not set(NUMBER.findall(figure)) - set(measured), f"{page.name}: {figure!r} is not in {target}"
 
 
-@pytest.mark.parametrize("page", FIGURES_PAGES, ids=lambda page: page.name)
-def test_no_measured_figure_is_on_a_page_without_a_link_to_its_benchmark(page: Path) -> None:
-    claims = LINK.sub("", SHOWN.sub("", page.read_text(encoding="utf-8")))
-    assert not MEASURED.findall(claims), f"{page.name}: write [figure](figures/….md)"
+def test_no_measured_figure_is_on_a_page_without_a_link_to_its_benchmark() -> None:
+    for page in FIGURES_PAGES:
+        claims = LINK.sub("", SHOWN.sub("", page.read_text(encoding="utf-8")))
+        assert not MEASURED.findall(claims), f"{page.name}: write [figure](figures/….md)"
 
 
 def test_every_page_of_figures_says_when_and_how_they_were_taken() -> None:
@@ -103,9 +99,10 @@ TESTS = re.compile(r"`(tests/[\w/]+\.py)((?:::\w+)+)`")
 PROMISE = re.compile(r"^\| (?!promise|---|watch|it happens)(.+) \| (.+) \|$", re.MULTILINE)
 
 
-@pytest.mark.parametrize(("path", "name"), TESTS.findall(PAGE.read_text(encoding="utf-8")))
-def test_every_test_that_the_page_names_is_there(path: str, name: str) -> None:
-    assert name.removeprefix("::") in names_of_tests(ROOT / path)
+def test_every_test_that_the_page_names_is_there() -> None:
+    named = TESTS.findall(PAGE.read_text(encoding="utf-8"))
+    assert named
+    assert [path + name for path, name in named if name.removeprefix("::") not in names_of_tests(ROOT / path)] == []
 
 
 def test_every_promise_names_what_holds_it() -> None:

@@ -2,6 +2,8 @@
 
 import random
 
+import pytest
+
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.policy import Policy
@@ -66,6 +68,7 @@ def test_all_slots_of_a_text_can_be_had_by_a_third_of_its_words_and_it_is_near_a
     assert (evidence.level, evidence.why["length_ratio"]) == ("near", round(len(copy) / 3_000, 2))
 
 
+@pytest.mark.slow
 def test_forged_texts_below_a_text_never_take_its_lead() -> None:
     forgeries = [packed(f"forged{at}", forged(VICTIM)) for at in range(5)]
     values = [packed("victim", VICTIM), *forgeries, packed("copy", VICTIM)]

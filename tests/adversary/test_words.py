@@ -43,6 +43,7 @@ def table() -> Table:
     return Table.build("en", 10_000, dict(counts([VICTIM, FORGED])), "a test")
 
 
+@pytest.mark.slow
 def test_words_of_one_hash_are_found_in_a_moment_so_none_of_this_relies_on_there_being_none() -> None:
     assert len(PAIRS) == 120
     assert all(word_a != word_b and wh1(word_a) == wh1(word_b) for word_a, word_b in PAIRS)
@@ -73,6 +74,7 @@ def test_a_document_is_signed_as_if_alone_whatever_words_are_next_to_it_in_the_b
         assert together == [sign_one(each, table) for each in documents]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("doublings", [6, 9])
 def test_a_document_of_nothing_but_words_of_one_hash_is_signed(doublings: int, table: Table) -> None:
     words = words_of_one_hash(doublings)

@@ -66,6 +66,7 @@ def test_no_command_shows_a_secret_of_settings_that_are_wrong(
         assert SECRET not in out + err, command
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("environment", AWAY, ids=str)
 def test_no_command_shows_a_secret_of_a_broker_that_does_not_answer(
     run: Run, monkeypatch: pytest.MonkeyPatch, environment: dict[str, str]
@@ -86,6 +87,7 @@ def repeated(request: Request) -> Answer:
     return Answer(401, {"error": {"type": "security_exception", "reason": reason}, "status": 401})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["opensearch", "elasticsearch"])
 @pytest.mark.parametrize("address", ["me:{}@", "{}@", "?api_key={}"])
 def test_no_command_shows_a_secret_that_a_server_repeats(

@@ -44,6 +44,7 @@ def relate_texts(a: LongSignatures, b: LongSignatures) -> Relation:
     return relation
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("turned", [False, True])
 def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turned: bool) -> None:
     journal, article = paged(BOOK, 300), paged(BOOK[6_000:9_000], 300)
@@ -53,6 +54,7 @@ def test_an_article_is_a_contiguous_subset_of_its_journal_in_this_direction(turn
     assert (relation.a, relation.b) == ((21, 30), (1, 10))
 
 
+@pytest.mark.slow
 def test_books_that_share_a_publishers_catalogue_alone_are_nothing_to_each_other() -> None:
     catalogue = prose(9, 2_400)
     assert relate(paged([*prose(2, 30_000), *catalogue], 300), paged([*prose(3, 30_000), *catalogue], 300)) is None
@@ -93,6 +95,7 @@ def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_stray_page_does_not_widen_the_part_that_is_reported() -> None:
     novel, part = prose(3, 60_000), BOOK[:6_000]
     stray = [*novel[:300], *part[:40], *novel[340:45_000], *part, *novel[45_000:]]

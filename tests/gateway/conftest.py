@@ -1,6 +1,7 @@
 """Fixtures of the gateway's tests: a small index of leases, and a gateway in front of it."""
 
 import secrets
+import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,14 +32,21 @@ def fill(engine: Engine, tables: Tables) -> None:
     engine.refresh()
 
 
-@pytest.fixture
-def settings(tmp_path: Path, tables: Tables) -> Settings:
-    """Settings of a filled SQLite index."""
-    own_settings = Settings(engine=f"sqlite:///{tmp_path}/index.sqlite", tables=tables.folder)
-    engine = open_engine(own_settings.engine, own_settings.index)
+@pytest.fixture(scope="session")
+def filled(tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Path:
+    """A file with a filled index."""
+    path = tmp_path_factory.mktemp("filled") / "index.sqlite"
+    engine = open_engine(f"sqlite:///{path}", Settings().index)
     fill(engine, tables)
     engine.close()
-    return own_settings
+    return path
+
+
+@pytest.fixture
+def settings(tmp_path: Path, filled: Path, tables: Tables) -> Settings:
+    """Settings of a SQLite index of one's own that is filled."""
+    shutil.copytree(filled.parent, tmp_path, dirs_exist_ok=True)
+    return Settings(engine=f"sqlite:///{tmp_path}/{filled.name}", tables=tables.folder)
 
 
 Serve = Callable[..., TestClient]

@@ -297,6 +297,7 @@ def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stori
     assert sum(each.documents for each in facets.years) == sum(each.id in match_ids for each in stories if each.date)
 
 
+@pytest.mark.slow
 def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
     address: str, records: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -171,6 +171,7 @@ def test_labels_that_contradict_each_other_are_named(tmp_path: Path, table: str)
         read_pairs(path, condition, ["x", "y", "z"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("misread", [0.0, 0.3])
 def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float) -> None:
     engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")

@@ -66,6 +66,7 @@ def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tab
     assert choice.curve[66].precision < 0.8 < choice.curve[choice.chosen.similarity].precision
 
 
+@pytest.mark.slow
 def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:
     documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
     curve = choose_figures(sign_documents(documents, tables), labelled(documents), set()).curve

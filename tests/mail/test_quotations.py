@@ -31,6 +31,7 @@ def test_an_author_is_the_sender_of_a_copied_head_or_the_line_above(heading: str
     assert body_sections(f"Yes.\n\n{heading}{quote(RENT)}")[-1].author == author
 
 
+@pytest.mark.slow
 def test_a_body_of_megabytes_is_not_compared() -> None:
     body = ALTERED + "> more\n" * (MAX_COMPARED // 7 + 1)
     assert not body_sections(body, [RENT])[1].changes

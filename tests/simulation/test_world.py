@@ -47,6 +47,7 @@ def test_a_seed_gives_the_same_schedule_again() -> None:
     assert simulate(12).scheduler.trace == simulate(12).scheduler.trace
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -11,23 +11,22 @@ import pytest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.groups import lease
 from support.leases import LEASE_WORDS, english_tables, rank_counts
 
-WORDS = [
-    "people",
-    "united",
-    "states",
-    "order",
-    "form",
-    "more",
-    "perfect",
-    "union",
-    "establish",
-    "justice",
-    "insure",
-    "domestic",
-    "tranquility",
-]
+PREAMBLE = (
+    "We the People of the United States, in Order to form a more perfect Union, establish Justice, "
+    "insure domestic Tranquility"
+)
+WORDS = [word.strip(",").lower() for word in PREAMBLE.split() if len(word) > 3]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def sole_settler() -> Iterator[None]:
+    """No other process takes a lease in the same moment, so that nothing is waited for, but where a test is of that."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lease, "MOMENT", 0.0)
+        yield
 
 
 @pytest.fixture

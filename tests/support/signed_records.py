@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import xxhash
 
 from ibidem_engines.engine import Record
@@ -11,11 +12,14 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 
 IDF = "00112233445566aa"
+MULTIPLIERS = np.array([[xxhash.xxh64_intdigest(b"slot", slot) | 1] for slot in range(SLOTS)], np.uint64)
 
 
-def shingle_hashes(words: list[str], slot: int) -> list[int]:
-    shingles = [" ".join(words[at : at + 5]) for at in range(max(1, len(words) - 4))]
-    return [xxhash.xxh64_intdigest(shingle.encode(), slot) & 0xFFFF for shingle in shingles]
+def least_hashes(words: list[str]) -> tuple[int, ...]:
+    """Return the least hash of a shingle for each slot: one digest of each shingle, mixed anew for every slot."""
+    shingles = {" ".join(words[at : at + 5]) for at in range(max(1, len(words) - 4))}
+    digests = np.array([[xxhash.xxh64_intdigest(shingle.encode()) for shingle in shingles]], np.uint64)
+    return tuple(((digests * MULTIPLIERS) >> np.uint64(48)).min(axis=1).tolist())
 
 
 def signatures_of(text: str, name: str) -> Signatures:
@@ -33,7 +37,7 @@ def signatures_of(text: str, name: str) -> Signatures:
         number_sketch=(),
         terms=codes[:FULL_SET],
         full=len(codes) >= FULL_SET,
-        slots=tuple(min(shingle_hashes(words, slot)) for slot in range(SLOTS)) if words else (),
+        slots=least_hashes(words) if words else (),
         idf=IDF if words else "",
     )
 

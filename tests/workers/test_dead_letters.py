@@ -85,6 +85,7 @@ def test_every_record_has_a_form_that_can_be_written_with_its_id(meta: object) -
     assert b"We the People" in orjson.dumps(record)
 
 
+@pytest.mark.slow
 def test_a_very_large_record_is_kept_by_its_beginning() -> None:
     record = writable({"id": "a", "text": "x" * MAX_RECORD})
     assert (record["id"], len(str(record["unwritable"]))) == ("a", BEGINNING)

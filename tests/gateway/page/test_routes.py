@@ -280,6 +280,7 @@ def settled(settings: Settings) -> None:
     engine.close()
 
 
+@pytest.mark.slow
 def test_groups_are_shown_as_stored_where_they_are_settled_and_nothing_else_is_asked(settled: None, read: Read) -> None:
     counted = "Numbers of documents and groups in all results"
     for page in ("/?q=rent", "/?q=rent&page=2&size=1"):

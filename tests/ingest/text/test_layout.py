@@ -69,6 +69,7 @@ def test_other_marks_part_words(text: str) -> None:
     assert len(words(text)) > 1
 
 
+@pytest.mark.slow
 def test_figures_with_other_marks_are_told_apart() -> None:
     seen: dict[str, object] = {}
     for characters in product("1, ", repeat=7):

@@ -29,6 +29,7 @@ def read_category(kind: int) -> str:
     return {"l": "Ll", "L": "L", "S": "L", "M": "M", "D": "Nd", "s": "Nd"}.get(chr(kind), "")
 
 
+@pytest.mark.slow
 def test_the_pinned_kinds_are_the_categories_that_this_python_knows() -> None:
     differing = {
         point: category

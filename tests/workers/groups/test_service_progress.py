@@ -11,7 +11,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, policy_as_record
 from ibidem_engines.stored_groups import ShardRef
-from ibidem_workers.groups import lease, service
+from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.service import (
@@ -27,12 +27,6 @@ from ibidem_workers.groups.service import (
 from workers.groups.test_follower import OTHER, TEXT, decide, write
 from workers.groups.test_service import check, groups, index
 from workers.groups.test_service_lease import taken_by_another
-
-
-@pytest.fixture(autouse=True)
-def alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No other process takes the lease in the same moment, so that nothing is waited for."""
-    monkeypatch.setattr(lease, "MOMENT", 0.0)
 
 
 @pytest.fixture
